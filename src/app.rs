@@ -43,6 +43,7 @@ pub mod personal_files;
 pub mod personas;
 pub mod questions;
 mod reload;
+pub mod session_chat;
 mod sessions;
 mod start;
 mod streams;
@@ -160,6 +161,12 @@ pub enum OpenError {
 }
 
 impl App {
+    /// Indexes the documents in the background, so that no customer's question waits for it.
+    pub fn index_documents(&self) {
+        let shops = self.shops.clone();
+        self.background.spawn_blocking(move || shops.index_documents());
+    }
+
     /// Describes each part on one line, for the output at the start.
     pub fn report(&self) -> Vec<(&'static str, String)> {
         let shop = self.shops.get(&TenantId::default());
@@ -246,50 +253,8 @@ impl App {
 
     /// Opens a conversation with the persona's greeting.
     pub async fn open(&self, tenant: &TenantId, new: NewConversation) -> Result<Opened, OpenError> {
-        if self.engine.is_draining() {
-            return Err(OpenError::Draining);
-        }
-        let shop = self.shops.get(tenant);
-        let prompts = shop.prompts();
-        let persona = match &new.persona {
-            None => prompts.default_persona(),
-            Some(id) => prompts.find_persona(id).ok_or_else(|| OpenError::NoSuchPersona {
-                known: prompts.personas().map(|persona| persona.id.clone()).collect(),
-            })?,
-        };
-        if new.language.is_some_and(|language| !persona.languages.contains(&language)) {
-            return Err(OpenError::NoSuchLanguage { known: persona.languages.clone() });
-        }
         let now = Utc::now();
-        let language = new.language.unwrap_or_else(|| persona.closest_language(&new.likely_languages));
-        let conversation = Conversation {
-            id: ConversationId::now(),
-            tenant: tenant.clone(),
-            user_id: new.user_id,
-            persona: persona.id.clone(),
-            language,
-            language_source: if new.language.is_some() { LanguageSource::Requested } else { LanguageSource::Persona },
-            status: ConversationStatus::Bot,
-            agent: None,
-            waiting_since: None,
-            created_at: now,
-            last_activity_at: now,
-            metadata: new.metadata,
-            last_turn: 0,
-            last_event_id: EventId::ZERO,
-            state: Value::Null,
-        };
-        let greeting = Message {
-            id: MessageId::now(),
-            conversation_id: conversation.id,
-            turn: 0,
-            position: 0,
-            sender: Sender::Assistant,
-            text: persona.greeting(conversation.language).to_owned(),
-            created_at: now,
-            metadata: Metadata::of(Kind::Greeting),
-            receipt: None,
-        };
+        let (conversation, greeting) = self.begin_conversation(tenant, &new, now)?;
         let door = self.store.tenant(tenant);
         let scope = new.visitor.map(|address| format!("visitor:{}", self.client_names.of(address))).unwrap_or_default();
         let creation = match &new.idempotency {
@@ -316,6 +281,59 @@ impl App {
                 }
             }
         }
+    }
+
+    /// Returns a new conversation and its greeting, which are not stored yet.
+    fn begin_conversation(
+        &self,
+        tenant: &TenantId,
+        new: &NewConversation,
+        now: DateTime<Utc>,
+    ) -> Result<(Conversation, Message), OpenError> {
+        if self.engine.is_draining() {
+            return Err(OpenError::Draining);
+        }
+        let shop = self.shops.get(tenant);
+        let prompts = shop.prompts();
+        let persona = match &new.persona {
+            None => prompts.default_persona(),
+            Some(id) => prompts.find_persona(id).ok_or_else(|| OpenError::NoSuchPersona {
+                known: prompts.personas().map(|persona| persona.id.clone()).collect(),
+            })?,
+        };
+        if new.language.is_some_and(|language| !persona.languages.contains(&language)) {
+            return Err(OpenError::NoSuchLanguage { known: persona.languages.clone() });
+        }
+        let language = new.language.unwrap_or_else(|| persona.closest_language(&new.likely_languages));
+        let conversation = Conversation {
+            id: ConversationId::now(),
+            tenant: tenant.clone(),
+            user_id: new.user_id.clone(),
+            persona: persona.id.clone(),
+            language,
+            language_source: if new.language.is_some() { LanguageSource::Requested } else { LanguageSource::Persona },
+            status: ConversationStatus::Bot,
+            agent: None,
+            waiting_since: None,
+            created_at: now,
+            last_activity_at: now,
+            metadata: new.metadata.clone(),
+            last_turn: 0,
+            last_event_id: EventId::ZERO,
+            state: Value::Null,
+        };
+        let greeting = Message {
+            id: MessageId::now(),
+            conversation_id: conversation.id,
+            turn: 0,
+            position: 0,
+            sender: Sender::Assistant,
+            text: persona.greeting(conversation.language).to_owned(),
+            created_at: now,
+            metadata: Metadata::of(Kind::Greeting),
+            receipt: None,
+        };
+        Ok((conversation, greeting))
     }
 
     fn opened(&self, conversation: Conversation, greeting: Message, now: DateTime<Utc>) -> Opened {

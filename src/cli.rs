@@ -14,6 +14,7 @@ pub mod index;
 pub mod lists;
 mod logging;
 pub mod output;
+mod refund;
 mod rma;
 pub mod seed;
 mod serve;
@@ -51,6 +52,8 @@ enum Command {
     Import(import::Args),
     /// Advance an RMA to its next status, or resolve an escalation
     Rma(rma::Args),
+    /// List, approve or reject refund cases
+    Refund(refund::Args),
     /// Export or erase the personal data of one customer
     Customer(customer::Args),
     /// Create sample data for trying things out
@@ -103,6 +106,7 @@ async fn run(command: Command) -> ExitCode {
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
         Command::Import(args) => import::run(&args).await,
         Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,
+        Command::Refund(args) => with_config(async |config| refund::run(config, &args).await).await,
         Command::Customer(args) => with_config(async |config| customer::run(config, &args).await).await,
         Command::Seed(args) => with_config(async |config| seed::run(config, &args).await).await,
         Command::Doctor(args) => doctor::run(&args).await,

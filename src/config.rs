@@ -21,6 +21,7 @@ mod retail;
 mod returns;
 mod search;
 mod shops;
+mod telecom;
 mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
@@ -36,6 +37,7 @@ pub use retail::{Classifier, CuteGreeting, DeskConfig, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::{SearchConfig, VectorConfig};
 pub use shops::{ShopConfig, ShopsConfig};
+pub use telecom::{AccountVerification, TelecomConfig};
 pub use web::{ConsoleConfig, WebConfig};
 
 /// All settings.
@@ -59,6 +61,7 @@ pub struct Config {
     pub desks: DeskConfig,
     pub retail: RetailConfig,
     pub returns: ReturnsConfig,
+    pub telecom: TelecomConfig,
     pub mail: MailConfig,
     pub grounding: GroundingConfig,
     pub evals: EvalConfig,
@@ -168,6 +171,7 @@ impl Config {
             desks: DeskConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
             returns: ReturnsConfig::read(env_ref),
+            telecom: TelecomConfig::read(env_ref),
             shops,
             mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),

@@ -1,6 +1,6 @@
 //! What a conversation is for. A desk runs one turn at a time.
 //!
-//! - [`retail`]: shopping and warranties; [`returns`]: orders and returns
+//! - [`retail`]: shopping and warranties; [`returns`]: orders and returns; [`telecom`]: technical support and billing
 //! - [`factory`]: how a desk is registered; [`machine`]: a desk as a state machine
 //! - [`shop`]: the desks, texts and documents of each shop
 //!
@@ -25,6 +25,7 @@ pub mod machine;
 pub mod retail;
 pub mod returns;
 pub mod shop;
+pub mod telecom;
 #[cfg(test)]
 mod tests;
 
@@ -37,7 +38,10 @@ pub use shop::{Shop, ShopError, Shops};
 impl DeskRegistry {
     /// The desks of this program: one line each.
     pub fn built_in() -> Self {
-        Self::default().with(retail::Factory::default()).with(returns::Factory::default())
+        Self::default()
+            .with(retail::Factory::default())
+            .with(returns::Factory::default())
+            .with(telecom::Factory::default())
     }
 }
 

@@ -6,8 +6,10 @@
 //! - [`history`]: the part of the conversation that a language model sees
 //! - [`language`]: settles which language the conversation uses
 //! - [`verification`]: verifies whose order or account it is, with counted attempts
+//! - [`opening`]: checks the language of a model's reply before any of it is shown
 //! - [`model`]: asks the language model and reports the position in its queue
 //! - [`shown`]: the products that were shown last, and messages about them
+//! - [`retrieve`]: finds passages, with an earlier question where this one names hardly anything
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
 //! - [`agent_turn`]: runs a model with tools inside a turn
 
@@ -19,6 +21,8 @@ pub mod answer;
 pub mod history;
 pub mod language;
 pub mod model;
+pub mod opening;
+pub mod retrieve;
 mod show;
 pub mod shown;
 pub mod social;

@@ -21,6 +21,7 @@ pub mod returns;
 pub mod serial;
 pub mod step;
 mod string_enum;
+pub mod telecom;
 pub mod text;
 pub mod vocabulary;
 pub mod warranty;

@@ -27,7 +27,7 @@ pub(super) mod tests;
 
 pub use canary::Canary;
 use canary::{Seen, Watched};
-use claims::{ClaimCheck, ClaimRules, ClaimWatch, Facts};
+use claims::{Claim, ClaimCheck, ClaimRules, ClaimWatch, Facts};
 use leak::LeakWatch;
 use links::{KnownAddresses, LinkWords, Links, Part};
 use lock::FactLock;
@@ -90,6 +90,8 @@ pub struct Placeholders<'a> {
     pub rest: &'a str,
     /// For the rest of a reply that made a claim which nothing supports.
     pub claim: &'a str,
+    /// For the rest of a reply that said to be a person's.
+    pub human: &'a str,
 }
 
 impl<'a> Placeholders<'a> {
@@ -99,6 +101,7 @@ impl<'a> Placeholders<'a> {
             link: &texts.guard_link,
             rest: &texts.guard_rest,
             claim: &texts.guard_claim,
+            human: texts.guard_human.as_deref().unwrap_or(&texts.guard_claim),
         }
     }
 }
@@ -262,10 +265,12 @@ impl<'a> Grounded<'a> {
             ClaimCheck::Unsupported(claim, text) => {
                 self.flush();
                 if !self.closed {
-                    self.stop(
-                        Guard { reason: GuardReason::UnsupportedClaim, kind: claim.as_str(), text },
-                        Some(self.placeholders.claim),
-                    );
+                    let rest = match claim {
+                        Claim::IsHuman => self.placeholders.human,
+                        _ => self.placeholders.claim,
+                    };
+                    let guard = Guard { reason: GuardReason::UnsupportedClaim, kind: claim.as_str(), text };
+                    self.stop(guard, Some(rest));
                 }
             }
         }

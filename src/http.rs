@@ -29,6 +29,7 @@ use crate::app::App;
 mod access;
 mod body;
 mod browser;
+mod chat;
 mod client;
 mod connection_limit;
 mod console;
@@ -128,6 +129,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(conversations::get, conversations::delete))
         .routes(routes!(messages::post))
         .routes(routes!(messages::stream))
+        .routes(routes!(chat::post))
         .routes(routes!(turns::get))
         .routes(routes!(turns::cancel))
         .routes(routes!(events::get))

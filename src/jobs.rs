@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::channels::Announcer;
+use crate::channels::{Announced, Announcement, Announcer};
+use crate::domain::Metadata;
 use crate::store::{Store, StoreError};
 
 pub mod embed_message;
@@ -32,6 +33,18 @@ pub struct JobContext {
     pub store: Store,
     /// Delivers messages to conversations; `None` while evaluation cases are replayed.
     pub announcer: Option<Arc<dyn Announcer>>,
+}
+
+impl JobContext {
+    /// Sends a message of the shop to the job's conversation, once, even if the job runs twice.
+    pub async fn announce(&self, job: &LeasedJob, text: String, metadata: Metadata) -> Result<(), JobError> {
+        let (Some(id), Some(announcer)) = (job.conversation, &self.announcer) else { return Ok(()) };
+        let announcement = Announcement { text, metadata, key: format!("decision:{}", job.subject) };
+        match announcer.announce(&job.tenant, id, announcement).await? {
+            Announced::Done => Ok(()),
+            Announced::Later => Err(JobError::Unavailable("the server accepts no messages".to_owned())),
+        }
+    }
 }
 
 /// A kind of background job.

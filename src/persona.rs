@@ -73,9 +73,14 @@ impl Persona {
         self.greeting.in_language(language).unwrap_or_default()
     }
 
-    /// Returns the sentence that follows an answer, if any.
+    /// Returns the sentence that follows an answer, if any. Variants of it are separated by ` | `.
     pub fn follow_up(&self, language: Language) -> Option<&str> {
         self.follow_up.in_language(language)
+    }
+
+    /// Returns the variants of the sentence that follows an answer.
+    pub fn follow_ups(&self, language: Language) -> Vec<&str> {
+        self.follow_up(language).map_or_else(Vec::new, |line| line.split(" | ").collect())
     }
 
     /// Returns the first of these languages that the persona speaks, else its default language.

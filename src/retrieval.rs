@@ -43,6 +43,8 @@ pub use library::Library;
 pub use rules::SearchRules;
 pub use vectors::open_vectors;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::{Language, SourceItem};
 
 /// A question to the documents.
@@ -58,6 +60,15 @@ pub struct Query {
     pub pages_only: bool,
 }
 
+/// What a conversation is about: what a question that says little means.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Words about it: the question before, and the title and section of its answer.
+    pub words: String,
+    /// The document that answered. Empty if it was none.
+    pub file: String,
+}
+
 /// A part of a document that answers a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
@@ -69,9 +80,20 @@ pub struct Passage {
     pub file: String,
     /// The version as written in the front matter.
     pub version: Option<String>,
+    /// `None` for a passage that suits every language, such as a catalogue row.
+    pub language: Option<Language>,
     pub text: String,
     /// The relevance, from 0 to 1: see [`search::Found`].
     pub score: f64,
+}
+
+/// Keeps the passages in the language of the best one, so that no reply mixes two. A passage that suits every language counts as
+/// `own`, the customer's.
+pub fn in_one_language(passages: &mut Vec<Passage>, own: Language) {
+    let language = |passage: &Passage| passage.language.unwrap_or(own);
+    if let Some(of_best) = passages.first().map(language) {
+        passages.retain(|passage| language(passage) == of_best);
+    }
 }
 
 impl From<&Passage> for SourceItem {

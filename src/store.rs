@@ -11,7 +11,9 @@
 //! - [`orders`]: orders and customers; [`orders_import`]: imports a list of them; [`policies`]: return policies;
 //!   [`sample_shop`]: sample data
 //! - [`returns`]: RMAs with their labels, tickets and escalations
-//! - [`mails`]: mails to customers; [`order_misses`]: failed attempts to prove whose order it is
+//! - [`accounts`]: telecom accounts with their plans and invoices; [`refund_cases`]: claims for money
+//!   back; [`sample_accounts`]: sample data; [`account_snapshot`]: their rows as of one question
+//! - [`mails`]: mails to customers; [`attempts`]: failed attempts to prove whose order or account it is
 //! - [`audit`], [`console_audit`]: the audit logs of business changes and of the console
 //! - [`vectors`]: vectors of texts, in collections
 //! - [`settings`]: the server's own settings and revoked sessions; [`persona_versions`]: earlier texts of persona files
@@ -39,6 +41,9 @@ use lock::ServingLock;
 use transaction::Transaction;
 
 pub mod acceptance;
+pub mod account_snapshot;
+pub mod accounts;
+pub mod attempts;
 pub mod audit;
 pub mod console_audit;
 pub mod conversations;
@@ -54,15 +59,16 @@ pub mod lock;
 pub mod mails;
 pub mod messages;
 mod migrations;
-pub mod order_misses;
 pub mod orders;
 pub mod orders_import;
 pub mod persona_versions;
 pub mod personal;
 pub mod policies;
 mod read_only;
+pub mod refund_cases;
 pub mod retention;
 pub mod returns;
+pub mod sample_accounts;
 pub mod sample_shop;
 pub mod settings;
 mod transaction;

@@ -17,6 +17,15 @@ ENDED = ("completed", "failed", "interrupted", "cancelled")
 LINK = re.compile(r"http://\S+/labels/\S+")
 
 
+def run(server, *arguments):
+    """Runs a command next to the server and returns its output."""
+    command = [server.binary, *arguments]
+    done = subprocess.run(command, cwd=server.folder, env=server.env, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stderr}{done.stdout}")
+    return done.stdout
+
+
 class Orders:
     """Returnable orders in the shop's database, each of a different customer."""
 
@@ -30,10 +39,7 @@ class Orders:
         self.run("import", "orders", "--file", file)
 
     def run(self, *arguments):
-        command = [self.server.binary, *arguments]
-        done = subprocess.run(command, cwd=self.server.folder, env=self.server.env, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{command}: {done.stderr}{done.stdout}")
+        return run(self.server, *arguments)
 
     @staticmethod
     def order(number, now):
@@ -85,11 +91,11 @@ class Returner(threading.Thread):
         request = f"I want to return order CT-{number:05}, my email is {address(number)}"
         answers = {"order_confirm": "yes", "action_prompt": "return"}
         if self.chance.random() < 0.3:
-            self.talk(conversation, f"{request}, it arrived shattered", answers, lambda told: "escalation" in told)
+            talk(self.world, conversation, f"{request}, it arrived shattered", answers, lambda told: "escalation" in told, self.chance)
             return self.approve(conversation)
-        self.talk(conversation, request, answers, lambda told: "action_ticket" in told)
+        talk(self.world, conversation, request, answers, lambda told: "action_ticket" in told, self.chance)
         if self.chance.random() < 0.3:
-            self.talk(conversation, "actually they arrived shattered", {}, lambda told: "escalation" in told)
+            talk(self.world, conversation, "actually they arrived shattered", {}, lambda told: "escalation" in told, self.chance)
             self.world.figures.add("escalations")
         self.world.figures.add("returns")
 
@@ -113,30 +119,32 @@ class Returner(threading.Thread):
             time.sleep(0.05)
         raise RuntimeError(f"nothing was said in {conversation.id} about {ticket} in {PATIENCE} s")
 
-    def talk(self, conversation, first, answers, is_done):
-        """Says `first`, then what answers the last message, or `first` again, until a message says that it is done."""
-        text = first
-        for _ in range(MOST_MESSAGES):
-            time.sleep(self.chance.uniform(0.0, 0.3))
-            key = f"{conversation.id}-{len(conversation.posted)}"
-            with conversation.lock:
-                conversation.posted[key] = (text, None, None)
-            turn = send(self.world, conversation, key, text)
-            self.ended(conversation, turn)
-            told = [message["metadata"] for message in self.world.history(conversation) if message["sender"] == "assistant"]
-            if any(map(is_done, told)):
-                return
-            text = answers.get(told[-1].get("type"), first)
-        raise RuntimeError(f"{conversation.id} did not come to its end in {MOST_MESSAGES} messages")
 
-    def ended(self, conversation, turn):
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            status, record = self.world.insist("GET", f"{conversation.path}/turns/{turn}")
-            if status == 200 and record["status"] in ENDED:
-                return
-            time.sleep(0.02)
-        raise RuntimeError(f"turn {turn} of {conversation.id} did not end in {PATIENCE} s\n{self.world.server.tail()}")
+def talk(world, conversation, first, answers, is_done, chance):
+    """Says `first`, then what answers the last message, or `first` again, until a message says that it is done."""
+    text = first
+    for _ in range(MOST_MESSAGES):
+        time.sleep(chance.uniform(0.0, 0.3))
+        key = f"{conversation.id}-{len(conversation.posted)}"
+        with conversation.lock:
+            conversation.posted[key] = (text, None, None)
+        turn = send(world, conversation, key, text)
+        ended(world, conversation, turn)
+        told = [message["metadata"] for message in world.history(conversation) if message["sender"] == "assistant"]
+        if any(map(is_done, told)):
+            return
+        text = answers.get(told[-1].get("type"), first)
+    raise RuntimeError(f"{conversation.id} did not come to its end in {MOST_MESSAGES} messages")
+
+
+def ended(world, conversation, turn):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        status, record = world.insist("GET", f"{conversation.path}/turns/{turn}")
+        if status == 200 and record["status"] in ENDED:
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"turn {turn} of {conversation.id} did not end in {PATIENCE} s\n{world.server.tail()}")
 
 
 def check_returns(world, done):

@@ -1,6 +1,7 @@
 """A language model for tests: speaks Ollama's protocol, and streams long Vietnamese replies at a pace."""
 import json
 import random
+import re
 import socketserver
 import threading
 import time
@@ -12,6 +13,20 @@ WORDS = (
     "bảo hành chính hãng tại cửa hàng bộ nhớ lớn tốc độ đọc ghi nhanh bàn phím gõ êm được nhiều người ưa chuộng thưởng "
     "ngoài ra em gợi ý thêm chuột không dây và túi chống sốc để mình tiện mang theo khi di chuyển xa"
 ).split()
+
+
+CLAIM = "open_refund_case"
+SAID = re.compile(r"overcharged (\d+) PLN on invoice (\S+?),")
+
+
+def claim(messages):
+    """Calls the tool with what the customer said, then names the case of its result."""
+    if messages[-1]["role"] == "tool":
+        case = re.search(r"R\d{5,}", messages[-1]["content"])
+        return {"role": "assistant", "content": f"Your case {case[0]} is open." if case else "I could not open a case."}
+    amount, invoice = SAID.search(messages[-1]["content"]).groups()
+    arguments = {"reason": "overcharge", "amount_pln": int(amount), "invoice_id": invoice}
+    return {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": CLAIM, "arguments": arguments}}]}
 
 
 class ScriptedOllama:
@@ -72,6 +87,8 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         if self.path != "/api/chat":
             self.answer({"error": "not scripted"}, 404)
+        elif any(tool["function"]["name"] == CLAIM for tool in asked.get("tools") or []):
+            self.answer({**_chat("", True), "message": claim(asked["messages"])})
         elif asked.get("stream") is False:
             intent = {"intent": "shopping", "confidence": 0.9, "rationale": "scripted"}
             self.answer(_chat(json.dumps(intent), True))

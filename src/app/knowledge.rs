@@ -12,7 +12,12 @@ use crate::retrieval::sync::SyncError;
 
 /// Syncs the vectors of every shop at the start and after each reload of documents. Retries after `rest` if a service does not
 /// answer; until then, documents are found by words only.
-pub(super) async fn keep_in_line(shops: Arc<Shops>, changed: Arc<Notify>, rest: Duration, stop: CancellationToken) {
+pub(super) async fn keep_vectors_synced(
+    shops: Arc<Shops>,
+    changed: Arc<Notify>,
+    rest: Duration,
+    stop: CancellationToken,
+) {
     let mut complaint = String::new();
     loop {
         let synced = tokio::select! {

@@ -28,8 +28,8 @@ pub struct Limits {
 /// A request above the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
-    /// The limit of this caller.
-    pub per_second: u32,
+    /// The limit of this caller, or `None` for a network that has sent too many wrong keys.
+    pub per_second: Option<u32>,
     /// Seconds until the next request is accepted.
     pub retry_after: u64,
 }
@@ -72,7 +72,7 @@ impl Limits {
         let guessing = self.guessing.lock().unwrap_or_else(PoisonError::into_inner);
         let left = guessing.get(&client_network(address)).map(|until| until.saturating_duration_since(Instant::now()));
         match left.filter(|left| !left.is_zero()) {
-            Some(left) => Err(TooMany { per_second: self.address_rate, retry_after: left.as_secs() + 1 }),
+            Some(left) => Err(TooMany { per_second: None, retry_after: left.as_secs() + 1 }),
             None => Ok(()),
         }
     }
@@ -108,7 +108,7 @@ fn count<K: std::hash::Hash + Eq + Clone>(
     let Some(limiter) = limiter else { return Ok(()) };
     limiter.check_key(key).map_err(|until| {
         let wait: Duration = until.wait_time_from(DefaultClock::default().now());
-        TooMany { per_second, retry_after: wait.as_secs() + 1 }
+        TooMany { per_second: Some(per_second), retry_after: wait.as_secs() + 1 }
     })
 }
 

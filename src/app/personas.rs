@@ -89,6 +89,8 @@ pub enum PersonaError {
     NotFound,
     #[error("the file has changed since it was read")]
     Conflict,
+    #[error("the persona is the default shop's: copy its file to this shop's prompts to edit it")]
+    Inherited,
     #[error("{}", .0.problem)]
     Invalid(PersonaProblem),
     #[error("cannot read the persona's file: {0}")]
@@ -134,26 +136,7 @@ impl Personas {
 
     /// Checks a text together with the current prompts, and returns its persona. Changes nothing.
     pub async fn check(&self, tenant: &TenantId, id: &str, text: &str) -> Result<Arc<Persona>, PersonaError> {
-        let shop = self.shops.get(tenant);
-        let file = file(&shop, id)?.display().to_string();
-        if let Some(own) = shop.prompts().inherited_persona(id) {
-            let problem = format!("this persona is the default shop's: copy {file} to {} to edit it", own.display());
-            return Err(PersonaError::Invalid(PersonaProblem { line: None, problem }));
-        }
-        let (persona, text) = (id.to_owned(), text.to_owned());
-        // Checks every text and rule, which would block other requests.
-        let checking = tokio::task::spawn_blocking(move || {
-            let prompts = shop.prompts().with_persona(&persona, &text)?;
-            Shop::check(shop.registry(), &prompts)?;
-            if let Some(folder) = &shop.config().knowledge
-                && let Some((_, error)) = prompts.missing_knowledge(folder).find(|(other, _)| other.id == persona)
-            {
-                return Err(error);
-            }
-            Ok(prompts.find_persona(&persona))
-        });
-        let checked = checking.await.map_err(|died| PersonaError::Unreadable(io::Error::other(died)))?;
-        checked.map_err(|error| PersonaError::Invalid(problem(&file, error)))?.ok_or(PersonaError::NotFound)
+        check_in(self.shops.get(tenant), id, text).await
     }
 
     /// Writes the text to the file, which the server then reloads. Saving the current text does nothing.
@@ -180,7 +163,8 @@ impl Personas {
             if edit.hash != hash(&earlier) {
                 return Err(PersonaError::Conflict);
             }
-            self.check(tenant, id, &edit.text).await?;
+            // In the shop that the file is of: after a reload, the name may be that of another file.
+            check_in(shop.clone(), id, &edit.text).await?;
             // Store the earlier text before overwriting it.
             store.add_persona_version(id, &earlier, written_at(&file).await?, None, VERSIONS_KEPT, None).await?;
             self.write(file, &edit.text).await?;
@@ -200,6 +184,29 @@ impl Personas {
         self.edited.notify_one();
         Ok(())
     }
+}
+
+/// Checks a text together with the prompts of a shop.
+async fn check_in(shop: Arc<Shop>, id: &str, text: &str) -> Result<Arc<Persona>, PersonaError> {
+    let file = file(&shop, id)?.display().to_string();
+    if let Some(own) = shop.prompts().inherited_persona(id) {
+        info!("The persona {id} is the default shop's: to edit it, copy {file} to {}", own.display());
+        return Err(PersonaError::Inherited);
+    }
+    let (persona, text) = (id.to_owned(), text.to_owned());
+    // Checks every text and rule, which would block other requests.
+    let checking = tokio::task::spawn_blocking(move || {
+        let prompts = shop.prompts().with_persona(&persona, &text)?;
+        Shop::check(shop.registry(), &prompts)?;
+        if let Some(folder) = &shop.config().knowledge
+            && let Some((_, error)) = prompts.missing_knowledge(folder).find(|(other, _)| other.id == persona)
+        {
+            return Err(error);
+        }
+        Ok(prompts.find_persona(&persona))
+    });
+    let checked = checking.await.map_err(|died| PersonaError::Unreadable(io::Error::other(died)))?;
+    checked.map_err(|error| PersonaError::Invalid(problem(&file, error)))?.ok_or(PersonaError::NotFound)
 }
 
 /// Returns the file of a persona of the shop. Other ids are refused, so that they never become a path.

@@ -48,16 +48,16 @@ impl App {
         let rules = SearchRules::read(self.shops.get(tenant).prompts())?;
         let since = Utc::now() - TimeDelta::days(i64::from(days));
         let questions = self.store.tenant(tenant).list_unanswered(since, only, QUESTIONS_MAX).await?;
-        Ok(group(questions, |text| rules.gist(text)))
+        Ok(group(questions, |question| rules.gist(&question.text, question.language)))
     }
 }
 
 /// Groups questions with the same gist and reason. Questions and groups are newest first.
-fn group(questions: Vec<UnansweredQuestion>, gist: impl Fn(&str) -> String) -> Vec<QuestionGroup> {
+fn group(questions: Vec<UnansweredQuestion>, gist: impl Fn(&UnansweredQuestion) -> String) -> Vec<QuestionGroup> {
     let mut groups: Vec<QuestionGroup> = Vec::new();
     let mut places: HashMap<(Unanswered, String), usize> = HashMap::new();
     for question in questions {
-        let place = *places.entry((question.why, gist(&question.text))).or_insert(groups.len());
+        let place = *places.entry((question.why, gist(&question))).or_insert(groups.len());
         match groups.get_mut(place) {
             Some(group) => {
                 group.count += 1;
@@ -104,7 +104,7 @@ mod tests {
             (8, Unanswered::NoContext, "sửa máy in"),
         ];
         let rules = SearchRules::from_toml("").unwrap();
-        let groups = group(questions.map(question).into(), |text| rules.gist(text));
+        let groups = group(questions.map(question).into(), |question| rules.gist(&question.text, question.language));
         let seen: Vec<(Unanswered, usize, i64, Language, Vec<u32>)> = groups
             .iter()
             .map(|group| {

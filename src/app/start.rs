@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::warn;
 
-use super::knowledge::keep_in_line;
+use super::knowledge::keep_vectors_synced;
 use super::personal_files;
 use super::personas::Personas;
 use super::reload::{Reloading, keep_fresh, watch_files};
@@ -129,7 +129,7 @@ impl App {
         let reloading = Reloading { watch, shops: shops.clone(), edited, read: changed.clone() };
         background.spawn(keep_fresh(reloading, stop.clone()));
         if config.embed.on {
-            background.spawn(keep_in_line(shops.clone(), changed, config.jobs.pause, stop.clone()));
+            background.spawn(keep_vectors_synced(shops.clone(), changed, config.jobs.pause, stop.clone()));
         }
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));

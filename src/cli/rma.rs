@@ -49,7 +49,7 @@ enum What {
 }
 
 /// Parses a text that must not be empty.
-fn written(text: &str) -> Result<String, String> {
+pub(super) fn written(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() { Err("the text is empty: write at least one word".to_owned()) } else { Ok(text.to_owned()) }
 }

@@ -7,8 +7,11 @@ use clap::Subcommand;
 use super::open_store;
 use crate::config::Config;
 use crate::domain::TenantId;
+use crate::store::Store;
+use crate::store::sample_accounts::SampledAccounts;
 use crate::store::sample_shop::Sampling;
 
+pub mod accounts;
 pub mod sample;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -29,14 +32,26 @@ enum What {
         #[arg(long)]
         force: bool,
     },
+    /// Create plans, accounts and invoices of a telecom operator. They are the same on every machine. Running it again resets them
+    Telecom {
+        /// The shop to fill
+        #[arg(long, value_name = "NAME", default_value_t)]
+        tenant: TenantId,
+    },
 }
 
 /// Runs the command and prints what it created.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
-    let What::Returns { tenant, force } = &args.what;
     let store = open_store(&config).await?;
+    match &args.what {
+        What::Returns { tenant, force } => seed_orders(&config, &store, tenant, *force).await,
+        What::Telecom { tenant } => seed_accounts(&store, tenant).await,
+    }
+}
+
+async fn seed_orders(config: &Config, store: &Store, tenant: &TenantId, force: bool) -> anyhow::Result<()> {
     let shop = sample::shop(tenant, Utc::now(), config.shops.time_zone_of(tenant));
-    match store.tenant(tenant).make_sample(&shop, *force).await? {
+    match store.tenant(tenant).make_sample(&shop, force).await? {
         Sampling::Done { policies } => {
             let customers: std::collections::BTreeSet<_> = shop.orders.iter().map(|order| order.customer.id).collect();
             let (orders, rmas) = (shop.orders.len(), shop.rmas.len());
@@ -55,6 +70,22 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
         ),
         Sampling::NumberTaken(number) => bail!(
             "nothing was written: order {number} of the shop {tenant} belongs to another customer. \
+             Name another shop with --tenant"
+        ),
+    }
+}
+
+async fn seed_accounts(store: &Store, tenant: &TenantId) -> anyhow::Result<()> {
+    let sample = accounts::accounts();
+    match store.tenant(tenant).make_sample_accounts(&sample).await? {
+        SampledAccounts::Done => {
+            let (plans, customers) = (sample.plans.len(), sample.subscriptions.len());
+            println!("{plans} plans, {customers} customers, {} invoices", sample.invoices.len());
+            println!("Try customer u123 with invoice INV-12345, or u456 with INV-45601.");
+            Ok(())
+        }
+        SampledAccounts::RealAccounts(count) => bail!(
+            "nothing was written: the shop {tenant} already has {count} plans, subscriptions or invoices of its own. \
              Name another shop with --tenant"
         ),
     }

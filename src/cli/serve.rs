@@ -83,6 +83,7 @@ pub(super) async fn run(mut config: Config, args: &Args) -> anyhow::Result<()> {
     };
     announce(&prepared, &mut std::io::stdout())?;
     let Prepared { app, listener, metrics, mut lock, .. } = *prepared;
+    app.index_documents();
     let store = app.store.clone();
     let metrics = {
         let app = app.clone();
@@ -193,7 +194,7 @@ pub(super) fn store_options(config: &Config) -> StoreOptions {
 async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Vec<ImportReport>> {
     let mut reports = Vec::new();
     for tenant in [TenantId::default()].iter().chain(config.shops.others()) {
-        let folder = config.shop(tenant).knowledge.unwrap_or_default();
+        let Some(folder) = config.shop(tenant).knowledge else { continue };
         reports.extend(import_warranties_of(config, store, tenant.clone(), folder.join("warranty.csv")).await?);
     }
     Ok(reports)

@@ -58,8 +58,8 @@ impl AuthConfig {
         format!("{count} key{} for tenant{} {}{visitors}", plural(count), plural(of), tenants.join(", "))
     }
 
-    /// Reads the settings. `of_shops` are the keys that the shops' files give.
-    pub(super) fn read(env: &mut Env, of_shops: Vec<KeyEntry>) -> Self {
+    /// Reads the settings. `shop_keys` are those of the `shop.toml` files.
+    pub(super) fn read(env: &mut Env, shop_keys: Vec<KeyEntry>) -> Self {
         let mut keys = env.raw("X_API_KEYS").map(|list| {
             list.split(',')
                 .map(str::trim)
@@ -74,9 +74,9 @@ impl AuthConfig {
             env.refuse("X_API_KEYS", "is set but empty: give at least one key, or unset it for development".to_owned());
         }
         refuse_short(env, "X_API_KEYS", keys.iter().flatten());
-        refuse_short(env, "api_keys in a shop.toml", &of_shops);
-        if !of_shops.is_empty() {
-            keys.get_or_insert_default().extend(of_shops);
+        refuse_short(env, "api_keys in a shop.toml", &shop_keys);
+        if !shop_keys.is_empty() {
+            keys.get_or_insert_default().extend(shop_keys);
         }
         if let Some(keys) = &keys {
             let mut shops: HashMap<&str, &str> = HashMap::new();

@@ -50,6 +50,8 @@ pub struct HttpConfig {
     pub store_timeout: Duration,
     /// `TEXT_MAX_CHARS`: the maximum length of a customer's message, trimmed.
     pub text_max_chars: usize,
+    /// `CHAT_WAIT_SECONDS`: how long `POST /chat` waits for the reply.
+    pub chat_wait: Duration,
 }
 
 impl HttpConfig {
@@ -77,6 +79,7 @@ impl HttpConfig {
             streams_per_key: env.at_least(1, "STREAMS_PER_KEY", 10_000),
             store_timeout: env.seconds("REQUEST_STORE_TIMEOUT_SECONDS", 5),
             text_max_chars: env.at_least(1, "TEXT_MAX_CHARS", 4000),
+            chat_wait: env.seconds("CHAT_WAIT_SECONDS", 60),
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct ReturnsConfig {
     pub frequency: Frequency,
     /// `ORDER_VERIFICATION`
     pub verification: OrderVerification,
-    /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: failed contact checks before a lock, and its length.
+    /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: failed proofs of an order or account before a lock, and its length.
     pub misses: AttemptLimit,
     /// `LABEL_LINK_HOURS`: how long the link to a label is valid.
     pub label_link: Duration,

@@ -106,6 +106,8 @@ pub enum FixtureError {
 pub enum ConsolePanel {
     /// The orders, RMAs, tickets and mails of the conversation.
     Orders,
+    /// The telecom account of the conversation, with its invoices and refund cases.
+    Account,
     /// Rows that the desk reads from the conversation's state.
     Rows(fn(&Conversation) -> Vec<PanelRow>),
 }

@@ -251,6 +251,7 @@ impl Retail {
             gateway: &self.services.llm,
             grounding: &self.grounding,
             common,
+            language_rules: &self.language_rules,
             prompt: &self.social_prompt,
             persona_max_chars: self.services.config.prompts.persona_max_chars,
             timeout: self.services.config.desks.social_timeout,
@@ -264,9 +265,12 @@ impl Retail {
         Ok(turn.end_message(Metadata::of(Kind::Social)).await?)
     }
 
+    /// Adds the persona's follow-up. With several variants, none comes twice in a row.
     async fn follow_up(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let persona = turn.persona.clone();
-        if let Some(line) = persona.follow_up(turn.language()) {
+        let said = turn.history.iter().filter(|message| message.metadata.kind() == Some(Kind::FollowUp)).count();
+        let lines = persona.follow_ups(turn.language());
+        if let Some(line) = lines.get(said % lines.len().max(1)) {
             turn.say(Kind::FollowUp, line).await?;
         }
         Ok(())
@@ -280,6 +284,7 @@ impl Desk for Retail {
         let length = turn.message.text.len();
         let mut incoming = read_text(length, || self.listen(turn));
         let mut understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
+        self.recognize_serial(turn, &mut understood).await?;
         let about = read_text(length, || self.in_conversation(turn, &mut incoming, &mut understood, &memory));
         self.report_intent(turn, &understood).await?;
         if incoming.switched {
@@ -298,7 +303,7 @@ impl Desk for Retail {
                 turn.state = memory.into_state();
                 return Ok(());
             }
-            (false, Intent::Warranty, _) => self.warranty(turn, &incoming).await?,
+            (false, Intent::Warranty, _) => self.warranty(turn, &incoming, about.is_record, &mut memory).await?,
             (false, Intent::Shopping, _) => self.reply(turn, &understood.utterance, about, &mut memory).await?,
         }
         memory.unclear = 0;

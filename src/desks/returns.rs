@@ -11,6 +11,7 @@ use serde_json::json;
 use super::machine::{Machine, run_until_wait, state_of};
 use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
 use crate::config::Config;
+use crate::dialogue::social::{Social, SocialTexts, Written};
 use crate::dialogue::{Act, language};
 use crate::domain::check::Check;
 use crate::domain::returns::{RmaNumber, Ticket};
@@ -46,7 +47,7 @@ use agent::Agent;
 use route::{Step, Worker};
 use rules::{ReturnsRules, Topic, Utterance};
 use scenario::Scenario;
-use state::{Intent, Question, State};
+use state::{Intent, Phase, Question, State};
 use texts::{ReturnsTexts, VariantPicker};
 
 /// The returns desk.
@@ -56,6 +57,7 @@ pub struct Returns {
     common: Arc<ByLanguage<CommonTexts>>,
     language_rules: LanguageRules,
     rules: ReturnsRules,
+    social: SocialTexts,
     agent: Agent,
     /// The model's instructions for finding the intent, and for reading order numbers.
     classify_prompt: String,
@@ -147,6 +149,7 @@ impl Returns {
         let common = Arc::new(ByLanguage::load(prompts, "common", languages)?);
         let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
+        let social = SocialTexts::load(prompts, languages)?;
         // Carriers read the label, so it is in the first language.
         let first = languages.first().copied().unwrap_or_default();
         let label = texts.get(first).label.clone();
@@ -158,7 +161,7 @@ impl Returns {
             services.labels.set_texts(&services.shop.tenant, label);
             let services = services.clone();
             let agent = agent(&services);
-            Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }
+            Self { agent, texts, common, language_rules, rules, social, classify_prompt, number_prompt, services }
         })
     }
 
@@ -223,7 +226,19 @@ impl Returns {
                 let values = [("rma_number", number.as_str())];
                 self.send(turn, state, Kind::Reply, Scenario::ReturnNumber, &values).await
             }
+            Aside::SmallTalk(topic) => self.chat(turn, state, topic).await,
         }
+    }
+
+    /// Answers small talk. Outside of any flow, says once what the desk is for.
+    async fn chat(&self, turn: &mut Turn, state: &mut State, topic: Social) -> Result<(), DeskError> {
+        let Written { mut text, .. } = self.social.written(turn, topic, self.common.get(turn.language()))?;
+        if state.is_idle() && !state.meta.said.contains_key(&Scenario::SocialRedirect) {
+            let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
+            text = format!("{text} {}", variants.text(Scenario::SocialRedirect, &[])?);
+            state.meta.said.extend(variants.used());
+        }
+        Ok(turn.say_with(Kind::Social, &text, Metadata::of(Kind::Social)).await?)
     }
 
     /// Asks what else the desk can do, after a question outside of any flow.
@@ -266,15 +281,18 @@ enum Aside<'a> {
     Ticket(&'a Ticket),
     Policy,
     ReturnNumber(RmaNumber),
+    SmallTalk(Social),
 }
 
 impl<'a> Aside<'a> {
     fn of(state: &State, utterance: &Utterance, ticket: Option<&'a Ticket>) -> Option<Self> {
         match (ticket, &state.meta.last_rma) {
-            (Some(ticket), _) if utterance.asks(Topic::Ticket) => Some(Self::Ticket(ticket)),
+            (Some(ticket), _) if utterance.asks(Topic::Ticket) || awaits(state, utterance, ticket) => {
+                Some(Self::Ticket(ticket))
+            }
             _ if utterance.asks(Topic::Policy) => Some(Self::Policy),
             (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
-            _ => None,
+            _ => utterance.social().map(Self::SmallTalk),
         }
     }
 
@@ -282,9 +300,30 @@ impl<'a> Aside<'a> {
     fn rest(&self, utterance: &Utterance) -> Utterance {
         match self {
             Self::Policy => rules::without_question(utterance.clone()),
-            Self::Ticket(_) | Self::ReturnNumber(_) => Utterance::default(),
+            Self::Ticket(_) | Self::ReturnNumber(_) | Self::SmallTalk(_) => Utterance::default(),
         }
     }
+}
+
+/// Whether the message asks something unclear after a person was called: the desk says that the person has not decided yet.
+fn asks_again(before: &State, after: &State, utterance: &Utterance, ticket: &Ticket) -> bool {
+    let is_unclear = route::route(after) == Step::Run(Worker::ClassifyIntent);
+    is_open_after(before, ticket) && is_unclear && utterance.has_question()
+}
+
+/// Whether the last flow ended with this ticket, and nobody has decided it.
+fn is_open_after(state: &State, ticket: &Ticket) -> bool {
+    state.phase == Phase::Over && state.handoff.ticket() == Some(&ticket.id) && ticket.resolved.is_none()
+}
+
+/// Whether the message wants again what a person is about to decide: the ticket stands, whatever the rules would say.
+fn awaits(state: &State, utterance: &Utterance, ticket: &Ticket) -> bool {
+    let adds_something = utterance.names_order_or_contact()
+        || utterance.wants_person()
+        || utterance.reports(Topic::Damage)
+        || utterance.requests(Topic::Cancellation)
+        || utterance.cancels();
+    is_open_after(state, ticket) && utterance.intent.is_some_and(Intent::is_return) && !adds_something
 }
 
 /// Reads the number of a return or a ticket of an earlier conversation as its order's. The look-up verifies whose it is.
@@ -300,9 +339,12 @@ fn name_shop_number(state: &State, utterance: &mut Utterance) {
     for topic in [Topic::Ticket, Topic::ReturnNumber, Topic::Policy] {
         utterance.set(Act::Ask(topic), false);
     }
-    if matches!(utterance.intent, None | Some(Intent::Other)) {
-        utterance.intent = Some(Intent::OrderStatus);
-    }
+    // "RMA-… arrived broken" reads like a question for the status, but reports damage, which begins a return.
+    utterance.intent = match utterance.intent {
+        None | Some(Intent::Other | Intent::OrderStatus) if utterance.reports(Topic::Damage) => Some(Intent::Return),
+        None | Some(Intent::Other) => Some(Intent::OrderStatus),
+        known => known,
+    };
 }
 
 /// Stores the state with the turn's end.
@@ -317,23 +359,38 @@ impl Desk for Returns {
         state.case.needs_contact = self.needs_contact(turn);
         let ((text, switched), mut utterance) = read_text(turn.message.text.len(), || {
             let (text, switched) = self.settle_language(turn);
-            let utterance = self.rules.parse(&text);
+            // After a ticket or a refusal, details and arguments have the words of other wishes.
+            let is_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
+            let utterance = match is_open || state.was_refused() {
+                true => self.rules.parse_by_patterns(&text),
+                false => self.rules.parse(&text),
+            };
             ((text, switched), utterance)
         });
         // A customer to whom nothing was refused asks in general which exceptions there are.
         let asks_exception = utterance.asks(Topic::Exception) && utterance.order().is_none() && !state.was_refused();
         // The desk knows more than the documents about a mail that it sent.
         let asks_policy = utterance.asks(Topic::Policy) || asks_exception;
+        // "Nobody told me" argues against a refusal and asks nothing.
+        let argues = state.may_argue() && !utterance.has_question();
+        let asks_policy = asks_policy && !argues;
         utterance.set(Act::Ask(Topic::Policy), asks_policy && !advance::misses_mail(&state, &utterance));
         name_shop_number(&state, &mut utterance);
         let ticket = self.last_ticket(turn, &state, &utterance).await?;
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;
         }
-        let aside = Aside::of(&state, &utterance, ticket.as_ref());
+        let may_be_for_agent = self.may_be_for_agent(turn, &state, &utterance);
+        let after = advance::next_state(state.clone(), Event::Said(utterance.clone()));
+        // In agent mode the model makes small talk.
+        let aside = Aside::of(&state, &utterance, ticket.as_ref())
+            .filter(|aside| !(may_be_for_agent && matches!(aside, Aside::SmallTalk(_))))
+            .or_else(|| self.documents_answer(turn, (&state, &after), &utterance, &text).then_some(Aside::Policy))
+            .or_else(|| {
+                asks_again(&state, &after, &utterance, ticket.as_ref()?).then_some(Aside::Ticket(ticket.as_ref()?))
+            });
         let rest = aside.as_ref().map(|aside| aside.rest(&utterance));
         let is_aside_only = rest.as_ref().is_some_and(|rest| state.is_idle() && !rest.reports(Topic::Damage));
-        let may_be_for_agent = self.may_be_for_agent(turn, &state, &utterance);
         // The flow continues after an aside: the desk repeats its question, which the aside did not answer.
         let said = rest.filter(|_| !is_aside_only && !may_be_for_agent).unwrap_or_else(|| utterance.clone());
         let (mut next, effects) = advance::advance(state.clone(), Event::Said(said));
@@ -352,8 +409,16 @@ impl Desk for Returns {
         {
             return Ok(());
         }
+        if utterance.complains() {
+            self.send(turn, &mut state, Kind::Social, Scenario::Acknowledge, &[]).await?;
+        }
         if let Some(aside) = aside {
+            let is_chat = matches!(aside, Aside::SmallTalk(_));
             self.answer_aside(turn, &mut state, aside, &text).await?;
+            if is_aside_only && is_chat {
+                remember(turn, &state);
+                return Ok(());
+            }
             if is_aside_only {
                 return self.offer_more(turn, state).await;
             }

@@ -15,7 +15,7 @@ use crate::providers::email::{InvalidSender, check_sender};
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{RetrievalError, SearchRules, Warning};
 
-/// A shop as of one moment: its desks, with the prompts they were made from. Replaced as a whole when a file changes.
+/// A snapshot of a shop: its prompts, and the desks made from them. Replaced as a whole when a file changes.
 pub struct Shop {
     registry: DeskRegistry,
     services: Services,
@@ -233,6 +233,7 @@ impl Slot {
         let loaded = default.map_err(|cause| cause.clone().into());
         match loaded.and_then(|default| Shop::load(&registry, &self.services, default)) {
             Ok(shop) => {
+                shop.knowledge().index_all();
                 self.current.store(Arc::new(shop));
                 self.unusable.store(None);
                 info!(%tenant, "Reloaded prompts and documents");
@@ -291,6 +292,11 @@ impl Shops {
     /// Returns every shop, the default one first.
     pub fn list(&self) -> Vec<Arc<Shop>> {
         self.slots().map(|slot| slot.current.load_full()).collect()
+    }
+
+    /// Indexes the documents of every shop, so that no customer's question waits for it. Takes processor time.
+    pub fn index_documents(&self) {
+        self.list().iter().for_each(|shop| shop.knowledge().index_all());
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {

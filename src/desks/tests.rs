@@ -6,6 +6,7 @@ use cpu_time::ThreadTime;
 
 use super::retail::rules::RetailRules;
 use super::returns::rules::ReturnsRules;
+use super::telecom::rules::TelecomRules;
 use crate::agent::reply_text::for_customer;
 use crate::app::list_file::Table;
 use crate::domain::list::Column as _;
@@ -109,6 +110,7 @@ fn doubling_a_text_never_triples_its_cost() {
     let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).unwrap();
     let returns = ReturnsRules::read(&prompts).unwrap();
     let retail = RetailRules::read(&prompts).unwrap();
+    let telecom = TelecomRules::read(&prompts).unwrap();
     let language = LanguageRules::read(&prompts).unwrap();
     let lexicon = Lexicon::read(&prompts).unwrap();
     let search = SearchRules::read(&prompts).unwrap();
@@ -118,7 +120,7 @@ fn doubling_a_text_never_triples_its_cost() {
     let languages = [Language::VI, Language::EN];
     let header = Field::NEEDED.iter().map(|field| field.as_str()).collect::<Vec<_>>().join(",");
     let csv = |text: &str| drop(Table::<Field>::read(format!("{header}\n{text}").as_bytes()));
-    let parsers: [Parser<'_>; 14] = [
+    let parsers: [Parser<'_>; 15] = [
         ("numbers and contacts", MESSAGE, &|text| drop(returns.find(text))),
         ("serials", MESSAGE, &|text| drop(find_candidates(text))),
         ("damage", MESSAGE, &|text| {
@@ -131,6 +133,7 @@ fn doubling_a_text_never_triples_its_cost() {
         ("switch of language", MESSAGE, &|text| drop(language.switch(text, &languages))),
         ("returns desk", MESSAGE, &|text| drop(returns.parse(text))),
         ("retail desk", MESSAGE, &|text| drop(retail.parse(text, &vocabulary))),
+        ("telecom desk", MESSAGE, &|text| drop(telecom.parse(text))),
         ("search text", MESSAGE, &|text| drop(retail.search_text(text, &vocabulary))),
         ("search", MESSAGE, &|text| {
             drop(index.search(&Query { text: text.to_owned(), language: Language::VI, limit: 8, pages_only: false }))
@@ -168,6 +171,7 @@ fn shop_with_one_language_needs_no_other() {
         let prompts = Prompts::shipped().with_only_language(code);
         ReturnsRules::read(&prompts).expect("rules of the returns desk");
         RetailRules::read(&prompts).expect("rules of the retail desk");
+        TelecomRules::read(&prompts).expect("rules of the telecom desk");
         LanguageRules::read(&prompts).expect("rules of languages");
         Lexicon::read(&prompts).expect("words around numbers");
         ClaimRules::read(&prompts).expect("rules of claims");

@@ -5,13 +5,30 @@ use serde_json::json;
 use tracing::warn;
 
 use super::model::wait_in_queue;
+use super::opening::Wanted;
 use super::{DeskError, Turn};
-use crate::domain::{Event, GuardReason, Kind, Metadata, SourceItem, TurnStatus};
+use crate::domain::{Event, GuardReason, Kind, Language, Metadata, SourceItem, TurnStatus};
 use crate::grounding::Grounded;
+use crate::nlu::language::LanguageRules;
 use crate::persona::texts::CommonTexts;
 use crate::providers::llm::{ChatRequest, Deltas, LlmError, Ticket};
-use crate::retrieval::Passage;
-use crate::retrieval::search::Found;
+use crate::retrieval::search::{Found, Knowledge};
+use crate::retrieval::{Passage, Query};
+
+/// The score from which a question without a meaningful word is one that a page lists.
+const LISTED: f64 = 0.85;
+
+/// Returns whether the documents answer a message. One that names nothing ("what about this?"), or that does not ask, is answered
+/// only if a page lists it nearly word for word.
+pub fn is_answered(knowledge: &Knowledge, folders: &[String], query: &Query, is_question: bool) -> bool {
+    let least = if is_question && !knowledge.names_nothing(folders, query) { 0.0 } else { LISTED };
+    knowledge.find_by_words(folders, query).passages.first().is_some_and(|best| best.score >= least)
+}
+
+/// Passages that are quoted if no model words a reply.
+const QUOTES: usize = 3;
+/// A passage with less than this share of the best score is not worth quoting.
+const WORTH_QUOTING: f64 = 0.6;
 
 /// Notes what was found and emits `sources`. Returns the reply's metadata, or `None` if there are no passages.
 pub async fn cite(turn: &mut Turn, found: &Found, passages: &[Passage]) -> Result<Option<Metadata>, DeskError> {
@@ -30,31 +47,57 @@ pub async fn say_unknown(turn: &mut Turn, text: &str) -> Result<(), DeskError> {
     Ok(turn.say_with(Kind::Reply, text, Metadata::of(Kind::Reply).with("no_context", true)).await?)
 }
 
+/// Returns the best passages, at most three.
+pub fn worth_quoting(passages: &[Passage]) -> &[Passage] {
+    let best = passages.first().map_or(0.0, |passage| passage.score);
+    let count = passages.iter().take(QUOTES).take_while(|passage| passage.score >= WORTH_QUOTING * best).count();
+    &passages[..count]
+}
+
+/// Returns the language in which passages are quoted, with their introduction: that of a page that exists in no other one, else the
+/// customer's.
+pub fn language_of(turn: &Turn, passages: &[Passage]) -> Language {
+    passages.first().and_then(|passage| passage.language).unwrap_or(turn.language())
+}
+
 /// Returns an introduction and quotations, one on each line.
 pub fn quotation(intro: String, quotes: impl Iterator<Item = String>) -> String {
     std::iter::once(intro).chain(quotes).collect::<Vec<_>>().join("\n")
 }
 
-/// Waits in the model's queue and for the first words. The inner error means that the model said nothing.
+/// Waits in the model's queue and for the first words, and checks their language. The inner error means that the model said nothing
+/// that can be shown.
 pub async fn begin(
     turn: &mut Turn,
+    rules: &LanguageRules,
     mut ticket: Ticket,
     request: ChatRequest,
 ) -> Result<Result<Deltas, LlmError>, DeskError> {
     turn.step("model_queue").take(wait_in_queue(turn, &mut ticket)).await?;
-    Ok(turn.step("first_token").take(ticket.stream(request)).await)
+    let wanted = Wanted::of(turn, rules);
+    Ok(turn.step("first_token").take(wanted.stream(ticket, request)).await)
 }
 
-/// Streams the model's reply through the guards and ends the message. Where the guards stop it, or nothing of it is left,
-/// `quotation` is said. If the model fails midway, the message ends incomplete and the customer gets an error.
+/// What the desk itself says around a model's reply.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    /// Said where the guards stop the reply, or where nothing of it is left.
+    pub quotation: &'a str,
+    /// Added to the end of every complete reply. May be empty.
+    pub ending: &'a str,
+    pub common: &'a CommonTexts,
+}
+
+/// Streams the model's reply through the guards and ends the message. If the model fails midway, the message ends incomplete and
+/// the customer gets an error.
 pub async fn stream(
     turn: &mut Turn,
     mut deltas: Deltas,
     mut guarded: Grounded<'_>,
-    quotation: &str,
-    common: &CommonTexts,
+    written: &Written<'_>,
     metadata: Metadata,
 ) -> Result<(), DeskError> {
+    let Written { quotation, ending, common } = written;
     let generate = turn.step("generate");
     let failure = generate.take(async {
         while let Some(delta) = deltas.next().await {
@@ -73,16 +116,17 @@ pub async fn stream(
     if let Some(error) = failure {
         warn!(%error, "The language model failed midway");
         turn.note_model_error(&error);
-        turn.end_message(metadata.cut(TurnStatus::Failed)).await?;
+        turn.end_message(metadata.worded_by_model().cut(TurnStatus::Failed)).await?;
         return Ok(turn.fail(error.code(), &common.error(error.code())).await?);
     }
     if !turn.is_writing() {
         // The guards removed the whole reply.
-        return Ok(turn.say_with(Kind::Reply, quotation, metadata).await?);
+        return Ok(turn.say_with(Kind::Reply, &format!("{quotation}{ending}"), metadata).await?);
     }
     if guarded.stopped() == Some(GuardReason::UnsupportedFact) {
         // The model invented too many figures; the documents have the right ones.
         turn.write(Kind::Reply, &format!("\n\n{quotation}")).await?;
     }
-    Ok(turn.end_message(metadata).await?)
+    turn.write(Kind::Reply, ending).await?;
+    Ok(turn.end_message(metadata.worded_by_model()).await?)
 }

@@ -22,8 +22,8 @@ impl Turn {
         Ok(())
     }
 
-    /// Returns the sources of every reply: the persona, the customer's messages, and earlier answers. A desk adds its passages
-    /// and results.
+    /// Returns the sources of every reply: the persona, the customer's messages, and earlier answers that no model is known to have
+    /// worded. A desk adds its passages and results.
     pub fn sources(&self) -> Sources<'_> {
         let persona = self.persona.text.as_str();
         let mut sources = Sources { shop: vec![persona], instructions: vec![persona], ..Sources::default() };
@@ -31,7 +31,7 @@ impl Turn {
         sources.shop.extend([self.persona.greeting(own), self.persona.greeting(greeting)]);
         sources.shop.extend(self.persona.follow_up(own));
         sources.customer.push(&self.message.text);
-        for message in &self.history {
+        for message in self.history.iter().filter(|message| !message.metadata.is_worded_by_model()) {
             match (message.sender, message.metadata.kind()) {
                 (Sender::User, _) => sources.customer.push(&message.text),
                 // A model worded these, and may have repeated what the customer said.

@@ -4,21 +4,28 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::Language;
 use crate::domain::text::words;
 use crate::nlu::pick::{Pick, PickRules};
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{Passage, Query};
 
+/// A longer message says what it is about, in words.
+const SHORT: usize = 8;
+
 /// The products that were shown last, in the desk's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// The question that they answered. Its budget holds for what follows.
     pub asked: String,
-    /// Ids of catalogue rows.
-    pub ids: Vec<String>,
+    /// Their names.
+    pub products: Vec<String>,
     /// The position of the product that the last message was about.
     pub current: Option<usize>,
+    /// The product of each category that the conversation came to, in their order.
+    #[serde(default)]
+    pub taken: Vec<String>,
 }
 
 /// The products that a message is about.
@@ -29,88 +36,199 @@ pub struct Chosen {
 }
 
 impl Shown {
-    /// Remembers the catalogue rows among the passages. Without any, there is nothing to remember.
-    pub fn of(knowledge: &Knowledge, folders: &[String], asked: &str, passages: &[Passage]) -> Option<Self> {
-        let ids = knowledge.ids_of_rows(folders, passages);
-        let current = (ids.len() == 1).then_some(0);
-        (!ids.is_empty()).then(|| Self { asked: asked.to_owned(), ids, current })
+    /// Remembers the products of what was quoted: catalogue rows, or those that a page names. Without any, there is nothing to remember.
+    pub fn of(knowledge: &Knowledge, folders: &[String], asked: &Query, quoted: &[Passage]) -> Option<Self> {
+        let rows = knowledge.rows_of(folders, quoted, asked.language);
+        let mut products: Vec<String> = rows.into_iter().map(|row| row.passage.title).collect();
+        if products.is_empty()
+            && let [page] = quoted
+        {
+            products = knowledge.products_named(folders, page);
+        }
+        (!products.is_empty()).then(|| Self::list(&asked.text, products))
     }
 
-    /// Returns the products that a message is about, or `None` if it is about something else.
-    pub fn choose(
+    /// Remembers one product that the conversation came to, if the catalogue has it.
+    pub fn only_product(knowledge: &Knowledge, folders: &[String], name: &str, language: Language) -> Option<Self> {
+        let rows = knowledge.rows(folders, &[name.to_owned()], language);
+        rows.first()?.as_ref().map(|row| Self::list("", vec![row.passage.title.clone()]))
+    }
+
+    /// Returns the products whose prices a message adds up: several pieces of one, or what the conversation came to in each category,
+    /// with the product that the message names.
+    pub fn to_sum(
         &self,
         knowledge: &Knowledge,
         folders: &[String],
         rules: &PickRules,
         query: &Query,
     ) -> Option<Chosen> {
-        let rows = knowledge.rows(folders, &self.ids, query.language);
+        let rows = knowledge.rows(folders, &self.products, query.language);
+        let category = rows.iter().flatten().next()?.passage.section.clone();
+        if knowledge.names_other_category(folders, &query.text, &category, query.language) {
+            return None;
+        }
+        let named = self.choose(knowledge, folders, rules, query, true).filter(|chosen| chosen.passages.len() == 1);
+        let shown = named.map_or_else(|| self.clone(), |named| named.shown);
+        let current = shown.current.and_then(|n| shown.products.get(n)).cloned();
+        let all = shown.clone().after(Some(self), knowledge, folders, query.language).taken;
+        let products = if rules.pieces(&query.text).is_some() { current.into_iter().collect() } else { all };
+        let rows: Vec<Row> = knowledge.rows(folders, &products, query.language).into_iter().flatten().collect();
+        (!rows.is_empty()).then(|| shown.about(rows))
+    }
+
+    /// Returns the product that was talked of last, or all that were shown.
+    pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
+        let shown = knowledge.rows(folders, &self.products, language);
+        self.about(self.meant(&shown).unwrap_or_default())
+    }
+
+    /// Returns the products that a message is about, or `None` if it is about something else. `is_current` says whether the
+    /// conversation is about them, so that "it" means one of them.
+    pub fn choose(
+        &self,
+        knowledge: &Knowledge,
+        folders: &[String],
+        rules: &PickRules,
+        query: &Query,
+        is_current: bool,
+    ) -> Option<Chosen> {
+        // A position counts in the list that the customer saw, also where a product has left the catalogue.
+        let shown = knowledge.rows(folders, &self.products, query.language);
+        let rows: Vec<Row> = shown.iter().flatten().cloned().collect();
         let category = rows.first()?.passage.section.clone();
         if knowledge.names_other_category(folders, &query.text, &category, query.language) {
             return None;
         }
         let of_kind = || knowledge.rows_of_category(folders, &category, &self.asked, query.language);
-        let (pick, rest) = rules.pick(&query.text)?;
-        let named = named(of_kind(), &query.text);
-        if !named.is_empty() {
-            return Some(self.list(named));
+        let pick = rules.pick(&query.text);
+        let is_short = words(&query.text).len() <= SHORT;
+        let named = named(knowledge.rows_of_category(folders, &category, "", query.language), &query.text);
+        if !named.is_empty() && (is_short || pick.is_some()) {
+            return Some(self.instead(named));
         }
+        let with = |rest: &str| knowledge.rows_with(folders, &of_kind(), rest, query.language);
+        // "The cheapest with 16 GB": those that have the rest of the words, if any has.
+        let fitting = |rest: &str| Some(with(rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind);
+        let Some((pick, rest)) = pick else {
+            let with = if is_short { with(&query.text) } else { Vec::new() };
+            return is_current.then(|| self.implied(knowledge, folders, rules, query, &shown, with))?;
+        };
         match pick {
-            Pick::Nth(n) => self.only(&rows, n),
-            Pick::Last => self.only(&rows, rows.len() - 1),
-            Pick::All => Some(self.with(rows)),
+            Pick::Nth(n) => Some(self.only(shown.get(n)?.as_ref()?)),
+            Pick::Last => Some(self.only(shown.last()?.as_ref()?)),
+            Pick::All => Some(Self { current: None, ..self.clone() }.about(rows)),
+            Pick::It | Pick::Cheaper | Pick::Least(_) | Pick::Most(_) if !is_current => None,
             Pick::It => {
-                let meant = match self.current {
-                    Some(n) => vec![rows.get(n)?.clone()],
-                    None => rows,
-                };
-                let text: Vec<&str> = meant.iter().map(|row| row.passage.text.as_str()).collect();
-                let is_known = knowledge.is_covered_by(folders, &rest, &text.join("\n"), query.language);
-                is_known.then(|| self.about(meant))
+                let meant = self.meant(&shown)?;
+                let rest = rules.without_attributes(&rest).unwrap_or(rest);
+                if knowledge.is_covered_by(folders, &rest, &joined(&meant), query.language) {
+                    return Some(self.about(meant));
+                }
+                let others = with(&rest);
+                (!others.is_empty()).then(|| self.instead_first(others, query.limit))
             }
             Pick::Cheaper => {
-                let least = rows.iter().filter_map(|row| row.price).min()?;
-                let mut cheaper = of_kind();
+                let current = self.current.and_then(|n| shown.get(n)?.as_ref());
+                let least = match current {
+                    Some(row) => row.price?,
+                    None => rows.iter().filter_map(|row| row.price).min()?,
+                };
+                let mut cheaper = fitting(&rest);
                 cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| price < least));
                 cheaper.sort_by_key(|row| std::cmp::Reverse(row.price));
-                cheaper.truncate(query.limit);
-                (!cheaper.is_empty()).then(|| self.list(cheaper))
+                (!cheaper.is_empty()).then(|| self.instead_first(cheaper, query.limit))
             }
-            Pick::Least(attribute) => Some(self.find(sorted(of_kind(), &attribute, 1.0).first()?)),
-            Pick::Most(attribute) => Some(self.find(sorted(of_kind(), &attribute, -1.0).first()?)),
+            Pick::Least(attribute) => Some(self.only(sorted(fitting(&rest), &attribute, 1.0).first()?)),
+            Pick::Most(attribute) => Some(self.only(sorted(fitting(&rest), &attribute, -1.0).first()?)),
         }
     }
 
-    fn only(&self, rows: &[Row], n: usize) -> Option<Chosen> {
-        let row = rows.get(n)?;
-        Some(Chosen { passages: vec![row.passage.clone()], shown: Self { current: Some(n), ..self.clone() } })
+    /// Returns the products that a message is about that does not point at them: what every product has ("còn hàng không") is asked of
+    /// those that were talked of last, other words choose among their kind ("bluetooth one?").
+    fn implied(
+        &self,
+        knowledge: &Knowledge,
+        folders: &[String],
+        rules: &PickRules,
+        query: &Query,
+        shown: &[Option<Row>],
+        with: Vec<Row>,
+    ) -> Option<Chosen> {
+        let meant = self.meant(shown)?;
+        if let Some(rest) = rules.without_attributes(&query.text)
+            && !knowledge.names_more_than(folders, &rest, &joined(&meant), query.language)
+        {
+            return Some(self.about(meant));
+        }
+        (!with.is_empty()).then(|| self.instead_first(with, query.limit))
     }
 
-    /// The rows that stay the shown ones.
+    /// Returns the product that was talked of last, or all that were shown.
+    fn meant(&self, shown: &[Option<Row>]) -> Option<Vec<Row>> {
+        let Some(n) = self.current else { return Some(shown.iter().flatten().cloned().collect()) };
+        Some(vec![shown.get(n)?.clone()?])
+    }
+
+    /// Chooses the first of some rows, those in stock before the others.
+    fn instead_first(&self, mut rows: Vec<Row>, limit: usize) -> Chosen {
+        rows.sort_by_key(|row| !row.in_stock);
+        rows.truncate(limit);
+        self.instead(rows)
+    }
+
+    fn list(asked: &str, products: Vec<String>) -> Self {
+        let current = (products.len() == 1).then_some(0);
+        Self { asked: asked.to_owned(), products, current, taken: Vec::new() }
+    }
+
+    /// Takes over what the conversation came to before, and adds the product that it is about now.
+    #[must_use]
+    pub fn after(
+        mut self,
+        earlier: Option<&Self>,
+        knowledge: &Knowledge,
+        folders: &[String],
+        language: Language,
+    ) -> Self {
+        let mut taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());
+        if let Some(current) = self.current.and_then(|n| self.products.get(n)) {
+            taken.push(current.clone());
+            let rows = knowledge.rows(folders, &taken, language);
+            let category = |n: usize| rows.get(n)?.as_ref().map(|row| row.passage.section.clone());
+            let last = category(taken.len() - 1);
+            let keeps: Vec<bool> = (0..taken.len()).map(|n| n + 1 == taken.len() || category(n) != last).collect();
+            let mut keeps = keeps.into_iter();
+            taken.retain(|_| keeps.next().unwrap_or_default());
+        }
+        self.taken = taken;
+        self
+    }
+
+    /// Chooses rows, and keeps the list.
     fn about(&self, rows: Vec<Row>) -> Chosen {
         Chosen { passages: rows.into_iter().map(|row| row.passage).collect(), shown: self.clone() }
     }
 
-    fn with(&self, rows: Vec<Row>) -> Chosen {
-        Self { current: None, ..self.clone() }.about(rows)
-    }
-
-    /// The row is the current one of the shown ones from now on.
-    fn find(&self, row: &Row) -> Chosen {
+    /// Chooses one row. It joins the list if it was not on it.
+    fn only(&self, row: &Row) -> Chosen {
         let mut shown = self.clone();
-        let at = shown.ids.iter().position(|id| *id == row.id).unwrap_or(shown.ids.len());
-        if at == shown.ids.len() {
-            shown.ids.push(row.id.clone());
+        let at = shown.products.iter().position(|name| *name == row.passage.title).unwrap_or(shown.products.len());
+        if at == shown.products.len() {
+            shown.products.push(row.passage.title.clone());
         }
-        Chosen { passages: vec![row.passage.clone()], shown: Self { current: Some(at), ..shown } }
+        Self { current: Some(at), ..shown }.about(vec![row.clone()])
     }
 
-    /// The rows are the shown ones from now on.
-    fn list(&self, rows: Vec<Row>) -> Chosen {
-        let ids = rows.iter().map(|row| row.id.clone()).collect();
-        let current = (rows.len() == 1).then_some(0);
-        Self { asked: self.asked.clone(), ids, current }.about(rows)
+    /// Chooses rows that replace the list.
+    fn instead(&self, rows: Vec<Row>) -> Chosen {
+        let products = rows.iter().map(|row| row.passage.title.clone()).collect();
+        Self { taken: self.taken.clone(), ..Self::list(&self.asked, products) }.about(rows)
     }
+}
+
+fn joined(rows: &[Row]) -> String {
+    rows.iter().map(|row| format!("{}\n{}\n", row.passage.title, row.passage.text)).collect()
 }
 
 /// Returns the rows, at most three, that a message names by a word of their title that few others have.
@@ -128,7 +246,8 @@ fn named(rows: Vec<Row>, text: &str) -> Vec<Row> {
 fn sorted(rows: Vec<Row>, attribute: &str, sign: f64) -> Vec<Row> {
     #[expect(clippy::cast_precision_loss, reason = "prices are far below 2⁵²")]
     let price = |row: &Row| row.price.map(|price| price as f64);
-    let value = |row: &Row| if attribute == "price" { price(row) } else { row.amount(attribute) };
+    let amount = |row: &Row| attribute.split('|').find_map(|unit| row.amount(unit));
+    let value = |row: &Row| if attribute == "price" { price(row) } else { amount(row) };
     let mut rows: Vec<(f64, Row)> =
         rows.into_iter().filter(|row| row.in_stock).filter_map(|row| Some((value(&row)? * sign, row))).collect();
     rows.sort_by(|(a, _), (b, _)| a.total_cmp(b));

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use serde::Deserialize;
 use tracing::warn;
 
 use super::Turn;
 use super::history::window;
+use super::opening::Wanted;
 use crate::domain::Language;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::grounding::{Grounded, Grounding, Piece, Placeholders};
+use crate::nlu::language::LanguageRules;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts, cut_at_sentence};
 use crate::providers::llm::{ChatMessage, ChatRequest, Gateway, LlmError};
@@ -78,6 +81,42 @@ impl SocialRules {
     }
 }
 
+/// Finds small talk, for a desk whose own rules share no words with it.
+#[derive(Debug)]
+pub struct SmallTalk {
+    lexicon: Lexicon,
+    rules: SocialRules,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SmallTalkFile {
+    plain_words: Vec<String>,
+    aliases: HashMap<String, String>,
+    classes: HashMap<String, Vec<String>>,
+    topics: Vec<Social>,
+    social: HashMap<Social, Vec<String>>,
+}
+
+impl SmallTalk {
+    /// Reads `rules/common.*.toml` and `rules/social*.toml`.
+    ///
+    /// # Errors
+    /// A file is missing or malformed, or has an invalid pattern.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.rules(&["common", "social"], |file: SmallTalkFile| {
+            let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
+            let rules = SocialRules::new(&file.topics, &file.social, &lexicon)?;
+            Ok::<Self, InvalidPattern>(Self { lexicon, rules })
+        })
+    }
+
+    /// Returns the topics of a message in their order.
+    pub fn topics(&self, text: &str) -> Vec<Social> {
+        self.rules.find(&self.lexicon.tokenize(text)).0
+    }
+}
+
 /// The written replies: one of the variants of `texts/social.LANG.toml`.
 #[derive(Clone, Debug)]
 pub struct SocialTexts(ByLanguage<Replies<Social>>);
@@ -125,6 +164,8 @@ pub struct SocialModel<'a> {
     pub gateway: &'a Arc<Gateway>,
     pub grounding: &'a Grounding,
     pub common: &'a CommonTexts,
+    /// Checks the language of the reply.
+    pub language_rules: &'a LanguageRules,
     /// The model's instructions. A reply may use the examples of their lines `Reply: …`.
     pub prompt: &'a str,
     pub persona_max_chars: usize,
@@ -169,7 +210,8 @@ impl SocialModel<'_> {
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
         let whole = async {
-            let mut deltas = self.gateway.stream(request).await?;
+            let wanted = Wanted::of(turn, self.language_rules);
+            let mut deltas = wanted.stream(self.gateway.enter()?, request).await?;
             let mut text = String::new();
             while let Some(delta) = deltas.next().await {
                 text.push_str(&delta?);

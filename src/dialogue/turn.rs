@@ -133,8 +133,19 @@ impl Turn {
         source: IntentSource,
         clarify_needed: bool,
     ) -> Result<(), SinkClosed> {
-        let (intent, language) = (intent.to_owned(), self.language());
-        self.emit(Event::Intent { intent, confidence, source, language, clarify_needed }).await
+        self.report_route(intent, None, (confidence, source), clarify_needed).await
+    }
+
+    /// Reports what the customer wants, and which part of the desk answers.
+    pub async fn report_route(
+        &mut self,
+        intent: &str,
+        route: Option<&str>,
+        (confidence, source): (f64, IntentSource),
+        clarify_needed: bool,
+    ) -> Result<(), SinkClosed> {
+        let (intent, language, route) = (intent.to_owned(), self.language(), route.map(str::to_owned));
+        self.emit(Event::Intent { intent, confidence, source, language, clarify_needed, route }).await
     }
 
     /// Sends a whole message.

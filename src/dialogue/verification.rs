@@ -1,8 +1,10 @@
 //! Verifies a claim of a customer ("this is my order") with counted attempts, for every desk.
 //!
 //! Failed attempts are counted for the conversation, the client and the thing that is asked for: an order or an account. Each
-//! count locks by itself ([`AttemptLimit`]). The counts are in the store ([`crate::store::order_misses`]), so that they hold
+//! count locks by itself ([`AttemptLimit`]). The counts are in the store ([`crate::store::attempts`]), so that they hold
 //! across conversations and restarts.
+//!
+//! A conversation whose `user_id` is set needs no attempt: the shop has vouched for it.
 
 use chrono::{DateTime, Utc};
 
@@ -10,12 +12,15 @@ use super::Turn;
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::identity::Contact;
 use crate::domain::identity::attempts::{AttemptLimit, AttemptSubject};
-use crate::store::order_misses::Verification;
+use crate::domain::telecom::InvoiceNumber;
+use crate::domain::{AuditEntry, AuditKind, ConversationId};
+use crate::store::attempts::{AttemptBy, Verification};
 use crate::store::{StoreError, TenantStore};
 
 /// The attempts that a turn may make at one thing.
 pub struct Attempts<'a> {
     store: TenantStore<'a>,
+    conversation: ConversationId,
     subjects: Vec<AttemptSubject>,
     limit: AttemptLimit,
     now: DateTime<Utc>,
@@ -30,6 +35,16 @@ pub enum Attempt<T> {
     Locked,
 }
 
+impl<T> Attempt<T> {
+    fn map<U>(self, convert: impl FnOnce(T) -> U) -> Attempt<U> {
+        match self {
+            Self::Verified(found) => Attempt::Verified(convert(found)),
+            Self::Failed => Attempt::Failed,
+            Self::Locked => Attempt::Locked,
+        }
+    }
+}
+
 impl<'a> Attempts<'a> {
     /// `client` is the pseudonym of the client's address, if the turn has one.
     pub fn new(
@@ -41,7 +56,7 @@ impl<'a> Attempts<'a> {
     ) -> Self {
         let own = [AttemptSubject::Conversation(turn.conversation.id), of];
         let subjects = own.into_iter().chain(client.map(AttemptSubject::Client)).collect();
-        Self { store, subjects, limit, now: turn.accepted_at() }
+        Self { store, conversation: turn.conversation.id, subjects, limit, now: turn.accepted_at() }
     }
 
     pub async fn are_locked(&self) -> Result<bool, StoreError> {
@@ -50,12 +65,44 @@ impl<'a> Attempts<'a> {
 
     /// Returns the order if it has this contact, and counts a failure otherwise.
     pub async fn at_order(&self, number: &OrderNumber, contact: &Contact) -> Result<Attempt<Order>, StoreError> {
-        match self.store.verify_order(number, contact, &self.subjects, &self.limit, self.now).await? {
-            Verification::Verified(order) => Ok(Attempt::Verified(*order)),
-            Verification::Locked { .. } => Ok(Attempt::Locked),
-            Verification::Missed if self.are_locked().await? => Ok(Attempt::Locked),
-            Verification::Missed => Ok(Attempt::Failed),
+        let verified = self.store.verify_order(number, contact, self.by()).await?;
+        Ok(self.result_of(verified).await?.map(|order| *order))
+    }
+
+    /// Returns the account's `user_id` if the customer named it, and one of its invoices, and counts a failure otherwise. Without an
+    /// invoice (`ACCOUNT_VERIFICATION=none`), the account must only exist. Call it once for each pair that the customer names, with
+    /// [`AttemptSubject::Account`] of the same claimed id.
+    pub async fn at_account(
+        &self,
+        claimed: &str,
+        invoice: Option<&InvoiceNumber>,
+    ) -> Result<Attempt<String>, StoreError> {
+        let verified = self.store.verify_account(claimed, invoice, self.by()).await?;
+        if let Verification::Verified(user_id) = &verified {
+            // An erasure finds the conversation by this entry.
+            let entry = AuditEntry {
+                kind: AuditKind::User,
+                conversation: Some(self.conversation),
+                account: Some(user_id.clone()),
+                ..AuditEntry::system("customer", "account.verified", self.now)
+            };
+            self.store.record(&entry).await?;
         }
+        self.result_of(verified).await
+    }
+
+    fn by(&self) -> AttemptBy<'_> {
+        AttemptBy { subjects: &self.subjects, limit: &self.limit, now: self.now }
+    }
+
+    /// The attempt that reaches the limit is locked as well.
+    async fn result_of<T>(&self, verified: Verification<T>) -> Result<Attempt<T>, StoreError> {
+        Ok(match verified {
+            Verification::Verified(found) => Attempt::Verified(found),
+            Verification::Locked { .. } => Attempt::Locked,
+            Verification::Missed if self.are_locked().await? => Attempt::Locked,
+            Verification::Missed => Attempt::Failed,
+        })
     }
 
     /// Returns the order if it has this contact, without counting a failure: the customer did not name the contact for it.

@@ -48,6 +48,9 @@ pub struct AuditEntry {
     pub rma: Option<RmaNumber>,
     #[serde(serialize_with = "time")]
     pub at: DateTime<Utc>,
+    /// The `user_id` of the account that the change is about.
+    #[serde(skip)]
+    pub account: Option<String>,
 }
 
 impl AuditEntry {
@@ -63,6 +66,7 @@ impl AuditEntry {
             order: None,
             rma: None,
             at,
+            account: None,
         }
     }
 }
@@ -100,5 +104,6 @@ string_enum! {
         PersonaSaved = "persona_saved",
         RmaAdvanced = "rma_advanced",
         EscalationResolved = "escalation_resolved",
+        RefundDecided = "refund_decided",
     }
 }

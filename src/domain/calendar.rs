@@ -1,8 +1,12 @@
-//! Calendar days in the shop's time zone (`SHOP_TIME_ZONE`), and times in JSON.
+//! Calendar days in the shop's time zone (`SHOP_TIME_ZONE`), business days, and times in JSON.
+//!
+//! - [`poland`]: Poland's public holidays
 
-use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc, Weekday};
 use chrono_tz::Tz;
 use serde::Serializer;
+
+pub mod poland;
 
 /// Returns the day in the shop's time zone.
 pub fn day_of(at: DateTime<Utc>, zone: Tz) -> NaiveDate {
@@ -12,6 +16,13 @@ pub fn day_of(at: DateTime<Utc>, zone: Tz) -> NaiveDate {
 /// Returns the number of calendar days from `from` to `to`, negative if `to` is earlier.
 pub fn days_between(from: NaiveDate, to: NaiveDate) -> i64 {
     to.signed_duration_since(from).num_days()
+}
+
+/// Returns the day that is `count` business days after `from`. Business days are the days from Monday to Friday that are no holidays.
+pub fn add_business_days(from: NaiveDate, count: u32, is_holiday: impl Fn(NaiveDate) -> bool) -> NaiveDate {
+    let is_business_day = |day: &NaiveDate| !matches!(day.weekday(), Weekday::Sat | Weekday::Sun) && !is_holiday(*day);
+    let after = from.iter_days().skip(1).filter(is_business_day);
+    after.take(count as usize).last().unwrap_or(from)
 }
 
 /// Serializes a time as RFC 3339 in UTC, with milliseconds and `Z`.

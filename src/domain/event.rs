@@ -99,6 +99,9 @@ pub enum Event {
         #[schema(value_type = String)]
         language: Language,
         clarify_needed: bool,
+        /// The part of the desk that answers, for desks that have several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        route: Option<String>,
     },
     /// An assistant message begins.
     #[serde(rename = "message.start")]

@@ -1,10 +1,13 @@
 //! Languages: the code of one, and what the shop knows about it.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
+
+use super::commerce::Currency;
 
 /// An ISO 639-1 code, such as `vi` or `en`.
 ///
@@ -64,9 +67,12 @@ pub struct NumberFormat {
     pub thousands: String,
     /// Before the decimals, such as a point.
     pub decimals: String,
-    /// Whether the sign of a currency follows the number. That of the đồng always does.
+    /// Whether the sign of a currency follows the number. That of the đồng and a currency's code always do.
     #[serde(default)]
     pub symbol_after: bool,
+    /// The signs of currencies that this language writes in its own way, by code.
+    #[serde(default)]
+    pub symbols: BTreeMap<Currency, String>,
 }
 
 /// One language of the shop, an entry of `prompts/rules/languages.toml`.
@@ -85,7 +91,9 @@ pub struct LanguageProfile {
     /// A regular expression for its words without diacritics, where they differ in form from those of other languages.
     pub syllable: Option<String>,
     /// The stemmer that removes the endings of its words in the search.
-    pub stemmer: Option<rust_stemmers::Algorithm>,
+    pub stemmer: Option<snowstem::Algorithm>,
+    /// The most letters of a word that the search compares after that, for a language whose stems change with the ending.
+    pub stem_letters: Option<usize>,
 }
 
 /// Why a text is not a language code.

@@ -182,7 +182,7 @@ impl Author {
 /// A message's metadata: a JSON object that clients see.
 ///
 /// An assistant message has its [`Kind`] under `type`. An incomplete text has `cut: true` and a `cut_reason`:
-/// `cancelled`, `failed` or `interrupted`.
+/// `cancelled`, `failed` or `interrupted`. `by_model: true` marks a text that a language model worded; it supports no later one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(value_type = Object)]
 #[serde(transparent)]
@@ -206,6 +206,16 @@ impl Metadata {
     #[must_use]
     pub fn cut(self, reason: TurnStatus) -> Self {
         self.with("cut", true).with("cut_reason", reason.as_str())
+    }
+
+    /// Marks the text as worded by a language model.
+    #[must_use]
+    pub fn worded_by_model(self) -> Self {
+        self.with("by_model", true)
+    }
+
+    pub fn is_worded_by_model(&self) -> bool {
+        self.0.get("by_model") == Some(&Value::Bool(true))
     }
 
     pub fn kind(&self) -> Option<Kind> {

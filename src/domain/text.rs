@@ -20,7 +20,7 @@ pub use lexicon::Lexicon;
 pub use pattern::{InvalidPattern, Pattern, Window, match_mask};
 pub use token::{Spelling, Token, TokenStream};
 
-/// Lower case, without diacritics, `đ` as `d`: "Bảo hành Đúng" becomes "bao hanh dung".
+/// Lower case, without diacritics, `đ` as `d` and `ł` as `l`: "Bảo hành Đúng" becomes "bao hanh dung".
 ///
 /// Everything else (spaces, digits, punctuation, emoji) is unchanged. Composed and decomposed input give the same.
 pub fn fold(text: &str) -> String {
@@ -30,7 +30,11 @@ pub fn fold(text: &str) -> String {
     text.nfd()
         .filter(|c| !is_combining_mark(*c))
         .flat_map(char::to_lowercase)
-        .map(|c| if c == 'đ' { 'd' } else { c })
+        .map(|c| match c {
+            'đ' => 'd',
+            'ł' => 'l',
+            c => c,
+        })
         .collect()
 }
 

@@ -33,6 +33,8 @@ pub enum Claim {
     Offered,
     /// Asks the customer for a password, a one-time code or the data of a card. Never supported.
     AsksSecret,
+    /// Says that the assistant is a person, or no machine. Never supported.
+    IsHuman,
 }
 
 impl Claim {
@@ -50,6 +52,7 @@ impl Claim {
             Self::Promised => "promised",
             Self::Offered => "offered",
             Self::AsksSecret => "asks_secret",
+            Self::IsHuman => "is_human",
         }
     }
 
@@ -95,7 +98,7 @@ impl Facts {
             Claim::Refused => self.refused,
             Claim::Cancelled => self.cancelled,
             Claim::Offered => self.offered,
-            Claim::AsksSecret => false,
+            Claim::AsksSecret | Claim::IsHuman => false,
         }
     }
 }
@@ -128,6 +131,7 @@ struct RuleFile {
     promised: Vec<String>,
     offered: Vec<String>,
     asks_secret: Vec<String>,
+    is_human: Vec<String>,
 }
 
 impl ClaimRules {
@@ -150,6 +154,7 @@ impl ClaimRules {
             (Claim::Promised, &file.promised),
             (Claim::Offered, &file.offered),
             (Claim::AsksSecret, &file.asks_secret),
+            (Claim::IsHuman, &file.is_human),
         ];
         let mut claims = Vec::new();
         let mut by_first_word: HashMap<String, Vec<usize>> = HashMap::new();
@@ -204,8 +209,12 @@ impl ClaimRules {
             let clause = stream.clause(place.start);
             let is_denied = matches!(claim, Claim::AsksSecret | Claim::Offered) && has(&self.negations, &clause);
             // Asking is what a claim on a secret does.
-            let is_open = || is_asked(stream, clause.end) || has(&self.suppositions, &clause);
-            !is_denied && (claim == Claim::AsksSecret || !is_open())
+            let is_open = || match claim {
+                Claim::AsksSecret => false,
+                Claim::IsHuman => is_asked(stream, clause.end),
+                _ => is_asked(stream, clause.end) || has(&self.suppositions, &clause),
+            };
+            !is_denied && !is_open()
         };
         let is_quoted = |claim: Claim, place: &Range<usize>| {
             let words = &stream.tokens()[place.clone()];

@@ -14,6 +14,7 @@ const PLACEHOLDERS: Placeholders<'_> = Placeholders {
     number: "(em xin phép kiểm tra lại)",
     link: "(đã gỡ)",
     rest: "Xin lỗi ạ.",
+    human: "(human)",
     claim: "Xin hỏi cửa hàng ạ.",
 };
 const SHOP: &str = "Laptop giá 15.990.000đ, bảo hành 24 tháng. Tổng đài 1900 636 979, email hotro@sstc.example. RTX 4060. \

@@ -50,7 +50,7 @@ impl Access {
 const CONSOLE: &str = "x-console";
 
 const NO_KEY: &str = "Send your API key as X-API-Key, or a conversation token as Authorization: Bearer.";
-const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; only the shop may use this address.";
+pub(super) const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; only the shop may use this address.";
 const NO_METRICS_KEY: &str = "Send an API key as X-API-Key, or read the metrics at METRICS_ADDR.";
 const NOT_LOCAL: &str =
     "X_API_KEYS is not set, so only programs on this machine may call, and not through a proxy: set X_API_KEYS.";

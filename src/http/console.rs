@@ -5,6 +5,7 @@
 //! - [`inbox`]: the shop's conversations; [`live`]: their changes as events
 //! - [`handoff`]: a person takes a conversation, answers and returns it to the bot
 //! - [`returns`]: orders and returns of a conversation, steps of RMAs, decisions on escalations
+//! - [`accounts`]: the telecom account of a conversation, and decisions on refund cases
 //! - [`knowledge`]: the indexed documents, and the questions that they did not answer
 //! - [`warranty_files`]: imports of warranties; [`personas`]: the personas' files
 //! - [`wrong`]: wrong answers, stored as evaluation cases
@@ -22,6 +23,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::http::error::{ApiError, Result};
 
+mod accounts;
 mod audit;
 mod figures;
 mod handoff;
@@ -55,6 +57,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(returns::get))
         .routes(routes!(returns::advance))
         .routes(routes!(returns::resolve))
+        .routes(routes!(accounts::get))
+        .routes(routes!(accounts::decide))
         .routes(routes!(figures::get))
         .routes(routes!(audit::get))
         .routes(routes!(knowledge::documents))

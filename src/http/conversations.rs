@@ -76,9 +76,7 @@ pub(super) async fn create(
 ) -> Result<Response> {
     let idempotency = idempotency(&headers, &body.hash)?;
     let wanted = body.value;
-    if wanted.user_id.as_ref().is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
-        return Err(ApiError::InvalidRequest("user_id must have 1 to 255 characters.".to_owned()));
-    }
+    check_user_id(wanted.user_id.as_deref())?;
     let is_shop = opener.visitor.is_none();
     if !is_shop && (wanted.user_id.is_some() || wanted.metadata.is_some()) {
         return Err(ApiError::InvalidRequest("Only a caller with an API key may set user_id and metadata.".to_owned()));
@@ -112,6 +110,14 @@ pub(super) async fn create(
         token_expires_at,
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], cookie, Json(opened)).into_response())
+}
+
+/// Checks the shop's own name for a customer.
+pub(super) fn check_user_id(user_id: Option<&str>) -> Result<()> {
+    if user_id.is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
+        return Err(ApiError::InvalidRequest("user_id must have 1 to 255 characters.".to_owned()));
+    }
+    Ok(())
 }
 
 /// A new conversation token.

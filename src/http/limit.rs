@@ -106,7 +106,7 @@ fn may_repeat(parts: &Parts) -> bool {
     let path = parts.uri.path();
     parts.method == Method::POST
         && parts.headers.contains_key("idempotency-key")
-        && ["/conversations", "/messages", "/stream", "/answers"].iter().any(|end| path.ends_with(end))
+        && ["/conversations", "/messages", "/stream", "/answers", "/chat"].iter().any(|end| path.ends_with(end))
 }
 
 /// The kind of credential that the request shows. Cookies do not count: a browser sends expired ones, too.
@@ -150,6 +150,10 @@ fn warn_about_proxy(app: &App, parts: &Parts) {
 
 impl From<TooMany> for ApiError {
     fn from(TooMany { per_second, retry_after }: TooMany) -> Self {
-        Self::RateLimited { limit: format!("A caller may send {per_second} requests per second"), retry_after }
+        let limit = match per_second {
+            Some(limit) => format!("A caller may send {limit} requests per second"),
+            None => "Your network has sent too many wrong API keys".to_owned(),
+        };
+        Self::RateLimited { limit, retry_after }
     }
 }

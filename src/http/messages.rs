@@ -39,16 +39,24 @@ impl PostMessage {
     /// # Errors
     /// [`ApiError::InvalidRequest`] if nothing is left, or more than `TEXT_MAX_CHARS` characters.
     pub fn trimmed(&self, app: &App) -> Result<String> {
-        let text = clean(&self.text);
-        let text = if is_blank(&text) { "" } else { text.trim() };
-        let length = text.chars().count();
-        let most = app.config.http.text_max_chars;
-        if (1..=most).contains(&length) {
-            return Ok(text.to_owned());
-        }
-        let detail = format!("text must have 1 to {most} characters after trimming; this one has {length}.");
-        Err(ApiError::InvalidRequest(detail))
+        trimmed("text", &self.text, app)
     }
+}
+
+/// Returns the text of a field without control characters and surrounding white space.
+///
+/// # Errors
+/// [`ApiError::InvalidRequest`] if nothing is left, or more than `TEXT_MAX_CHARS` characters.
+pub(super) fn trimmed(field: &str, text: &str, app: &App) -> Result<String> {
+    let text = clean(text);
+    let text = if is_blank(&text) { "" } else { text.trim() };
+    let length = text.chars().count();
+    let most = app.config.http.text_max_chars;
+    if (1..=most).contains(&length) {
+        return Ok(text.to_owned());
+    }
+    let detail = format!("{field} must have 1 to {most} characters after trimming; this one has {length}.");
+    Err(ApiError::InvalidRequest(detail))
 }
 
 /// A stored message, whose turn runs in the background.

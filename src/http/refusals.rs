@@ -37,6 +37,8 @@ families! {
     RefusedCreate: 400, 401, 403, 408, 413, 415, 422, 429, 503 = "`draining` or `unavailable`";
     /// Errors of a route that accepts a customer's message.
     RefusedMessage: 400, 401, 403, 404, 408, 413, 415, 422, 429, 503 = "`overloaded`, `draining` or `unavailable`";
+    /// Errors of the route that accepts a message of a session.
+    RefusedChat: 400, 401, 403, 408, 413, 415, 422, 429, 503 = "`overloaded`, `draining` or `unavailable`";
     /// Errors of a console route that takes a file.
     RefusedUpload: 401, 403, 404 = "`not_found`: the console is off", 408, 413, 415, 422, 429, 503;
     /// Errors of a console route that does not read the store.

@@ -65,6 +65,25 @@ impl Classifier {
     pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
         self.model.get_or_init(|| Model::train(&self.examples)).classify(text)
     }
+
+    /// Labels each part of the examples by a model that is trained on the others. Returns how many are right, and how many there
+    /// are. `each` gets a message, its label and the guess.
+    #[cfg(test)]
+    pub fn cross_validate(&self, parts: usize, mut each: impl FnMut(&str, &str, &str)) -> (usize, usize) {
+        let mut right = 0;
+        for part in 0..parts {
+            let is_held_out = |n: usize| n % parts == part;
+            let (held_out, others): (Vec<_>, Vec<_>) =
+                self.examples.iter().cloned().enumerate().partition(|(n, _)| is_held_out(*n));
+            let model = Model::train(&others.into_iter().map(|(_, example)| example).collect::<Vec<_>>());
+            for (_, Example { label, text }) in held_out {
+                let guess = model.classify(&text).map_or("", |guess| guess.label);
+                right += usize::from(guess == label);
+                each(&text, &label, guess);
+            }
+        }
+        (right, self.examples.len())
+    }
 }
 
 /// The trained weights of a [`Classifier`].

@@ -35,6 +35,17 @@ pub struct Switch {
     pub rest: String,
 }
 
+/// The language of a text that a language model wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prose {
+    /// The expected one.
+    Own,
+    /// Another one.
+    Foreign,
+    /// The text is too short, or could be either.
+    Unclear,
+}
+
 /// `rules/common.*.toml` and `rules/language.*.toml`.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -75,6 +86,12 @@ impl LanguageRules {
     /// `None` if that is unsure as well: the conversation keeps its language.
     pub fn detect(&self, text: &str, allowed: &[Language]) -> Option<Language> {
         self.detector.detect(&self.lexicon.tokenize(&without_addresses(text)), allowed)
+    }
+
+    /// Looks at the language of a text that a language model wrote. Names and numbers do not count: a reply may cite an address in
+    /// another language.
+    pub fn look_at_prose(&self, text: &str, own: Language, allowed: &[Language]) -> Prose {
+        self.detector.look_at_prose(&without_addresses(text), own, allowed)
     }
 
     /// The request for one of the `allowed` languages, if the message has one. A language that is named as a property of goods ("an

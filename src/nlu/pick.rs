@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::persona::{PromptError, Prompts};
 
 /// The part of a shown list that a message points at.
@@ -29,6 +29,12 @@ pub enum Pick {
 #[derive(Debug)]
 pub struct PickRules {
     lexicon: Lexicon,
+    /// Words for what every product has: a price, a stock, a warranty.
+    attributes: Vec<Pattern>,
+    /// Asks for the sum of prices.
+    total: Vec<Pattern>,
+    /// The number of pieces: a number before these words.
+    pieces: Vec<Pattern>,
     /// In the order in which they are tried.
     patterns: Vec<(Pick, Vec<Pattern>)>,
 }
@@ -46,6 +52,9 @@ struct File {
     all: Vec<String>,
     it: Vec<String>,
     cheaper: Vec<String>,
+    attributes: Vec<String>,
+    total: Vec<String>,
+    pieces: Vec<String>,
     least: BTreeMap<String, Vec<String>>,
     most: BTreeMap<String, Vec<String>>,
 }
@@ -68,11 +77,40 @@ impl PickRules {
             (Pick::All, file.all),
             (Pick::It, file.it),
         ];
+        let (attributes, total) = (lexicon.patterns(&file.attributes)?, lexicon.patterns(&file.total)?);
+        let pieces = lexicon.patterns(&file.pieces)?;
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        Ok(Self { lexicon, patterns })
+        Ok(Self { lexicon, attributes, total, pieces, patterns })
+    }
+
+    /// Returns the message without the words for what every product has, or `None` if it has no such words: "còn hàng không".
+    pub fn without_attributes(&self, text: &str) -> Option<String> {
+        let stream = self.lexicon.tokenize(text);
+        let mask = match_mask(&self.attributes, &stream, &[]);
+        let left = (0..mask.len()).filter(|at| !mask[*at]).map(|at| stream.source(at..at + 1));
+        mask.contains(&true).then(|| left.collect::<Vec<_>>().join(" "))
+    }
+
+    /// Returns whether the message asks for the sum of prices.
+    pub fn asks_total(&self, text: &str) -> bool {
+        let stream = self.lexicon.tokenize(text);
+        self.total.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
+    }
+
+    /// Returns whether the message points at one of the products, and not at all of them.
+    pub fn points_at_one(&self, text: &str) -> bool {
+        self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper))
+    }
+
+    /// Returns how many pieces the message speaks of: 12 of "12 con", "12 laptops".
+    pub fn pieces(&self, text: &str) -> Option<u64> {
+        let stream = self.lexicon.tokenize(text);
+        let found = self.pieces.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
+        found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
     }
 
     /// Returns what the message points at, and the message without the words that point.
@@ -108,7 +146,7 @@ mod tests {
             ("which is better value?", Some(Pick::All)),
             ("anything cheaper?", Some(Pick::Cheaper)),
             ("re hon nua co ko", Some(Pick::Cheaper)),
-            ("con nao nhe nhat", least("kg")),
+            ("con nao nhe nhat", least("kg|g")),
             ("the cheapest of them", least("price")),
             ("laptop dưới 15 triệu", None),
             ("phí giao hàng về cần thơ", None),

@@ -10,7 +10,7 @@
 //!
 //! Greeting: the first message, in the persona's language
 //! Greeting[en]: the same in English
-//! FollowUp: the sentence after an answer
+//! FollowUp: the sentence after an answer | another one, so that it is not the same twice in a row
 //! ```
 
 use serde::Deserialize;
@@ -38,9 +38,14 @@ enum Folders {
     Several(Vec<String>),
 }
 
-/// Parses a persona. `file` is the name in errors, `id` the file name without extension, `languages` what a persona speaks that
-/// names none.
-pub(super) fn parse(file: &str, id: &str, content: &str, languages: &[Language]) -> Result<Persona, PromptError> {
+/// Parses a persona. `file` is the name in errors, `id` the file name without extension, `languages_of` what a persona of a desk
+/// speaks that names no language.
+pub(super) fn parse(
+    file: &str,
+    id: &str,
+    content: &str,
+    languages_of: &dyn Fn(&str) -> Vec<Language>,
+) -> Result<Persona, PromptError> {
     let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(line), hint };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let (front_matter, body, first_line) = split_front_matter(content)
@@ -53,7 +58,8 @@ pub(super) fn parse(file: &str, id: &str, content: &str, languages: &[Language])
             error(line + 1, format!("the front matter is not valid: {}", readable(&cause.to_string())))
         })?
     };
-    let mut languages = front.languages.unwrap_or_else(|| languages.to_vec());
+    let desk = front.desk.unwrap_or_else(|| "retail".to_owned());
+    let mut languages = front.languages.unwrap_or_else(|| languages_of(&desk));
     languages.dedup();
     if languages.is_empty() {
         return Err(error(1, "the persona has no language: name at least one, such as languages: [en]".to_owned()));
@@ -65,7 +71,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str, languages: &[Language])
     let mut persona = Persona {
         id: id.to_owned(),
         name: front.name.unwrap_or_else(|| id.to_owned()),
-        desk: front.desk.unwrap_or_else(|| "retail".to_owned()),
+        desk,
         languages,
         model: front.model,
         temperature: front.temperature,
@@ -193,7 +199,7 @@ mod tests {
     use super::*;
 
     fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
-        super::parse(file, id, content, &[Language::VI, Language::EN])
+        super::parse(file, id, content, &|_| vec![Language::VI, Language::EN])
     }
 
     #[test]

@@ -78,7 +78,8 @@ impl Prompts {
         let mut files = BTreeMap::new();
         read_folder(folder, folder, &mut files)?;
         let languages = languages_in(files.get(LANGUAGES));
-        let mut personas = parse_personas(folder, &files, &languages)?;
+        let languages_of = |desk: &str| languages_with_texts(&languages, desk, |name| files.contains_key(name));
+        let mut personas = parse_personas(folder, &files, &languages_of)?;
         let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));
         let (default_persona, default_file) = match personas.get(&id).filter(|_| inside) {
@@ -87,7 +88,7 @@ impl Prompts {
                 let shown = default_persona.display().to_string();
                 let content = read(default_persona)
                     .map_err(|error| PromptError { hint: format!("{} (set by PERSONA_PATH)", error.hint), ..error })?;
-                let persona = Arc::new(file::parse(&shown, &id, &content, &languages)?);
+                let persona = Arc::new(file::parse(&shown, &id, &content, &languages_of)?);
                 personas.insert(id, persona.clone());
                 (persona, Some(default_persona.to_owned()))
             }
@@ -109,7 +110,9 @@ impl Prompts {
             read_folder(folder, folder, &mut files)?;
         }
         let languages = languages_in(files.get(LANGUAGES).or_else(|| self.content(LANGUAGES)));
-        let mut personas = parse_personas(folder, &files, &languages)?;
+        let has_file = |name: &str| files.contains_key(name) || self.content(name).is_some();
+        let languages_of = |desk: &str| languages_with_texts(&languages, desk, has_file);
+        let mut personas = parse_personas(folder, &files, &languages_of)?;
         if personas.is_empty() {
             personas.clone_from(&self.personas);
         }
@@ -141,7 +144,9 @@ impl Prompts {
     /// Returns a copy with another text for one persona, as if its file had changed. Does not read files.
     pub fn with_persona(&self, id: &str, content: &str) -> Result<Self, PromptError> {
         let shown = self.persona_file(id).display().to_string();
-        let persona = Arc::new(file::parse(&shown, id, content, &languages_in(self.content(LANGUAGES)))?);
+        let languages = languages_in(self.content(LANGUAGES));
+        let languages_of = |desk: &str| languages_with_texts(&languages, desk, |name| self.content(name).is_some());
+        let persona = Arc::new(file::parse(&shown, id, content, &languages_of)?);
         let mut changed = self.clone();
         if persona.id == changed.default_persona.id {
             changed.default_persona = persona.clone();
@@ -253,16 +258,23 @@ impl Prompts {
 }
 
 /// Parses the files at the top of the folder. The errors name every invalid one.
+/// Returns the languages in which a desk has texts, or all if it has none.
+fn languages_with_texts(languages: &[Language], desk: &str, has_file: impl Fn(&str) -> bool) -> Vec<Language> {
+    let written = languages.iter().filter(|language| has_file(&format!("texts/{desk}.{language}.toml")));
+    let written: Vec<Language> = written.copied().collect();
+    if written.is_empty() { languages.to_vec() } else { written }
+}
+
 fn parse_personas(
     folder: &Path,
     files: &BTreeMap<String, String>,
-    languages: &[Language],
+    languages_of: &dyn Fn(&str) -> Vec<Language>,
 ) -> Result<BTreeMap<String, Arc<Persona>>, PromptErrors> {
     let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
     for (name, content) in files {
         if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
             let shown = folder.join(name).display().to_string();
-            match file::parse(&shown, id, content, languages) {
+            match file::parse(&shown, id, content, languages_of) {
                 Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
                 Err(error) => errors.push(error),
             }

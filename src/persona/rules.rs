@@ -50,7 +50,18 @@ impl Prompts {
         names: &[&str],
         build: impl FnOnce(F) -> Result<T, E>,
     ) -> Result<T, PromptError> {
-        let files = self.rule_files(names)?;
+        let languages: Vec<Language> = self.languages()?.into_iter().map(|language| language.code).collect();
+        self.rules_in(names, &languages, build)
+    }
+
+    /// Like [`Prompts::rules`], from the files of these languages alone.
+    pub fn rules_in<F: DeserializeOwned, T, E: std::fmt::Display>(
+        &self,
+        names: &[&str],
+        languages: &[Language],
+        build: impl FnOnce(F) -> Result<T, E>,
+    ) -> Result<T, PromptError> {
+        let files = self.rule_files(names, languages)?;
         let mut rules = Table::new();
         for file in &files {
             let table: Table = self.toml(file)?;
@@ -65,21 +76,19 @@ impl Prompts {
         })
     }
 
-    fn rule_files(&self, names: &[&str]) -> Result<Vec<String>, PromptError> {
-        let languages = self.languages()?;
+    fn rule_files(&self, names: &[&str], languages: &[Language]) -> Result<Vec<String>, PromptError> {
         let mut files = Vec::new();
         for name in names {
             let shared = format!("rules/{name}.toml");
             if self.text(&shared).is_ok() {
                 files.push(shared);
             }
-            for language in &languages {
-                let file = format!("rules/{name}.{}.toml", language.code);
+            for language in languages {
+                let file = format!("rules/{name}.{language}.toml");
                 if self.text(&file).is_err() {
                     let hint = format!(
-                        "the file is missing, and {LANGUAGES} lists the language {}: copy the file of another language and \
-                         translate its words, or remove the language from the list",
-                        language.code
+                        "the file is missing, and {LANGUAGES} lists the language {language}: copy the file of another \
+                         language and translate its words, or remove the language from the list"
                     );
                     return Err(self.error(&file, None, hint));
                 }

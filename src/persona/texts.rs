@@ -97,6 +97,9 @@ pub struct CommonTexts {
     pub guard_rest: String,
     /// Ends a reply that started an unsupported claim.
     pub guard_claim: String,
+    /// `None`: [`Self::guard_claim`] is said.
+    #[serde(default)]
+    pub guard_human: Option<String>,
     /// Replaces a link that is not allowed.
     pub guard_link: String,
 }

@@ -178,6 +178,9 @@ pub enum LlmError {
     /// The answer is a JSON object of another type than requested, which is the model's error.
     #[error("the answer does not fit the schema")]
     WrongType,
+    /// The answer is in another language than the customer's, which is the model's error.
+    #[error("the language model's answer is in another language")]
+    WrongLanguage,
     /// The provider refuses the request, for example because it does not have the model.
     #[error("the language model's provider refused the request: {0}")]
     Refused(String),
@@ -199,6 +202,7 @@ impl LlmError {
             | Self::Protocol(_)
             | Self::NoObject
             | Self::WrongType
+            | Self::WrongLanguage
             | Self::Refused(_)
             | Self::Model(_) => ErrorCode::Model,
         }

@@ -1,6 +1,6 @@
 //! Prices in a question: "dưới 20 triệu", "cheapest".
 
-use super::rules::SearchRules;
+use super::rules::Words;
 use super::terms::{Token, is_plain_number};
 
 /// The price that the customer wants, in đồng. It affects the order of the results, but never hides a product.
@@ -39,7 +39,7 @@ impl Budget {
 ///
 /// A number is an amount if "triệu", "nghìn" or a currency follows it, or if it is a whole number of at least 100,000.
 /// It is an upper limit unless a word like "trên" precedes it.
-pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>) {
+pub(super) fn take_budget(words: &[Token], rules: &Words) -> (Budget, Vec<Token>) {
     let mut budget = Budget::default();
     let mut rest = Vec::new();
     let mut at = 0;
@@ -75,7 +75,7 @@ pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>)
 }
 
 /// Parses a range at the start of `words`: "Từ 10 đến 15 triệu", "10-15tr". Returns its ends and its number of words.
-fn range(words: &[Token], rules: &SearchRules) -> Option<(u64, u64, usize)> {
+fn range(words: &[Token], rules: &Words) -> Option<(u64, u64, usize)> {
     let from = rules.money.above.starts(words);
     let low = amount(&words[from..], rules);
     let to = from + low.map_or(1, |(_, length)| length);
@@ -94,7 +94,7 @@ fn bare(word: &Token) -> Option<f64> {
 }
 
 /// Parses an amount at the start of `words`. Returns it in đồng, with its number of words.
-fn amount(words: &[Token], rules: &SearchRules) -> Option<(u64, usize)> {
+fn amount(words: &[Token], rules: &Words) -> Option<(u64, usize)> {
     let word = words.first()?;
     let (number, unit, half) = parts(&word.exact);
     let value: f64 = number.parse().ok()?;
@@ -108,7 +108,7 @@ fn amount(words: &[Token], rules: &SearchRules) -> Option<(u64, usize)> {
 }
 
 /// Returns the unit of an amount at the start of `words`, in đồng.
-fn scale(words: &[Token], rules: &SearchRules) -> Option<f64> {
+fn scale(words: &[Token], rules: &Words) -> Option<f64> {
     let (_, unit, _) = parts(&words.first()?.exact);
     unit_after(unit, &words[1..], rules).map(|(scale, _)| scale)
 }
@@ -122,7 +122,7 @@ fn parts(word: &str) -> (&str, &str, &str) {
 
 /// Returns the unit that is attached to a number (`unit`) or follows it in `rest`: its value in đồng and its number of
 /// words in `rest`.
-fn unit_after(unit: &str, rest: &[Token], rules: &SearchRules) -> Option<(f64, usize)> {
+fn unit_after(unit: &str, rest: &[Token], rules: &Words) -> Option<(f64, usize)> {
     let attached = rules.analyzer.tokens(unit);
     let words = if unit.is_empty() { rest } else { &attached };
     let money = &rules.money;
@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn prices_are_removed_from_the_question() {
-        let rules = SearchRules::read(&crate::persona::Prompts::shipped()).unwrap();
+        let rules = super::super::rules::SearchRules::read(&crate::persona::Prompts::shipped()).unwrap();
+        let rules = rules.words(None);
         let most = |most| Budget { most: Some(most), ..Budget::default() };
         for (question, budget, rest) in [
             ("laptop dưới 20 triệu", most(20_000_000), "laptop"),
@@ -163,7 +164,7 @@ mod tests {
             ("chuột không dây rẻ nhất", Budget { order: Order::Cheapest, ..Budget::default() }, "chuột không dây"),
             ("laptop từ 10 triệu đến 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop"),
         ] {
-            let (found, left) = take_budget(&rules.analyzer.tokens(question), &rules);
+            let (found, left) = take_budget(&rules.analyzer.tokens(question), rules);
             assert_eq!((found, left), (budget, rules.analyzer.tokens(rest)), "{question}");
         }
     }

@@ -12,7 +12,7 @@ use crate::domain::Language;
 ///
 /// The separator is the most frequent of comma, semicolon and tab in the first line. A row with too few or too many
 /// fields is reported and used as far as possible. A row without values is skipped. A catalogue has no headings and
-/// therefore no keywords.
+/// therefore no keywords. A column `specs_en` has the English text of the column `specs`.
 pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<Chunk>, Vec<(usize, String)>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = ReaderBuilder::new()
@@ -58,6 +58,24 @@ fn delimiter(text: &str) -> u8 {
 struct Header {
     name: String,
     column: Column,
+    /// The columns with its text in other languages.
+    translations: Vec<(Language, usize)>,
+    is_translation: bool,
+}
+
+/// A value of a row.
+#[derive(Clone)]
+struct Cell<'a> {
+    header: &'a Header,
+    value: &'a str,
+    translations: Vec<(Language, &'a str)>,
+}
+
+impl Cell<'_> {
+    fn text(&self, language: Option<Language>) -> &str {
+        let translated = self.translations.iter().find(|(of, text)| Some(*of) == language && !text.is_empty());
+        translated.map_or(self.value, |(_, text)| text)
+    }
 }
 
 fn columns(headers: &StringRecord, rules: &SearchRules) -> Vec<Header> {
@@ -65,9 +83,23 @@ fn columns(headers: &StringRecord, rules: &SearchRules) -> Vec<Header> {
         .iter()
         .map(|name| {
             let known = rules.columns.iter().find(|column| column.headers.contains(&name.to_lowercase()));
-            Header { name: name.replace('_', " "), column: known.cloned().unwrap_or_default() }
+            Header {
+                name: name.replace('_', " "),
+                column: known.cloned().unwrap_or_default(),
+                translations: Vec::new(),
+                is_translation: false,
+            }
         })
         .collect();
+    for (at, name) in headers.iter().enumerate() {
+        let Some((base, code)) = name.rsplit_once('_') else { continue };
+        let language = rules.languages.iter().map(|profile| profile.code).find(|known| known.code() == code);
+        let translated = headers.iter().position(|other| other == base);
+        if let (Some(language), Some(translated)) = (language, translated) {
+            columns[translated].translations.push((language, at));
+            columns[at].is_translation = true;
+        }
+    }
     // Without a name column, the first column is the title.
     if !columns.iter().any(|header| header.column.kind == ColumnKind::Name)
         && let Some(first) = columns.first_mut()
@@ -78,8 +110,15 @@ fn columns(headers: &StringRecord, rules: &SearchRules) -> Vec<Header> {
 }
 
 fn chunk(columns: &[Header], record: &StringRecord, rules: &SearchRules) -> Option<Chunk> {
-    let cells: Vec<(&Header, &str)> = columns.iter().zip(record).filter(|(_, value)| !value.is_empty()).collect();
-    let of = |kind| cells.iter().filter(move |(header, _)| header.column.kind == kind).map(|(_, value)| *value);
+    let cells = columns.iter().zip(record).filter(|(header, value)| !header.is_translation && !value.is_empty());
+    let cells: Vec<Cell<'_>> = cells
+        .map(|(header, value)| {
+            let translated = header.translations.iter();
+            let translations = translated.filter_map(|(language, at)| Some((*language, record.get(*at)?))).collect();
+            Cell { header, value, translations }
+        })
+        .collect();
+    let of = |kind| cells.iter().filter(move |cell| cell.header.column.kind == kind).map(|cell| cell.value);
     if cells.is_empty() {
         return None;
     }
@@ -87,7 +126,7 @@ fn chunk(columns: &[Header], record: &StringRecord, rules: &SearchRules) -> Opti
     let product = Product { price, in_stock: of(ColumnKind::Stock).next().and_then(whole) != Some(0) };
     let searched: Vec<&str> = of(ColumnKind::Text).collect();
     let languages: BTreeSet<Language> =
-        cells.iter().flat_map(|(header, _)| header.column.labels.keys().copied()).collect();
+        cells.iter().flat_map(|cell| cell.header.column.labels.keys().copied()).collect();
     let known = rules.languages.iter().map(|profile| profile.code).find(|code| languages.contains(code));
     let first = known.or_else(|| languages.first().copied());
     Some(Chunk {
@@ -102,21 +141,22 @@ fn chunk(columns: &[Header], record: &StringRecord, rules: &SearchRules) -> Opti
 }
 
 /// Writes the row as text: price and stock first, without name and category, which are the passage's title and section.
-fn read_out(cells: &[(&Header, &str)], language: Option<Language>) -> String {
+fn read_out(cells: &[Cell<'_>], language: Option<Language>) -> String {
     let mut cells = cells.to_vec();
-    cells.sort_by_key(|(header, _)| match header.column.kind {
+    cells.sort_by_key(|cell| match cell.header.column.kind {
         ColumnKind::Price => 0,
         ColumnKind::Stock => 1,
         _ => 2,
     });
-    let said = cells.iter().filter_map(|(header, value)| {
+    let said = cells.iter().filter_map(|cell| {
+        let (header, value) = (cell.header, cell.text(language));
         let Column { kind, labels, unit, none, .. } = &header.column;
         let word = |words: &std::collections::BTreeMap<Language, String>| language.and_then(|l| words.get(&l)).cloned();
         let value = match kind {
             ColumnKind::Name | ColumnKind::Category | ColumnKind::Hidden => return None,
-            ColumnKind::Price => whole(value).map_or((*value).to_owned(), money),
+            ColumnKind::Price => whole(value).map_or(value.to_owned(), money),
             ColumnKind::Stock if whole(value) == Some(0) && word(none).is_some() => return word(none),
-            ColumnKind::Stock | ColumnKind::Months | ColumnKind::Text => (*value).to_owned(),
+            ColumnKind::Stock | ColumnKind::Months | ColumnKind::Text => value.to_owned(),
         };
         let label = word(labels).unwrap_or_else(|| header.name.clone());
         let unit = word(unit).map(|unit| format!(" {unit}")).unwrap_or_default();
@@ -135,7 +175,7 @@ fn whole(text: &str) -> Option<u64> {
 }
 
 /// Formats a price as in Viet Nam: `1.890.000 đ`.
-fn money(amount: u64) -> String {
+pub fn money(amount: u64) -> String {
     let digits = amount.to_string();
     let mut text = String::new();
     for (n, digit) in digits.chars().enumerate() {
@@ -167,6 +207,17 @@ mod tests {
         assert_eq!(english, "Price: 1.890.000 đ; Out of stock; SKU: S1; Warranty: 36 months; Màu sắc: đen");
         assert_eq!(row.searched.as_deref(), Some("S1. đen"));
         assert_eq!(row.product, Some(Product { price: Some(1_890_000), in_stock: false }));
+    }
+
+    #[test]
+    fn translated_column_is_shown_in_its_language() {
+        let text = "name,specs,specs_en,note_en\nA,có dây,wired,new\nB,nhẹ,,\n";
+        let (rows, complaints) = rows("a", "a.csv", text, &rules());
+        assert_eq!(complaints, []);
+        let english = |n: usize| &rows[n].translated.iter().find(|(language, _)| *language == Language::EN).unwrap().1;
+        assert_eq!(rows[0].text, "Thông số: có dây; note en: new");
+        assert_eq!([english(0), english(1)], ["Specifications: wired; note en: new", "Specifications: nhẹ"]);
+        assert_eq!(rows[0].searched.as_deref(), Some("có dây. new"));
     }
 
     #[test]

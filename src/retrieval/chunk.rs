@@ -116,6 +116,7 @@ impl Chunk {
             section: self.section(),
             file: self.path.clone(),
             version: self.version.clone(),
+            language: self.language,
             text: translated.map_or(&self.text, |(_, text)| text).clone(),
             score,
         }

@@ -8,13 +8,18 @@
 //!   question that the passage covers, from 0 to 1. The saturation is BM25's tf/(tf + k₁(1 − b + b·length/average))
 //!   with k₁ = 1.2 and b = 0.4. A word in the title counts twice, in the section one and a half times. A page in
 //!   another language keeps [`OTHER_LANGUAGE`] of its score. If the page also exists in the customer's language
-//!   (`delivery.en.md` and `delivery.vi.md`), it is an answer only if no page in the customer's language is.
-//! - The **coverage** is the same share without saturation and weak words.
+//!   (`delivery.en.md` and `delivery.vi.md`), it is no answer.
+//! - The **coverage** is the same share without saturation and weak words. Words count where the passage has them, or the
+//!   one question that its section lists and that has most of the others: words of two listed questions together prove
+//!   nothing.
 //!
 //! There is **no answer** if no passage has a coverage of [`MIN_COVERAGE`], where words that no document contains count
 //! as the rarest ones. As an exception, a catalogue row is an answer if the question names its category ("laptop for
 //! students"). Passages below that, or far below the best one, are not returned. The numbers were chosen with the first
 //! 100 lines of `tests/data/retrieval.jsonl` and 40 of `tests/data/unanswerable.jsonl`.
+//!
+//! A question that says little ("and on Sundays?") belongs to the [`Subject`] of the conversation: of the passages that have
+//! its words, those about the subject come first.
 //!
 //! Crates for BM25 compute a score, but neither coverage nor credits.
 
@@ -25,9 +30,9 @@ use std::sync::Arc;
 use super::budget::{Budget, take_budget};
 use super::chunk::Chunk;
 use super::folder::{self, Report, Shelf};
-use super::rules::SearchRules;
+use super::rules::{SearchRules, Words};
 use super::terms::Token;
-use super::{Passage, Query, RetrievalError};
+use super::{Passage, Query, RetrievalError, Subject};
 use crate::config::ChunkConfig;
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
@@ -35,13 +40,14 @@ use crate::nlu::examples::Nearest;
 
 mod question;
 mod rank;
+mod split;
 
-pub use rank::{MIN_COVERAGE, OTHER_LANGUAGE};
+pub use rank::{FEW_WORDS, MIN_COVERAGE, OTHER_LANGUAGE};
 
 /// A term of the index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Term {
-    /// A word without diacritics and English ending.
+    /// A word without diacritics and ending.
     Root(String),
     /// A word with its diacritics.
     Marked(String),
@@ -66,6 +72,10 @@ pub struct LexicalIndex {
     questions: Nearest,
     /// The chunks of each question's section.
     answers: Vec<Vec<usize>>,
+    /// The chunk of each entry of `listed_terms`: a question and a chunk that lists it.
+    listed: Vec<usize>,
+    /// The entries of `listed` whose question has a term.
+    listed_terms: HashMap<Term, Vec<usize>>,
     report: Report,
 }
 
@@ -74,6 +84,8 @@ pub struct LexicalIndex {
 struct Posting {
     piece: usize,
     frequency: f64,
+    /// Whether the passage itself has the term, and not only a question that its section lists.
+    shown: bool,
 }
 
 const TITLE_WEIGHT: f64 = 2.0;
@@ -101,43 +113,58 @@ impl LexicalIndex {
         let mut postings: HashMap<Term, Vec<Posting>> = HashMap::new();
         let mut counts = Vec::with_capacity(pieces.len());
         for (n, piece) in pieces.iter().enumerate() {
-            let mut frequencies: HashMap<Term, f64> = HashMap::new();
+            let words = rules.words(piece.language);
+            let mut frequencies: HashMap<Term, (f64, bool)> = HashMap::new();
             let searched = piece.searched.as_ref().unwrap_or(&piece.text);
             let questions = piece.questions.join(". ");
-            let fields =
-                [(&piece.title, TITLE_WEIGHT), (&piece.section(), SECTION_WEIGHT), (searched, 1.0), (&questions, 1.0)];
-            for (text, weight) in fields {
-                for term in terms_of(&rules.analyzer.tokens(text), rules) {
-                    *frequencies.entry(term).or_default() += weight;
+            let fields = [
+                (&piece.title, TITLE_WEIGHT, true),
+                (&piece.section(), SECTION_WEIGHT, true),
+                (searched, 1.0, true),
+                (&questions, 1.0, false),
+            ];
+            for (text, weight, is_shown) in fields {
+                for term in terms_of(&words.analyzer.tokens(text), words) {
+                    let (frequency, shown) = frequencies.entry(term).or_default();
+                    *frequency += weight;
+                    *shown |= is_shown;
                 }
             }
             if piece.product.is_some() {
-                let section = rules.analyzer.tokens(&piece.section());
-                frequencies.extend(meanings_of(&section, rules).map(|meaning| (Term::Category(meaning), 1.0)));
+                let section = words.analyzer.tokens(&piece.section());
+                frequencies.extend(meanings_of(&section, words).map(|meaning| (Term::Category(meaning), (1.0, true))));
             }
             counts.push(searched.split_whitespace().count());
-            for (term, frequency) in frequencies {
-                postings.entry(term).or_default().push(Posting { piece: n, frequency });
+            for (term, (frequency, shown)) in frequencies {
+                postings.entry(term).or_default().push(Posting { piece: n, frequency, shown });
+            }
+        }
+        let mut listed = Vec::new();
+        let mut listed_terms: HashMap<Term, Vec<usize>> = HashMap::new();
+        for (n, piece) in pieces.iter().enumerate() {
+            let words = rules.words(piece.language);
+            for question in &piece.questions {
+                let terms: HashSet<Term> = terms_of(&words.analyzer.tokens(question), words).into_iter().collect();
+                terms.into_iter().for_each(|term| listed_terms.entry(term).or_default().push(listed.len()));
+                listed.push(n);
             }
         }
         let average = (as_f64(counts.iter().sum()) / as_f64(counts.len().max(1))).max(1.0);
         let lengths = counts.into_iter().map(|n| 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * as_f64(n) / average).collect();
         let written_in = pieces.iter().filter_map(|piece| Some((page_of(piece)?, piece.language?))).collect();
-        let mut listed: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut sections: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (n, piece) in pieces.iter().enumerate() {
-            piece.questions.iter().for_each(|question| listed.entry(question).or_default().push(n));
+            piece.questions.iter().for_each(|question| sections.entry(question).or_default().push(n));
         }
-        let questions = Nearest::new(listed.keys().copied());
-        let answers = listed.into_values().collect();
-        Self { rules: rules.clone(), postings, lengths, written_in, questions, answers, report, pieces }
+        let questions = Nearest::new(sections.keys().copied());
+        let answers = sections.into_values().collect();
+        let rules = rules.clone();
+        Self { rules, postings, lengths, written_in, questions, answers, listed, listed_terms, report, pieces }
     }
 
-    /// Removes pages that also exist in this language, unless no page in this language is left.
+    /// Removes pages that also exist in this language.
     pub fn keep_own_language<T>(&self, found: &mut Vec<T>, language: Language, place: impl Fn(&T) -> usize) {
         let is_own = |found: &T| self.pieces[place(found)].language.is_none_or(|of| of == language);
-        if !found.iter().any(is_own) {
-            return;
-        }
         let is_there = |found: &T| {
             page_of(&self.pieces[place(found)]).is_some_and(|page| self.written_in.contains(&(page, language)))
         };
@@ -149,7 +176,7 @@ impl LexicalIndex {
     /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may
     /// rise slightly within the list.
     pub fn search(&self, query: &Query) -> Vec<Passage> {
-        let hits = rank::rank(query, self);
+        let hits = rank::rank(query, None, self);
         let passage = |hit: &rank::Hit| self.pieces[hit.piece].passage(query.language, hit.score);
         hits.iter().take(query.limit).map(passage).collect()
     }
@@ -161,7 +188,8 @@ impl LexicalIndex {
 
     /// Returns the budget that a question names.
     pub fn budget(&self, text: &str) -> Budget {
-        take_budget(&self.rules.analyzer.tokens(text), &self.rules).0
+        let words = self.rules.words(None);
+        take_budget(&words.analyzer.tokens(text), words).0
     }
 
     /// Returns whether a question names a category of the catalogue, but not this one.
@@ -174,14 +202,20 @@ impl LexicalIndex {
     /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
     /// always covered.
     pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {
-        let terms: HashSet<Term> = terms_of(&self.rules.analyzer.tokens(text), &self.rules).into_iter().collect();
+        let (met, all) = self.met_of(question, text, language);
+        2 * met >= all
+    }
+
+    /// Returns how many of a question's meaningful words a text contains, in any of their forms, and how many there are.
+    pub fn met_of(&self, question: &str, text: &str, language: Language) -> (usize, usize) {
+        let words = self.rules.words(Some(language));
+        let terms: HashSet<Term> = terms_of(&words.analyzer.tokens(text), words).into_iter().collect();
         let question = question::Question::of(question, language, self);
         let strong = question.parts.iter().filter(|part| !part.weak);
-        let (met, all) = strong.fold((0, 0), |(met, all), part| {
+        strong.fold((0, 0), |(met, all), part| {
             let is_met = part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term));
             (met + usize::from(is_met), all + 1)
-        });
-        2 * met >= all
+        })
     }
 
     /// The languages of the shop.
@@ -196,7 +230,12 @@ impl LexicalIndex {
 
     /// Returns the indices of the chunks that answer, best first, with the share of the question that each covers.
     pub fn answering(&self, query: &Query) -> Vec<(usize, f64)> {
-        rank::rank(query, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
+        self.answering_about(query, None)
+    }
+
+    /// Returns the same for a question in a conversation about a subject.
+    pub fn answering_about(&self, query: &Query, subject: Option<&Subject>) -> Vec<(usize, f64)> {
+        rank::rank(query, subject, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
     /// Returns the indices of all chunks that share a term with the question, whether or not they answer it. Scores and
@@ -222,7 +261,7 @@ impl LexicalIndex {
     }
 }
 
-fn terms_of(words: &[Token], rules: &SearchRules) -> Vec<Term> {
+fn terms_of(words: &[Token], rules: &Words) -> Vec<Term> {
     let mut terms: Vec<Term> = meanings_of(words, rules).map(Term::Meaning).collect();
     for (n, word) in words.iter().enumerate() {
         terms.push(Term::Root(word.root.clone()));
@@ -238,7 +277,7 @@ fn terms_of(words: &[Token], rules: &SearchRules) -> Vec<Term> {
 }
 
 /// Returns the meanings of all phrases of a text. A word in two phrases of the same meaning counts once.
-fn meanings_of(words: &[Token], rules: &SearchRules) -> impl Iterator<Item = u32> {
+fn meanings_of(words: &[Token], rules: &Words) -> impl Iterator<Item = u32> {
     (0..words.len()).flat_map(|n| {
         let mut meanings: Vec<u32> = rules.meanings.all_at(&words[n..]).map(|(_, meaning)| meaning).collect();
         meanings.sort_unstable();

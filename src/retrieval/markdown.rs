@@ -202,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn questions_in_comments_are_not_shown() {
+        let page = "<!-- questions\nnowhere\n-->\n## Water\n<!-- questions\nspilled coffee\n\n  is rain covered  \n-->\nNot covered.\n\n\
+                    <!-- question: no list -->\n## Fire\n<!-- questions\nunclosed";
+        let questions: Vec<Vec<String>> = sections(page).into_iter().map(|section| section.questions).collect();
+        assert_eq!(questions, [["spilled coffee", "is rain covered"]]);
+        assert_eq!(sections(page)[0].blocks, ["Not covered."]);
+    }
+
+    #[test]
     fn sections_have_the_headings_above_them() {
         let page = "Lead **bold** and *soft* <!-- not\nthis -->text.\n\n# Top\n## `SSD` A\n- one\n- two **2**\n\n<!-- nor this -->\n\
                     ### Deep\n```\n# no heading\n```\n## B\n\nPara.\n\n## Empty\n";

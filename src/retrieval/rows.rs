@@ -1,15 +1,16 @@
 //! Catalogue rows that were shown, and the others of their kind.
 
-use super::Passage;
+use std::sync::Arc;
+
+use super::budget::Budget;
 use super::chunk::Chunk;
-use super::search::Knowledge;
+use super::search::{Knowledge, View};
+use super::{Passage, Query};
 use crate::domain::Language;
 
-/// A row of a catalogue.
+/// A row of a catalogue. The title of its passage names it, also after its price or stock has changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The chunk's id. It changes with the row's text.
-    pub id: String,
     pub price: Option<u64>,
     pub in_stock: bool,
     pub passage: Passage,
@@ -19,23 +20,32 @@ impl Row {
     fn of(chunk: &Chunk, language: Language) -> Option<Self> {
         let product = chunk.product?;
         let passage = chunk.passage(language, 1.0);
-        Some(Self { id: chunk.id(), price: product.price, in_stock: product.in_stock, passage })
+        Some(Self { price: product.price, in_stock: product.in_stock, passage })
     }
 
-    /// Returns the number before a unit in the row's text: 1.4 for `kg` in "nặng 1.4 kg".
+    /// Returns the first number before a unit in the row's text: 1.4 for `kg` in "nặng 1.4 kg", 180 for `Hz` in "180Hz".
     pub fn amount(&self, unit: &str) -> Option<f64> {
+        let number = |text: &str| text.replace(',', ".").parse::<f64>().ok();
         let words: Vec<&str> = self.passage.text.split_whitespace().collect();
-        let is_unit = |word: &str| word.trim_end_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case(unit);
-        words.windows(2).find(|pair| is_unit(pair[1])).and_then(|pair| pair[0].replace(',', ".").parse().ok())
+        let trimmed = |word: &'_ str| word.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let unit = unit.to_lowercase();
+        words.iter().enumerate().find_map(|(at, word)| {
+            let word = trimmed(word);
+            let before = at.checked_sub(1).map(|before| words[before]);
+            if word == unit { number(before?) } else { number(word.strip_suffix(unit.as_str())?) }
+        })
     }
 }
 
 impl Knowledge {
-    /// Returns the rows with these ids that are still in the catalogue, in the order of the ids.
-    pub fn rows(&self, folders: &[String], ids: &[String], language: Language) -> Vec<Row> {
+    /// Returns the row of each of these products, or `None` if the catalogue has it no longer.
+    pub fn rows(&self, folders: &[String], products: &[String], language: Language) -> Vec<Option<Row>> {
         let rows = self.with_view(folders, |view| {
-            let chunk = |id: &String| Some(&view.index.chunks()[*view.places.get(id)?]);
-            ids.iter().filter_map(|id| Row::of(chunk(id)?, language)).collect()
+            let row = |name: &String| {
+                let is_its = |chunk: &&Arc<Chunk>| chunk.product.is_some() && chunk.title == *name;
+                Row::of(view.index.chunks().iter().find(is_its)?, language)
+            };
+            products.iter().map(row).collect()
         });
         rows.unwrap_or_default()
     }
@@ -50,21 +60,81 @@ impl Knowledge {
         rows.unwrap_or_default()
     }
 
-    /// Returns the ids of the passages that are catalogue rows.
-    pub fn ids_of_rows(&self, folders: &[String], passages: &[Passage]) -> Vec<String> {
-        let ids = self.with_view(folders, |view| {
-            let shows = |chunk: &&std::sync::Arc<Chunk>, passage: &Passage| {
-                chunk.product.is_some() && chunk.title == passage.title && chunk.path == passage.file
+    /// Returns the rows among the passages, with their scores.
+    pub fn rows_of(&self, folders: &[String], passages: &[Passage], language: Language) -> Vec<Row> {
+        let rows = self.with_view(folders, |view| {
+            let row = |passage: &Passage| {
+                let is_its = |chunk: &&Arc<Chunk>| chunk.title == passage.title && chunk.path == passage.file;
+                let mut chunks = view.index.chunks().iter().filter(|chunk| chunk.product.is_some());
+                let row = Row::of(chunks.find(is_its)?, language)?;
+                Some(Row { passage: passage.clone(), ..row })
             };
-            let id = |passage| view.index.chunks().iter().find(|chunk| shows(chunk, passage)).map(|chunk| chunk.id());
-            passages.iter().filter_map(id).collect()
+            passages.iter().filter_map(row).collect()
         });
-        ids.unwrap_or_default()
+        rows.unwrap_or_default()
+    }
+
+    /// Returns the names of the products in a passage of a document that names several of one category, in their order.
+    pub fn products_named(&self, folders: &[String], passage: &Passage) -> Vec<String> {
+        let named = self.with_view(folders, |view| {
+            let rows = view.index.chunks().iter().filter(|chunk| chunk.product.is_some());
+            let mut named: Vec<(usize, &Arc<Chunk>)> =
+                rows.filter_map(|row| Some((passage.text.find(&row.title)?, row))).collect();
+            named.sort_by_key(|(at, _)| *at);
+            let is_one_category = named.windows(2).all(|pair| pair[0].1.section_path == pair[1].1.section_path);
+            let names: Vec<String> = named.iter().map(|(_, row)| row.title.clone()).collect();
+            if is_one_category { names } else { Vec::new() }
+        });
+        named.unwrap_or_default()
+    }
+
+    /// Returns the price that a question wants.
+    pub fn budget(&self, folders: &[String], question: &str) -> Budget {
+        self.with_view(folders, |view| view.index.budget(question)).unwrap_or_default()
+    }
+
+    /// Splits a message into its questions and these into clauses, if it has several clauses with a meaningful word.
+    pub fn clauses(&self, folders: &[String], query: &Query) -> Vec<Vec<String>> {
+        self.with_view(folders, |view| view.index.clauses(&query.text, query.language)).unwrap_or_default()
+    }
+
+    /// Returns the part of a passage that answers a question: of a table, the rows that it names.
+    pub fn excerpt(&self, folders: &[String], question: &str, passage: &Passage, language: Language) -> String {
+        let excerpt = |view: &View| view.index.excerpt(question, &passage.text, language);
+        self.with_view(folders, excerpt).unwrap_or_else(|| passage.text.clone())
+    }
+
+    /// Returns whether a passage has at least two thirds of a question's meaningful words.
+    pub fn has_most_of(&self, folders: &[String], question: &str, passage: &Passage, language: Language) -> bool {
+        let text = format!("{}\n{}\n{}", passage.title, passage.section, passage.text);
+        let (met, all) =
+            self.with_view(folders, |view| view.index.met_of(question, &text, language)).unwrap_or_default();
+        3 * met >= 2 * all
+    }
+
+    /// Returns the rows among these that have all meaningful words of a question. A question without such words has none.
+    pub fn rows_with(&self, folders: &[String], rows: &[Row], question: &str, language: Language) -> Vec<Row> {
+        let rows = self.with_view(folders, |view| {
+            let has = |row: &&Row| {
+                let text = format!("{}\n{}", row.passage.title, row.passage.text);
+                let (met, all) = view.index.met_of(question, &text, language);
+                all > 0 && met == all
+            };
+            rows.iter().filter(has).cloned().collect()
+        });
+        rows.unwrap_or_default()
     }
 
     /// Returns whether a text contains most of a question's meaningful words.
     pub fn is_covered_by(&self, folders: &[String], question: &str, text: &str, language: Language) -> bool {
         self.with_view(folders, |view| view.index.is_covered_by(question, text, language)).unwrap_or_default()
+    }
+
+    /// Returns whether a question has meaningful words that a text does not have.
+    pub fn names_more_than(&self, folders: &[String], question: &str, text: &str, language: Language) -> bool {
+        let (met, all) =
+            self.with_view(folders, |view| view.index.met_of(question, text, language)).unwrap_or_default();
+        met < all
     }
 
     /// Returns whether a question names a category of the catalogue other than this one.
@@ -81,7 +151,6 @@ mod tests {
     #[test]
     fn amount_is_the_number_before_its_unit() {
         let row = |text: &str| Row {
-            id: String::new(),
             price: None,
             in_stock: true,
             passage: Passage {
@@ -89,12 +158,14 @@ mod tests {
                 section: String::new(),
                 file: String::new(),
                 version: None,
+                language: None,
                 text: text.to_owned(),
                 score: 1.0,
             },
         };
         assert_eq!(row("RAM 16 GB, nặng 1.4 kg; Bảo hành: 24 tháng").amount("kg"), Some(1.4));
         assert_eq!(row("nặng 1,59 kg.").amount("kg"), Some(1.59));
+        assert_eq!(row("IPS, 180Hz, 1 ms").amount("hz"), Some(180.0));
         assert_eq!(row("RAM 16 GB").amount("kg"), None);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -11,20 +13,33 @@ use crate::domain::language::LanguageProfile;
 use crate::domain::text::fold;
 use crate::persona::{PromptError, Prompts};
 
-/// The parsed rules: stop words, synonyms, units, words about money and catalogue columns.
+/// The parsed rules.
 #[derive(Clone, Debug)]
 pub struct SearchRules {
-    pub(super) stop: Lexicon,
-    pub(super) weak: Lexicon,
-    /// Polite words, which do not change the meaning of a question.
-    filler: Lexicon,
-    /// Phrases, each with the number of its synonym group.
-    pub(super) meanings: Lexicon,
-    pub(super) analyzer: Analyzer,
+    /// At least one group of languages, that of the main language first.
+    groups: Vec<Arc<Words>>,
     /// The languages of the shop, the main one first.
     pub(super) languages: Vec<LanguageProfile>,
-    pub(super) money: Money,
     pub(super) columns: Vec<Column>,
+}
+
+/// The words of the languages that share a stemmer: stop words, synonyms, units and words about money.
+///
+/// Another stemmer makes other roots, so words of languages with different stemmers cannot be in one list. A language without a
+/// stemmer is in the first group, since its customers use loan words.
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    languages: Vec<Language>,
+    pub stop: Lexicon,
+    pub weak: Lexicon,
+    /// Polite words, which do not change the meaning of a question.
+    filler: Lexicon,
+    /// Words that join two questions: "and".
+    pub joins: Lexicon,
+    /// Phrases, each with the number of its synonym group. All groups of languages share the numbers.
+    pub meanings: Lexicon,
+    pub analyzer: Analyzer,
+    pub money: Money,
 }
 
 /// Phrases about money.
@@ -133,6 +148,7 @@ pub(super) struct File {
     stop: Vec<String>,
     weak: Vec<String>,
     filler: Vec<String>,
+    joins: Vec<String>,
     units: Vec<String>,
     /// Words that mean the same, by a name that the files share.
     synonyms: BTreeMap<String, Vec<String>>,
@@ -161,7 +177,13 @@ impl SearchRules {
     /// A file is missing or malformed.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
         let languages = prompts.languages()?;
-        prompts.rules(&["search"], |file: File| Self::new(&file, languages))
+        let all: File = prompts.rules(&["search"], Ok::<_, Infallible>)?;
+        let mut groups = Vec::new();
+        for group in groups_of(&languages) {
+            let codes: Vec<Language> = group.iter().map(|language| language.code).collect();
+            groups.push(prompts.rules_in(&["search"], &codes, |own| Words::new(&own, &all, &group))?);
+        }
+        Ok(Self::of(groups, &all, languages))
     }
 
     /// Parses rules for a shop without languages. What the text leaves out is empty.
@@ -173,14 +195,80 @@ impl SearchRules {
     }
 
     pub(super) fn new(file: &File, languages: Vec<LanguageProfile>) -> Result<Self, regex::Error> {
-        let analyzer = Analyzer::new(&file.units, &languages)?;
+        let groups =
+            groups_of(&languages).iter().map(|group| Words::new(file, file, group)).collect::<Result<_, _>>()?;
+        Ok(Self::of(groups, file, languages))
+    }
+
+    fn of(groups: Vec<Words>, file: &File, languages: Vec<LanguageProfile>) -> Self {
+        let groups = groups.into_iter().map(Arc::new).collect();
+        Self { groups, columns: file.columns.values().cloned().collect(), languages }
+    }
+
+    /// Returns the words for texts in this language, or for texts in an unknown one.
+    pub(super) fn words(&self, language: Option<Language>) -> &Words {
+        let own = self.groups.iter().find(|words| language.is_some_and(|language| words.languages.contains(&language)));
+        // There is at least one group by construction.
+        own.unwrap_or(&self.groups[0])
+    }
+
+    /// Whether the words of this language are written as separate syllables.
+    pub(super) fn is_syllabic(&self, language: Language) -> bool {
+        self.languages.iter().any(|profile| profile.code == language && profile.syllable.is_some())
+    }
+
+    /// Returns the question without case, diacritics, punctuation, endings and polite words, to recognize the same question
+    /// in other words. Empty only if the text has no words.
+    pub fn gist(&self, text: &str, language: Language) -> String {
+        let rules = self.words(Some(language));
+        // Fold first: otherwise "bạn" would be a polite word and "bán" would not, although both become "ban".
+        let words = rules.analyzer.tokens(&fold(text));
+        let mut kept: Vec<&str> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let filler = rules.filler.starts(&words[at..]);
+            if filler == 0 {
+                kept.push(&words[at].root);
+            }
+            at += filler.max(1);
+        }
+        if kept.is_empty() {
+            kept = words.iter().map(|word| word.root.as_str()).collect();
+        }
+        kept.join(" ")
+    }
+}
+
+/// Groups languages by stemmer. There is at least one group.
+fn groups_of(languages: &[LanguageProfile]) -> Vec<Vec<LanguageProfile>> {
+    let first = languages.iter().find_map(|language| language.stemmer);
+    let mut groups = vec![(first, Vec::new())];
+    for language in languages {
+        let stemmer = language.stemmer.or(first);
+        match groups.iter_mut().find(|(of, _)| *of == stemmer) {
+            Some((_, group)) => group.push(language.clone()),
+            None => groups.push((stemmer, vec![language.clone()])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+impl Words {
+    /// `file` has the words of the group, `all` those of every language.
+    fn new(file: &File, all: &File, group: &[LanguageProfile]) -> Result<Self, regex::Error> {
+        let analyzer = Analyzer::new(&all.units, group)?;
         let list = |words: &[String]| Lexicon::of(words.iter().map(|word| (word.as_str(), 0)), &analyzer);
-        let groups = (0..).zip(file.synonyms.values());
-        let numbered = groups.flat_map(|(n, words)| words.iter().map(move |word| (word.as_str(), n)));
+        let numbers: HashMap<&str, u32> = all.synonyms.keys().map(String::as_str).zip(0..).collect();
+        let numbered = file.synonyms.iter().flat_map(|(name, words)| {
+            let number = numbers.get(name.as_str()).copied();
+            words.iter().filter_map(move |word| Some((word.as_str(), number?)))
+        });
         Ok(Self {
+            languages: group.iter().map(|language| language.code).collect(),
             stop: list(&file.stop),
             weak: list(&file.weak),
             filler: list(&file.filler),
+            joins: list(&file.joins),
             meanings: Lexicon::of(numbered, &analyzer),
             money: Money {
                 below: list(&file.money.below),
@@ -193,35 +281,8 @@ impl SearchRules {
                 asked: list(&file.money.asked),
                 to: list(&file.money.to),
             },
-            columns: file.columns.values().cloned().collect(),
-            languages,
             analyzer,
         })
-    }
-
-    /// Whether the words of this language are written as separate syllables.
-    pub(super) fn is_syllabic(&self, language: Language) -> bool {
-        self.languages.iter().any(|profile| profile.code == language && profile.syllable.is_some())
-    }
-
-    /// Returns the question without case, diacritics, punctuation, English endings and polite words, to recognize the
-    /// same question in other words. Empty only if the text has no words.
-    pub fn gist(&self, text: &str) -> String {
-        // Fold first: otherwise "bạn" would be a polite word and "bán" would not, although both become "ban".
-        let words = self.analyzer.tokens(&fold(text));
-        let mut kept: Vec<&str> = Vec::new();
-        let mut at = 0;
-        while at < words.len() {
-            let filler = self.filler.starts(&words[at..]);
-            if filler == 0 {
-                kept.push(&words[at].root);
-            }
-            at += filler.max(1);
-        }
-        if kept.is_empty() {
-            kept = words.iter().map(|word| word.root.as_str()).collect();
-        }
-        kept.join(" ")
     }
 }
 
@@ -244,10 +305,13 @@ mod tests {
             ("Do you repair printers, please?", "do you repair printer"),
             ("Ổ cứng 2 TB!!!", "o cung 2TB"),
         ] {
-            assert_eq!(rules.gist(a), rules.gist(b), "{a} and {b}");
+            assert_eq!(rules.gist(a, Language::VI), rules.gist(b, Language::VI), "{a} and {b}");
         }
-        assert_ne!(rules.gist("giao hàng bao lâu"), rules.gist("giao hàng bao nhiêu"));
-        assert_eq!((rules.gist("Shop ơi?"), rules.gist("?!")), ("shop oi".to_owned(), String::new()));
+        assert_ne!(rules.gist("giao hàng bao lâu", Language::VI), rules.gist("giao hàng bao nhiêu", Language::VI));
+        assert_eq!(
+            (rules.gist("Shop ơi?", Language::VI), rules.gist("?!", Language::VI)),
+            ("shop oi".to_owned(), String::new())
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! similar to anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use chrono::Utc;
@@ -15,9 +15,12 @@ use tracing::{debug, warn};
 
 use super::calibration::Calibration;
 use super::hybrid::{self, FETCH, Lists, Near, Threshold};
+use super::lexical::FEW_WORDS;
 use super::library::collection_name;
 use super::sync::{Progress, SyncError, SyncReport, Target, sync};
-use super::{Chunk, LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules, Shelf};
+use super::{
+    Chunk, LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules, Shelf, Subject, in_one_language,
+};
 use crate::config::{KnowledgeConfig, SearchConfig, ShopConfig};
 use crate::domain::{TenantId, Vocabulary};
 use crate::providers::embedding::{Embedder, EmbeddingError};
@@ -42,16 +45,16 @@ pub struct Knowledge {
     complaint: Mutex<String>,
 }
 
-/// A question with at most this many meaningful words depends on its context: "còn loại nào rẻ hơn?", "màu đen có không".
-const FEW_WORDS: usize = 2;
-
 /// The documents that were read. Replaced as a whole when a file changes.
 #[derive(Default)]
 struct Shelves {
-    library: Library,
+    library: Arc<Library>,
     /// The view of personas with these folders.
-    views: BTreeMap<Vec<String>, View>,
+    views: BTreeMap<Vec<String>, LazyView>,
 }
+
+/// A view, indexed at the first question, or by [`Knowledge::index_all`].
+type LazyView = LazyLock<View, Box<dyn FnOnce() -> View + Send>>;
 
 pub(super) struct View {
     pub(super) index: LexicalIndex,
@@ -130,23 +133,29 @@ impl Knowledge {
     /// A folder exists but cannot be listed. The earlier documents stay in use.
     pub fn read(&self, personas: &BTreeSet<Vec<String>>, rules: &SearchRules) -> Result<(), RetrievalError> {
         let folders: BTreeSet<&str> = personas.iter().flatten().map(String::as_str).collect();
-        let library = Library::load(&self.knowledge.folder, folders, rules, &self.knowledge.chunks)?;
+        let library = Arc::new(Library::load(&self.knowledge.folder, folders, rules, &self.knowledge.chunks)?);
         let view = |folders: &Vec<String>| {
-            let index = LexicalIndex::build(library.shelf_of(folders), rules);
-            let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
-            let vocabulary = Arc::new(vocabulary(index.chunks()));
             let collections = folders.iter().map(|folder| self.collection(folder)).collect();
-            (folders.clone(), View { index, places, vocabulary, collections })
+            let (library, rules, of) = (library.clone(), rules.clone(), folders.clone());
+            let index: Box<dyn FnOnce() -> View + Send> =
+                Box::new(move || View::index(library.shelf_of(&of), &rules, collections));
+            (folders.clone(), LazyLock::new(index))
         };
         let views = personas.iter().map(view).collect();
         self.shelves.store(Arc::new(Shelves { library, views }));
         Ok(())
     }
 
+    /// Indexes all documents that were read, so that no customer's question waits for it. Takes processor time.
+    pub fn index_all(&self) {
+        for view in self.shelves.load_full().views.values() {
+            LazyLock::force(view);
+        }
+    }
+
     /// Returns the result of reading the documents of these folders.
     pub fn report(&self, folders: &[String]) -> Report {
-        let shelves = self.shelves.load();
-        shelves.views.get(folders).map(|view| view.index.report().clone()).unwrap_or_default()
+        self.shelves.load().library.shelf_of(folders).report
     }
 
     /// Returns the vocabulary of the documents of these folders.
@@ -168,6 +177,11 @@ impl Knowledge {
     /// Searches these folders only by words, the CPU-bound part of a search. A caller with a long question runs it on a thread
     /// for blocking work, and passes the result to [`Self::find_with`].
     pub fn search_words(&self, folders: &[String], query: &Query) -> WordHits {
+        self.search_words_about(folders, query, None)
+    }
+
+    /// Searches by words for a question in a conversation about a subject.
+    pub fn search_words_about(&self, folders: &[String], query: &Query, subject: Option<&Subject>) -> WordHits {
         let shelves = self.shelves.load_full();
         let (answering, ranked) = shelves.views.get(folders).map_or_else(Default::default, |view| {
             let mut ranked = Vec::new();
@@ -175,7 +189,7 @@ impl Knowledge {
                 ranked = view.index.ranked(query);
                 ranked.truncate(FETCH);
             }
-            (view.index.answering(query), ranked)
+            (view.index.answering_about(query, subject), ranked)
         });
         WordHits { shelves, answering, ranked }
     }
@@ -193,7 +207,8 @@ impl Knowledge {
             }
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
-        match self.near(view, query, &question, &ranked).await {
+        let near = timeout(self.config.vector_timeout, self.near(view, query, &question, &ranked)).await;
+        match near.unwrap_or(Err(Blind::Late)) {
             Ok(Some(near)) if words.is_empty() && self.lacks(view, query, &near) => {
                 Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }
             }
@@ -208,17 +223,19 @@ impl Knowledge {
 
     /// Finds the passages in these folders that answer, only by words.
     pub fn find_by_words(&self, folders: &[String], query: &Query) -> Found {
-        let shelves = self.shelves.load_full();
-        let passages = shelves
-            .views
-            .get(folders)
-            .map_or_else(Vec::new, |view| view.passages_by_words(&view.index.answering(query), query));
+        self.find_by_words_about(folders, query, None)
+    }
+
+    /// Finds passages by words for a question in a conversation about a subject.
+    pub fn find_by_words_about(&self, folders: &[String], query: &Query, subject: Option<&Subject>) -> Found {
+        let find = |view: &View| view.passages_by_words(&view.index.answering_about(query, subject), query);
+        let passages = self.with_view(folders, find).unwrap_or_default();
         Found { passages, by: By::Words, similarity: None, question: None }
     }
 
     /// Reads the view of personas with these folders.
     pub(super) fn with_view<T>(&self, folders: &[String], read: impl FnOnce(&View) -> T) -> Option<T> {
-        self.shelves.load().views.get(folders).map(read)
+        self.shelves.load().views.get(folders).map(|view| read(view))
     }
 
     /// Whether the question has so few meaningful words that it depends on earlier messages.
@@ -261,7 +278,8 @@ impl Knowledge {
         let passage = |place: usize| chunks[place].passage(query.language, score(place));
         let mut places = hybrid::order(chunks, &lists);
         view.index.keep_own_language(&mut places, query.language, |place| *place);
-        let passages = places.into_iter().take(query.limit).map(passage).collect();
+        let mut passages = places.into_iter().take(query.limit).map(passage).collect();
+        in_one_language(&mut passages, query.language);
         Found { passages, by: By::WordsAndMeaning, similarity: Some(meaning.mean(query)), ..nothing }
     }
 
@@ -281,17 +299,6 @@ impl Knowledge {
     /// Finds the chunks nearest to the question, and the cosines of all candidates. Returns `None` without vectors of these
     /// documents.
     async fn near(
-        &self,
-        view: &View,
-        query: &Query,
-        question: &[f32],
-        words: &[(usize, f64)],
-    ) -> Result<Option<Meaning>, Blind> {
-        let within = self.config.vector_timeout;
-        timeout(within, self.near_at_last(view, query, question, words)).await.map_err(|_| Blind::Late)?
-    }
-
-    async fn near_at_last(
         &self,
         view: &View,
         query: &Query,
@@ -418,9 +425,18 @@ impl Meaning {
 }
 
 impl View {
+    fn index(shelf: Shelf, rules: &SearchRules, collections: Vec<Collection>) -> Self {
+        let index = LexicalIndex::build(shelf, rules);
+        let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
+        let vocabulary = Arc::new(vocabulary(index.chunks()));
+        Self { index, places, vocabulary, collections }
+    }
+
     fn passages_by_words(&self, words: &[(usize, f64)], query: &Query) -> Vec<Passage> {
         let chunks = self.index.chunks();
         let passages = words.iter().map(|(place, score)| chunks[*place].passage(query.language, *score));
-        passages.take(query.limit).collect()
+        let mut passages = passages.take(query.limit).collect();
+        in_one_language(&mut passages, query.language);
+        passages
     }
 }

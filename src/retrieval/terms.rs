@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use rust_stemmers::{Algorithm, Stemmer};
+use snowstem::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -19,7 +19,7 @@ pub struct Token {
     pub exact: String,
     /// Without diacritics; without its ending if it is a word of a language that has a stemmer ("delivered" is `deliv`).
     pub root: String,
-    /// Whether it was typed with diacritics.
+    /// Whether it was typed with diacritics that tell words apart.
     pub marked: bool,
     /// Whether it can be a syllable, which means little without its neighbors.
     pub syllable: bool,
@@ -32,12 +32,40 @@ impl Token {
     }
 }
 
-/// How a text is split into words: the shop's units, and what its languages look like.
+/// How texts of some languages are split into words: the shop's units, and what the languages look like.
 #[derive(Clone, Debug, Default)]
 pub struct Analyzer {
     units: Vec<String>,
     syllables: Vec<Regex>,
-    stemmer: Option<Algorithm>,
+    stemming: Option<Stemming>,
+}
+
+/// How the endings of words are removed.
+#[derive(Clone, Debug)]
+struct Stemming {
+    stemmer: Stemmer,
+    /// The letters with diacritics of the stemmer's language. Its endings change them, so they do not tell words apart.
+    letters: String,
+    /// The most letters of a root.
+    longest: usize,
+}
+
+impl Stemming {
+    fn of(language: &LanguageProfile) -> Option<Self> {
+        Some(Self {
+            stemmer: Stemmer::create(language.stemmer?),
+            letters: language.letters.chars().chain(language.shared_letters.chars()).nfc().collect(),
+            longest: language.stem_letters.unwrap_or(usize::MAX),
+        })
+    }
+
+    fn has_marks_of(&self, word: &str) -> bool {
+        word.chars().all(|c| c.is_ascii() || self.letters.contains(c))
+    }
+
+    fn root(&self, folded: &str) -> String {
+        self.stemmer.stem(folded).chars().take(self.longest).collect()
+    }
 }
 
 /// Numbers with their separators (`1.890.000`, `15.6`, `2,5`) before words.
@@ -60,7 +88,7 @@ impl Analyzer {
         Ok(Self {
             units: units.iter().map(|unit| unit.to_lowercase()).collect(),
             syllables: syllables.collect::<Result<_, _>>()?,
-            stemmer: languages.iter().find_map(|language| language.stemmer),
+            stemming: languages.iter().find_map(Stemming::of),
         })
     }
 
@@ -99,12 +127,12 @@ impl Analyzer {
 
     fn token(&self, word: &str) -> Token {
         let Spelling { exact, folded } = Spelling::of(word);
-        let marked = exact != folded;
+        let stemming = self.stemming.as_ref();
+        let marked = exact != folded && !stemming.is_some_and(|stemming| stemming.has_marks_of(word));
         let has_form = self.syllables.iter().any(|syllable| syllable.is_match(&folded));
-        let stemmer =
-            self.stemmer.filter(|_| !marked && !has_form && folded.bytes().all(|byte| byte.is_ascii_lowercase()));
-        let root =
-            stemmer.map_or_else(|| folded.clone(), |stemmer| Stemmer::create(stemmer).stem(&folded).into_owned());
+        let stemming =
+            stemming.filter(|_| !marked && !has_form && folded.bytes().all(|byte| byte.is_ascii_lowercase()));
+        let root = stemming.map_or_else(|| folded.clone(), |stemming| stemming.root(&folded));
         Token { exact, root, marked, syllable: marked || has_form }
     }
 
@@ -162,6 +190,22 @@ mod tests {
         assert_eq!(analyzer().bare_number("16gb"), Some("16"));
         assert_eq!(analyzer().bare_number("15.6inch"), Some("15.6"));
         assert_eq!(analyzer().bare_number("13400f"), None);
+    }
+
+    #[test]
+    fn polish_words_match_in_all_their_forms() {
+        let languages = crate::persona::Prompts::shipped().languages().expect("the languages");
+        let polish: Vec<_> = languages.into_iter().filter(|language| language.code.code() == "pl").collect();
+        let analyzer = Analyzer::new(&[], &polish).expect("the analyzer");
+        for forms in
+            ["faktura fakturę fakture faktur fakturą", "zwrot zwrotu zwroty zwrotem", "prędkość prędkości predkosc"]
+        {
+            let mut roots: Vec<_> =
+                analyzer.tokens(forms).into_iter().map(|token| (token.root, token.marked)).collect();
+            roots.dedup();
+            assert_eq!(roots.len(), 1, "{forms}: {roots:?}");
+        }
+        assert!(analyzer.tokens("hàng")[0].marked, "diacritics of another language tell words apart");
     }
 
     #[test]

@@ -65,6 +65,7 @@ pub(super) async fn record(connection: &impl ConnectionTrait, tenant: &TenantId,
         order_number: Set(entry.order.as_ref().map(ToString::to_string)),
         rma_number: Set(entry.rma.as_ref().map(ToString::to_string)),
         at: Set(entry.at),
+        user_id: Set(entry.account.clone()),
     });
     audit::Entity::insert_many(rows).exec_without_returning(connection).await?;
     Ok(())
@@ -81,5 +82,6 @@ pub(super) fn read_entry(row: audit::Model) -> Result<AuditEntry> {
         order: row.order_number.map(|number| number.parse()).transpose().map_err(|error| unreadable("audit", error))?,
         rma: row.rma_number.map(|number| number.parse()).transpose().map_err(|error| unreadable("audit", error))?,
         at: row.at,
+        account: row.user_id,
     })
 }

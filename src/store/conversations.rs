@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::LockType;
+use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
@@ -63,6 +63,60 @@ impl TenantStore<'_> {
         Ok(Creation::Created)
     }
 
+    /// Stores a new conversation of a session and its greeting. Returns `false` if the session has a conversation.
+    pub async fn create_session(
+        &self,
+        conversation: &Conversation,
+        greeting: &Message,
+        session_id: &str,
+    ) -> Result<bool> {
+        let transaction = self.store.begin().await?;
+        let mut row = conversation_row(conversation);
+        row.session_id = Set(Some(session_id.to_owned()));
+        let mut keep = OnConflict::columns([conversations::Column::TenantId, conversations::Column::SessionId]);
+        keep.do_nothing();
+        // A concurrent request of the same session waits for this commit.
+        let inserted = conversations::Entity::insert_many([row])
+            .on_conflict(keep)
+            .try_insert()
+            .exec_without_returning(&transaction)
+            .await?;
+        if !all_inserted(&inserted, 1) {
+            return Ok(false);
+        }
+        self.insert_message(&transaction, greeting).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Returns the conversation of a session.
+    pub async fn find_session(&self, session_id: &str) -> Result<Option<Conversation>> {
+        let found = self.rows::<conversations::Entity>().filter(conversations::Column::SessionId.eq(session_id));
+        found.one(&self.store.read).await?.map(read_conversation).transpose()
+    }
+
+    /// Sets the conversation's user if it has none. Returns whether it is this user's now.
+    pub async fn bind_user(&self, id: ConversationId, user_id: &str) -> Result<bool> {
+        let transaction = self.store.begin_fenced().await?;
+        let none = conversations::Column::UserId.is_null();
+        let changed = conversations::Entity::update_of(self.tenant)
+            .set(conversations::ActiveModel {
+                user_id: Set(Some(user_id.to_owned())),
+                folded_user: Set(fold(user_id)),
+                ..Default::default()
+            })
+            .filter(conversations::Column::Id.eq(id.0))
+            .filter(none)
+            .exec(&transaction)
+            .await?;
+        transaction.commit().await?;
+        if changed.rows_affected > 0 {
+            return Ok(true);
+        }
+        let theirs = self.find_conversation(id).await?.and_then(|conversation| conversation.user_id);
+        Ok(theirs.as_deref() == Some(user_id))
+    }
+
     /// Returns the result of an earlier creation with this key, unless the key has expired.
     pub async fn find_creation(
         &self,
@@ -108,7 +162,7 @@ impl TenantStore<'_> {
         now: DateTime<Utc>,
     ) -> Result<Option<Conversation>> {
         let transaction = self.store.begin_fenced().await?;
-        let mut update = conversations::Entity::update_many();
+        let mut update = conversations::Entity::update_of(self.tenant);
         if let Some(from) = handoff.from() {
             update = update.filter(conversations::Column::Status.is_in(from.iter().map(|status| status.as_str())));
         }
@@ -121,7 +175,6 @@ impl TenantStore<'_> {
                 ..Default::default()
             })
             .filter(conversations::Column::Id.eq(id.0))
-            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .exec_with_returning(&transaction)
             .await?;
         if !changed.is_empty() {
@@ -210,6 +263,7 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
         last_activity_at: Set(conversation.last_activity_at),
         folded_user: Set(conversation.user_id.as_deref().map(fold).unwrap_or_default()),
         visitor: Set(false),
+        session_id: Set(None),
     }
 }
 

@@ -55,7 +55,7 @@ macro_rules! table {
 table! {
     /// A conversation. `last_turn` is the number of the last accepted turn, and `last_event_*` is the last event of the
     /// last turn that ended. `state` is the desk's memory. `folded_user` is the user's id prepared for search.
-    /// `visitor`: a page opened the conversation without a key.
+    /// `visitor`: a page opened the conversation without a key. `session_id`: the caller's name of a conversation of `POST /chat`.
     conversations "conversations" [id: Uuid] {
         pub tenant_id: String,
         pub user_id: Option<String>,
@@ -74,6 +74,7 @@ table! {
         pub last_activity_at: DateTimeUtc,
         pub folded_user: String,
         pub visitor: bool,
+        pub session_id: Option<String>,
     }
 }
 
@@ -230,7 +231,7 @@ table! {
 }
 
 table! {
-    /// The failed attempts to prove whose order it is, for one subject.
+    /// The failed attempts to prove whose order or account it is, for one subject.
     order_misses "order_misses" [tenant_id: String, subject: String] {
         pub misses: i32,
         pub last_at: DateTimeUtc,
@@ -330,6 +331,57 @@ table! {
 }
 
 table! {
+    /// A plan of a telecom operator. `price_monthly` is in grosze.
+    plans "plans" [tenant_id: String, code: String] {
+        pub name: String,
+        pub price_monthly: i64,
+    }
+}
+
+table! {
+    /// A customer's plan.
+    subscriptions "subscriptions" [tenant_id: String, user_id: String] {
+        pub plan_code: String,
+        pub status: String,
+        pub start_date: Date,
+    }
+}
+
+table! {
+    /// An invoice to a customer. `amount` is in grosze. `user_id` is null after the customer's erasure.
+    invoices "invoices" [tenant_id: String, number: String] {
+        pub user_id: Option<String>,
+        pub amount: i64,
+        pub issued_on: Date,
+    }
+}
+
+table! {
+    /// A refund case. `amount` is in grosze, and `eta` is the day by which the shop decides.
+    refund_cases "refund_cases" [tenant_id: String, number: i32] {
+        pub user_id: Option<String>,
+        pub invoice_number: String,
+        pub reason: String,
+        pub amount: i64,
+        pub description: Option<String>,
+        pub status: String,
+        pub eta: Date,
+        pub conversation_id: Option<Uuid>,
+        pub opened_at: DateTimeUtc,
+        pub decided_by: Option<String>,
+        pub decided_why: Option<String>,
+        pub decided_at: Option<DateTimeUtc>,
+    }
+}
+
+table! {
+    /// The number of a shop's last refund case.
+    case_numbers "case_numbers" [tenant_id: String] {
+        pub last: i32,
+    }
+}
+
+table! {
     /// A change and who made it. Ids are UUIDv7, so they sort by time.
     audit "audit" [id: Uuid] {
         pub tenant_id: String,
@@ -342,6 +394,8 @@ table! {
         pub order_number: Option<String>,
         pub rma_number: Option<String>,
         pub at: DateTimeUtc,
+        /// The account that the change is about.
+        pub user_id: Option<String>,
     }
 }
 

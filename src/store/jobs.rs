@@ -17,6 +17,7 @@ use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::entities::{jobs, messages};
@@ -100,6 +101,13 @@ impl<'a> NewJob<'a> {
     ) -> Self {
         Self::new(EMBED_MESSAGE, message.0, tenant, now).in_conversation(conversation)
     }
+}
+
+/// Returns the subject of a job that is identified by a text.
+pub(super) fn subject_of(text: &str) -> Uuid {
+    let mut id = [0; 16];
+    id.copy_from_slice(&Sha256::digest(text)[..16]);
+    Uuid::from_bytes(id)
 }
 
 /// Stores jobs in a transaction of the caller. A job that exists already stays unchanged.

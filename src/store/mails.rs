@@ -14,7 +14,7 @@ use super::{Result, StoreError, TenantStore, unreadable};
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::identity::Email;
 use crate::domain::returns::{MailNumber, Rma, RmaNumber};
-use crate::domain::{AuditEntry, AuditKind, ConversationId, Language, TenantId, string_enum};
+use crate::domain::{AuditEntry, ConversationId, Language, TenantId, string_enum};
 
 /// Sends a mail; the subject is the mail's id.
 pub const SEND_MAIL: &str = "send_mail";
@@ -279,15 +279,12 @@ fn entry(mail: &Mail, who: &str, before: Option<Value>, now: DateTime<Utc>) -> A
         "mail": mail.number, "template": mail.template, "to": mail.to.masked(), "status": mail.status.as_str(),
     });
     AuditEntry {
-        kind: AuditKind::System,
-        who: who.to_owned(),
-        what: format!("mail.{}", mail.status.as_str()),
         before,
         after: Some(after),
         conversation: mail.conversation,
         order: mail.order.clone(),
         rma: mail.rma.clone(),
-        at: now,
+        ..AuditEntry::system(who, &format!("mail.{}", mail.status.as_str()), now)
     }
 }
 

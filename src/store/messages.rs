@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::ExprTrait;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{
+    ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -35,6 +37,17 @@ impl TenantStore<'_> {
     pub async fn list_messages_by_id(&self, conversation: ConversationId, ids: &[MessageId]) -> Result<Vec<Message>> {
         let ids = messages::Column::Id.is_in(ids.iter().map(|id| id.0));
         self.read_in_order(self.messages_of(conversation).filter(ids)).await
+    }
+
+    /// Lists the messages of a turn in order.
+    pub async fn list_messages_of_turn(&self, conversation: ConversationId, turn: u32) -> Result<Vec<Message>> {
+        self.read_in_order(self.messages_of(conversation).filter(messages::Column::Turn.eq(to_db(turn)))).await
+    }
+
+    /// Counts the messages of the turns up to `turn`, without the greeting.
+    pub async fn count_messages(&self, conversation: ConversationId, turn: u32) -> Result<u64> {
+        let said = self.messages_of(conversation).filter(messages::Column::Turn.between(1, to_db(turn)));
+        Ok(said.count(&self.store.read).await?)
     }
 
     fn messages_of(&self, conversation: ConversationId) -> Select<messages::Entity> {

@@ -34,6 +34,7 @@ mod m0008_orders;
 mod m0009_decisions;
 mod m0010_console_audit;
 mod m0011_sign_out;
+mod m0012_accounts;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -51,6 +52,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0009_decisions::Migration),
         Box::new(m0010_console_audit::Migration),
         Box::new(m0011_sign_out::Migration),
+        Box::new(m0012_accounts::Migration),
     ]
 }
 
@@ -175,6 +177,25 @@ async fn apply_in(
     let row = seaql_migrations::ActiveModel { version: Set(version), applied_at: Set(applied_at) };
     seaql_migrations::Entity::insert(row).exec_without_returning(transaction).await?;
     Ok(())
+}
+
+/// Creates an index of a table.
+async fn index(
+    manager: &SchemaManager<'_>,
+    table: &'static str,
+    name: &str,
+    columns: &[&'static str],
+    unique: bool,
+) -> Result<(), DbErr> {
+    let mut index = Index::create();
+    index.name(name).table(table);
+    for column in columns {
+        index.col(*column);
+    }
+    if unique {
+        index.unique();
+    }
+    manager.create_index(index).await
 }
 
 fn failed(migration: &str, cause: DbErr) -> StoreError {

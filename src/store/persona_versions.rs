@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select};
 
+use super::entities::TenantEntity;
 use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
 use super::{Result, TenantStore, console_audit, from_db, to_db};
 use crate::domain::{ConsoleAct, TenantId};
@@ -56,8 +57,7 @@ impl TenantStore<'_> {
             saved_by: Set(saved_by.map(str::to_owned)),
         };
         Entity::insert(row).exec_without_returning(&transaction).await?;
-        Entity::delete_many()
-            .filter(Column::TenantId.eq(self.tenant.as_str()))
+        Entity::delete_of(self.tenant)
             .filter(Column::Persona.eq(persona))
             .filter(Column::Version.lte(to_db(version.saturating_sub(keep))))
             .exec(&transaction)

@@ -12,12 +12,10 @@
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::json;
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use super::audit::record;
 use super::entities::{TenantEntity, orders, rmas, tickets};
-use super::jobs::NewJob;
+use super::jobs::{NewJob, subject_of};
 use super::{Result, TenantStore};
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
@@ -44,9 +42,8 @@ impl<'a> NewJob<'a> {
     /// The same decision twice in one conversation is one job.
     fn say_decision(tenant: &'a TenantId, conversation: ConversationId, notice: &Notice, now: DateTime<Utc>) -> Self {
         let payload = serde_json::to_value(notice).unwrap_or_default();
-        let mut id = [0; 16];
-        id.copy_from_slice(&Sha256::digest(format!("{conversation}{payload}"))[..16]);
-        Self::new(SAY_DECISION, Uuid::from_bytes(id), tenant, now).in_conversation(conversation).with_payload(payload)
+        let subject = subject_of(&format!("{conversation}{payload}"));
+        Self::new(SAY_DECISION, subject, tenant, now).in_conversation(conversation).with_payload(payload)
     }
 }
 

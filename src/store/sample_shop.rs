@@ -112,7 +112,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// Whether an order of the shop is this order of the sample. Of an erased customer, only the items are left to compare.
+/// Whether an order of the shop is this order of the sample. An erasure removes the e-mail address, so then the items are compared.
 fn is_of_sample(there: &Order, sampled: &Order) -> bool {
     let names = |order: &Order| order.items.iter().map(|item| item.name.clone()).collect::<Vec<_>>();
     let is_erased = there.customer.email.is_erased() && names(there) == names(sampled);

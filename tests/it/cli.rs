@@ -8,6 +8,7 @@ mod index;
 mod newer_schema;
 mod orders;
 mod policies;
+mod refund;
 mod serve;
 pub mod shop;
 mod traces;

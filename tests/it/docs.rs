@@ -7,7 +7,7 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -18,6 +18,7 @@ const DOCUMENTS: [&str; 10] = [
     "docs/operations.md",
     "docs/desks/retail.md",
     "docs/desks/returns.md",
+    "docs/desks/telecom.md",
 ];
 
 fn root() -> &'static Path {

@@ -2,6 +2,7 @@
 
 mod access;
 mod cancel;
+mod chat;
 mod connections;
 pub mod console;
 mod conversations;

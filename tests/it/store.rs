@@ -9,6 +9,7 @@ mod lock;
 mod migrations;
 mod orders_import;
 mod personal;
+mod refund_cases;
 mod returns;
 mod sample_shop;
 mod vectors;

@@ -8,6 +8,7 @@ use crate::desks::{DeskRegistry, Shop};
 use crate::domain::TenantId;
 use crate::domain::check::Check;
 use crate::persona::{Persona, PromptErrors, Prompts};
+use crate::providers::email::check_sender;
 use crate::retrieval::{Library, Report, SearchRules, Warning};
 
 /// Returns the checks of every shop, and the prompts that can be read.
@@ -42,6 +43,11 @@ fn examine_shop(config: &Config, shop: &ShopConfig) -> (Vec<Check>, Option<Arc<P
         Ok(()) => Check::ok("prompts", personas(&prompts)),
         Err(mistake) => Check::fail("prompts", mistake.to_string()),
     }];
+    if let Some(from) = &shop.mail_from
+        && let Err(mistake) = check_sender(from)
+    {
+        checks.push(Check::fail("mail", format!("mail_from in shop.toml: {mistake}")));
+    }
     if let Some(folder) = &shop.knowledge {
         match SearchRules::read(&prompts) {
             Err(mistake) => checks.push(Check::fail("prompts", mistake.to_string())),

@@ -45,17 +45,21 @@ pub async fn run(args: &Args) -> ExitCode {
 
 /// Reads the list, compares it with the shop's orders, and writes it unless rows were refused.
 async fn import(args: &Args) -> anyhow::Result<ImportReport> {
+    let tenant = &args.destination.tenant;
+    let time_zone = match args.time_zone {
+        Some(zone) => zone,
+        None => {
+            let config =
+                Config::read(Env::from_process()).context("cannot read the shop's time zone: set --time-zone")?;
+            config.shops.time_zone_of(tenant)
+        }
+    };
     let path = args.file.clone();
     let listed = tokio::task::spawn_blocking(move || file::read(output::open(&path)?, &path)).await?;
     let file::Listed { rows, ragged, ignored_columns, place } =
         listed.with_context(|| args.file.display().to_string())?;
     let mut refusals = Refusals::new(args.options.max_refused_shown);
     let half: HashSet<String> = ragged.iter().map(|row| row.first.to_ascii_uppercase()).collect();
-    let tenant = &args.destination.tenant;
-    let time_zone = match args.time_zone {
-        Some(zone) => zone,
-        None => Config::read(Env::from_process())?.shops.time_zone_of(tenant),
-    };
     let (mut orders, bad) = orders_of(&rows, tenant, time_zone);
     // A row with missing fields refuses its whole order.
     orders.retain(|listed| !half.contains(listed.order.number.as_str()));

@@ -118,6 +118,13 @@ struct ModelVerdict {
     rationale: String,
 }
 
+impl ModelVerdict {
+    /// Whether the model is sure of an intent.
+    fn is_sure(&self, threshold: f64) -> bool {
+        self.intent != Intent::Unknown && !self.clarify_needed && self.confidence >= threshold
+    }
+}
+
 impl Retail {
     /// Asks rules and model in the order that `CLASSIFIER` sets. Requests for another language or a person are decided by rules
     /// alone, so that they never wait for a model.
@@ -130,12 +137,20 @@ impl Retail {
         let threshold = self.config().intent_threshold;
         let sure = utterance.intent.is_some() && utterance.confidence >= threshold;
         let wants_person = utterance.social() == Some(Social::Person);
-        let rules_decide =
-            incoming.switched || wants_person || (sure && self.config().classifier == Classifier::RulesFirst);
+        let rules_first = sure && self.config().classifier == Classifier::RulesFirst;
+        // "Is water damage covered by the warranty?": one word says warranty. The model tells a question from a look-up.
+        let is_doubtful = utterance.wants(Intent::Warranty)
+            && utterance.entities.serials.is_empty()
+            && !incoming.waiting_for_serial
+            && self.services.llm.is_up();
+        let rules_decide = incoming.switched || wants_person || (rules_first && !is_doubtful);
         if rules_decide || self.services.config.llm.mode == LlmMode::Offline {
             return by_rules(utterance, IntentSource::Rules, threshold, None);
         }
         match self.ask_model(turn, incoming).await {
+            Ok(answer) if rules_first && !answer.is_sure(threshold) => {
+                by_rules(utterance, IntentSource::Rules, threshold, None)
+            }
             Ok(answer) => by_model(answer, utterance, threshold),
             Err(unusable) => by_rules(utterance, IntentSource::Fallback, threshold, Some(unusable)),
         }

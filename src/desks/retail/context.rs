@@ -8,9 +8,11 @@ use serde_json::Value;
 
 use super::classify::Understood;
 use super::intent::Intent;
-use super::memory::Memory;
+use super::memory::{Current, Memory};
+use super::texts::Text;
 use super::{Incoming, Retail, kind};
 use crate::desks::Turn;
+use crate::dialogue::answer;
 use crate::dialogue::shown::Chosen;
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
@@ -22,9 +24,8 @@ use crate::retrieval::Query;
 const LIKELY: f64 = 0.6;
 /// The probability from which it decides where the rules say nothing.
 const VERY_LIKELY: f64 = 0.8;
-
-/// The score from which a question without a meaningful word is one that a page lists.
-const LISTED: f64 = 0.85;
+/// Products that are chosen at most, where the customer asks for others.
+const CHOSEN: usize = 3;
 
 /// The kind of a message, by the examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,14 @@ enum Guessed {
     Product,
     Shop,
     Warranty,
+    /// A question about the warranty that was just looked up: "how many days are left?".
+    Record,
+    /// Has no serial number to give.
+    NoSerial,
+    /// Wants the assistant to order or to book something.
+    Order,
+    /// Asks when sold-out goods come back.
+    Restock,
     Unclear,
     Chat(Social),
 }
@@ -41,8 +50,24 @@ enum Guessed {
 pub(super) struct About {
     /// Products that were shown.
     pub chosen: Option<Chosen>,
-    /// Whether catalogue rows answer it.
+    /// A text of the desk that answers.
+    pub written: Option<Text>,
+    /// Whether it asks again about the warranty that was looked up last.
+    pub is_record: bool,
+    /// Whether it asks for the sum of prices.
+    pub is_total: bool,
+    /// Whether it is a question about the shop, which catalogue rows do not answer.
     pub pages_only: bool,
+}
+
+/// A guess by the examples.
+struct Guess(Option<(Guessed, f64)>);
+
+impl Guess {
+    /// Returns the kind if it is at least so probable.
+    fn at_least(&self, probability: f64) -> Option<Guessed> {
+        self.0.filter(|(_, guessed)| *guessed >= probability).map(|(kind, _)| kind)
+    }
 }
 
 impl Retail {
@@ -54,58 +79,136 @@ impl Retail {
         understood: &mut Understood,
         memory: &Memory,
     ) -> About {
-        let utterance = &understood.utterance;
-        let gives_serial = utterance.entities.serials.iter().any(|serial| serial.likeness() >= Likeness::Number);
-        if incoming.is_only_switch() || gives_serial || utterance.social() == Some(Social::Person) {
+        let gives_serial =
+            understood.utterance.entities.serials.iter().any(|serial| serial.likeness() >= Likeness::Number);
+        let looks_up = gives_serial && understood.intent() == Intent::Warranty;
+        if incoming.is_only_switch() || looks_up || understood.utterance.social() == Some(Social::Person) {
             return About::default();
         }
-        let text = utterance.text.clone();
-        let guess = self.examples.classify(&text);
-        let guessed = |least: f64| {
-            guess.as_ref().filter(|guess| guess.probability >= least).and_then(|guess| kind_of(guess.label))
-        };
-        let is_shop = guessed(LIKELY) == Some(Guessed::Shop);
-        let by_rules = understood.source != IntentSource::Llm;
-        let is_unclear = understood.clarify_needed && utterance.social().is_none() && by_rules;
-        let asks_for_serial = understood.intent() == Intent::Warranty;
-        let folders = &turn.persona.knowledge;
-        let query = Query { text: text.clone(), language: turn.language(), limit: 3, pages_only: false };
-        let shown = memory.shown.as_ref().filter(|_| !is_shop && (is_unclear || !understood.clarify_needed));
-        if let Some(chosen) =
-            shown.and_then(|shown| shown.choose(&self.services.knowledge, folders, &self.picks, &query))
+        let guess = self.examples.classify(&understood.utterance.text);
+        let guess = Guess(guess.and_then(|guess| Some((kind_of(guess.label)?, guess.probability))));
+        let likely = guess.at_least(LIKELY);
+        let pages_only = likely == Some(Guessed::Shop);
+        let is_unclear = understood.clarify_needed && understood.utterance.social().is_none();
+        let is_unclear = is_unclear && understood.source != IntentSource::Llm;
+        match likely {
+            Some(Guessed::Chat(Social::Person)) => {
+                understood.utterance.set(Act::Chat(Social::Person), true);
+                understood.utterance.intent = None;
+                understood.clarify_needed = true;
+                return About::default();
+            }
+            Some(Guessed::Record) if memory.current == Some(Current::Record) => {
+                incoming.utterance.entities.serials.extend(last_serial(&turn.history));
+                understood.settle(Intent::Warranty, "record");
+                return About { is_record: true, ..About::default() };
+            }
+            Some(Guessed::NoSerial) if incoming.waiting_for_serial => {
+                return Self::written(understood, Text::ReplyNoSerial);
+            }
+            Some(Guessed::Order) => return Self::written(understood, Text::ReplyOrder),
+            Some(Guessed::Restock) => {
+                if let Some(chosen) = self.sold_out(turn, &understood.utterance.text, memory) {
+                    return About { chosen: Some(chosen), ..Self::written(understood, Text::ReplyRestock) };
+                }
+            }
+            _ => {}
+        }
+        let is_product = likely == Some(Guessed::Product) || memory.current == Some(Current::Products);
+        let is_of_shown =
+            memory.current == Some(Current::Products) && self.asks_attribute(turn, &understood.utterance.text);
+        if (!pages_only || is_of_shown)
+            && (is_unclear || !understood.clarify_needed)
+            && let Some(chosen) = self.choose_shown(turn, &understood.utterance.text, memory, is_product)
         {
             understood.settle(Intent::Shopping, "shown_products");
-            return About { chosen: Some(chosen), pages_only: false };
+            let is_total = is_product && self.asks_total(&understood.utterance.text);
+            return About { chosen: Some(chosen), is_total, ..About::default() };
         }
-        let asks_again = asks_for_serial && guessed(LIKELY) == Some(Guessed::Warranty) && utterance.points_back();
-        if let Some(serial) = last_serial(&turn.history).filter(|_| asks_again) {
-            incoming.utterance.entities.serials = vec![serial];
-            return About::default();
+        let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
+        let is_look_up = likely == Some(Guessed::Warranty);
+        if asks_for_serial && is_look_up && understood.utterance.points_back() {
+            incoming.utterance.entities.serials.extend(last_serial(&turn.history));
+        } else if asks_for_serial || is_unclear {
+            let is_aside = incoming.waiting_for_serial || memory.current == Some(Current::Page);
+            let search = self.search(turn, &understood.utterance.text, pages_only);
+            self.answer_first(turn, understood, &guess, &search, is_aside, memory);
         }
-        let asks = matches!(guessed(LIKELY), Some(Guessed::Shop | Guessed::Product));
-        let may_be_answered = (is_unclear && !matches!(guessed(LIKELY), Some(Guessed::Chat(_) | Guessed::Unclear)))
-            || (asks_for_serial && asks);
-        let search = self.search(turn, &text, is_shop);
-        // "What about this?" names nothing: only a question that a page lists nearly word for word is answered.
-        let names_nothing = self.services.knowledge.names_nothing(folders, &search);
-        let least = if names_nothing { LISTED } else { 0.0 };
-        let is_answered = || {
-            let found = self.services.knowledge.find_by_words(folders, &search);
-            found.passages.first().is_some_and(|best| best.score >= least)
+        About { pages_only, ..About::default() }
+    }
+
+    /// Answers with a text of the desk.
+    fn written(understood: &mut Understood, text: Text) -> About {
+        understood.settle(Intent::Shopping, "examples");
+        About { written: Some(text), ..About::default() }
+    }
+
+    /// Returns the product that a message asks for, if it is sold out.
+    fn sold_out(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
+        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let again = || Some(memory.shown.as_ref()?.again(knowledge, folders, language));
+        let chosen = self.choose_shown(turn, text, memory, true).or_else(again)?;
+        let rows = knowledge.rows_of(folders, &chosen.passages, language);
+        (!rows.is_empty() && rows.iter().all(|row| !row.in_stock)).then_some(chosen)
+    }
+
+    /// Whether a message asks for what every product has, and says nothing else: "cái đó bảo hành bao lâu".
+    fn asks_attribute(&self, turn: &Turn, text: &str) -> bool {
+        let rest = self.picks.without_attributes(text);
+        let query = |text| Query { text, language: turn.language(), limit: CHOSEN, pages_only: false };
+        rest.is_some_and(|rest| self.services.knowledge.names_nothing(&turn.persona.knowledge, &query(rest)))
+    }
+
+    /// Whether a message asks for the sum of prices, or for the price of several pieces.
+    fn asks_total(&self, text: &str) -> bool {
+        self.picks.asks_total(text) || self.picks.pieces(text).is_some_and(|pieces| pieces > 1)
+    }
+
+    fn choose_shown(&self, turn: &Turn, text: &str, memory: &Memory, is_current: bool) -> Option<Chosen> {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let query = Query { text: text.to_owned(), language: turn.language(), limit: CHOSEN, pages_only: false };
+        let shown = memory.shown.as_ref()?;
+        if is_current && self.asks_total(text) {
+            return shown.to_sum(knowledge, folders, &self.picks, &query);
+        }
+        shown.choose(knowledge, folders, &self.picks, &query, is_current)
+    }
+
+    /// Settles on the documents where they answer a message that is unclear, or that mentions a warranty and asks something
+    /// else. For an unclear message that they do not answer, the examples decide.
+    fn answer_first(
+        &self,
+        turn: &Turn,
+        understood: &mut Understood,
+        guess: &Guess,
+        search: &Query,
+        is_aside: bool,
+        memory: &Memory,
+    ) {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let is_question = match guess.at_least(LIKELY) {
+            Some(Guessed::Shop | Guessed::Product) => true,
+            Some(Guessed::Chat(_) | Guessed::Unclear) => false,
+            Some(Guessed::Warranty) => understood.clarify_needed,
+            Some(_) | None => understood.clarify_needed || is_aside,
         };
-        if may_be_answered && is_answered() {
+        // What the conversation is about gives a question that names nothing its meaning.
+        let is_answered = || match memory.subject.as_ref() {
+            None => answer::is_answered(knowledge, folders, search, true),
+            subject => !knowledge.find_by_words_about(folders, search, subject).passages.is_empty(),
+        };
+        if is_question && is_answered() {
             understood.settle(Intent::Shopping, "documents");
-        } else if is_unclear {
-            match guessed(VERY_LIKELY) {
-                Some(Guessed::Chat(topic)) => understood.utterance.set(Act::Chat(topic), true),
-                Some(Guessed::Warranty) => understood.settle(Intent::Warranty, "examples"),
-                Some(Guessed::Shop | Guessed::Product) if !names_nothing => {
-                    understood.settle(Intent::Shopping, "examples");
-                }
-                Some(Guessed::Shop | Guessed::Product | Guessed::Unclear) | None => {}
-            }
+            return;
         }
-        About { chosen: None, pages_only: is_shop }
+        match guess.at_least(VERY_LIKELY).filter(|_| understood.clarify_needed) {
+            Some(Guessed::Chat(topic)) => understood.utterance.set(Act::Chat(topic), true),
+            Some(Guessed::Warranty) => understood.settle(Intent::Warranty, "examples"),
+            Some(Guessed::Shop | Guessed::Product) if !knowledge.names_nothing(folders, search) => {
+                understood.settle(Intent::Shopping, "examples");
+            }
+            Some(_) | None => {}
+        }
     }
 }
 
@@ -114,6 +217,10 @@ fn kind_of(label: &str) -> Option<Guessed> {
         "product" => Some(Guessed::Product),
         "shop" => Some(Guessed::Shop),
         "warranty" => Some(Guessed::Warranty),
+        "record" => Some(Guessed::Record),
+        "no_serial" => Some(Guessed::NoSerial),
+        "order" => Some(Guessed::Order),
+        "restock" => Some(Guessed::Restock),
         "unclear" => Some(Guessed::Unclear),
         topic => Social::ALL.iter().find(|known| known.as_str() == topic).map(|topic| Guessed::Chat(*topic)),
     }

@@ -5,6 +5,19 @@ use serde_json::Value;
 
 use super::intent::Intent;
 use crate::dialogue::shown::Shown;
+use crate::retrieval::{Passage, Subject};
+
+/// What the last answer was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Current {
+    /// Products of the catalogue.
+    Products,
+    /// A section of a document.
+    Page,
+    /// A warranty record.
+    Record,
+}
 
 /// Stored when a turn ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,12 +31,24 @@ pub(super) struct Memory {
     pub unclear: u32,
     /// The products that were shown last.
     pub shown: Option<Shown>,
+    /// What the last answer was about. It stays until another subject is named.
+    pub subject: Option<Subject>,
+    /// The kind of that answer.
+    pub current: Option<Current>,
 }
 
 impl Memory {
     /// Reads the state; the default if it cannot be read.
     pub fn of(state: &Value) -> Self {
         Self::deserialize(state).unwrap_or_default()
+    }
+
+    /// Remembers what an answer was about.
+    pub fn follow(&mut self, quoted: &[Passage], are_products: bool, asked: &str) {
+        let Some(first) = quoted.first() else { return };
+        self.current = Some(if are_products { Current::Products } else { Current::Page });
+        let words = format!("{}. {}. {asked}", first.title, first.section);
+        self.subject = Some(Subject { words, file: first.file.clone() });
     }
 
     pub fn into_state(self) -> Value {

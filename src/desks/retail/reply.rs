@@ -7,25 +7,28 @@ use super::context::About;
 use super::intent::Intent;
 use super::memory::Memory;
 use super::prompt::{Given, system};
+use super::retrieve::Retrieved;
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use crate::config::LlmMode;
-use crate::dialogue::answer;
+use crate::dialogue::answer::{self, Written};
 use crate::dialogue::history::{room_for_history, window, window_start};
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{DeskError, Turn};
-use crate::domain::Kind;
+use crate::domain::text::words;
+use crate::domain::{Kind, Metadata, Sender};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::replies::MissingValue;
 use crate::retrieval::Passage;
+use crate::retrieval::catalogue::money;
 use crate::retrieval::search::{By, Found};
 
-/// Passages that are quoted if no model words a reply.
-const QUOTES: usize = 3;
-/// A passage with less than this share of the best score is not worth quoting.
-const WORTH_QUOTING: f64 = 0.6;
+/// Products in stock that are named next to one that is sold out.
+const INSTEAD: usize = 2;
+/// More pieces of one product are not added up.
+const MOST_PIECES: u64 = 10_000;
 
 impl Retail {
     /// Retrieves passages, replies, and adds the follow-up.
@@ -36,31 +39,45 @@ impl Retail {
         about: About,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
+        if let Some(text) = about.written {
+            return self.reply_written(turn, text, about.chosen, memory).await;
+        }
         let is_chosen = about.chosen.is_some();
-        let found = match about.chosen {
+        let is_total = about.is_total;
+        let (knowledge, folders) = (self.services.knowledge.clone(), turn.persona.knowledge.clone());
+        let Retrieved { found, quoted } = match about.chosen {
             Some(Chosen { passages, shown }) => {
                 memory.shown = Some(shown);
-                Found { passages, by: By::Words, similarity: None, question: None }
+                let quoted = passages.clone();
+                Retrieved { found: Found { passages, by: By::Words, similarity: None, question: None }, quoted }
             }
-            None => turn.step("retrieve").take(self.retrieve(turn, &utterance.text, about.pages_only)).await,
+            None => {
+                let subject = memory.subject.as_ref();
+                turn.step("retrieve").take(self.retrieve(turn, &utterance.text, about.pages_only, subject)).await
+            }
         };
-        let Some(metadata) = answer::cite(turn, &found, &found.passages).await? else {
+        let asked = self.search(turn, &utterance.text, about.pages_only);
+        let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
+        let quotation = match is_total {
+            true => self.total(turn, &utterance.text, &quoted)?,
+            false => self.quote(turn, utterance, &asked.text, &quoted)?,
+        };
+        // A customer may ask for the same products again. The same pages did not answer before.
+        let is_repeated = knowledge.rows_of(&folders, &quoted, asked.language).is_empty() && repeats(turn, &quotation);
+        let passages = if is_repeated || quoted.is_empty() { &[] } else { found.passages.as_slice() };
+        let Some(metadata) = answer::cite(turn, &found, passages).await? else {
             let names_nothing = utterance.requests(Topic::UnnamedGoods);
             let text = self.text(turn, if names_nothing { Text::ReplyWhich } else { Text::ReplyUnknown }, &[])?;
             answer::say_unknown(turn, &text).await?;
             return self.follow_up(turn).await;
         };
-        let quoted = worth_quoting(&found.passages);
-        let folders = &turn.persona.knowledge;
-        let shown = Shown::of(&self.services.knowledge, folders, &utterance.text, quoted);
-        let has_products = shown.is_some();
-        if !is_chosen && has_products {
-            memory.shown = shown;
-        }
-        let quotation = self.quote(turn, quoted)?;
-        if !has_products && repeats(turn, &quotation) {
-            let text = self.text(turn, Text::ReplyUnknown, &[])?;
-            answer::say_unknown(turn, &text).await?;
+        let are_products = shown.is_some();
+        let earlier = memory.shown.take();
+        let latest = if is_chosen { earlier.clone() } else { shown.or_else(|| earlier.clone()) };
+        memory.shown = latest.map(|shown| shown.after(earlier.as_ref(), &knowledge, &folders, asked.language));
+        memory.follow(&quoted, are_products, &asked.text);
+        if is_total {
+            turn.say_with(Kind::Reply, &quotation, metadata).await?;
             return self.follow_up(turn).await;
         }
         match self.begin(turn, &utterance.text, &found).await? {
@@ -68,7 +85,8 @@ impl Retail {
                 let common = self.common(turn);
                 let sources = self.sources(turn, &found.passages);
                 let guarded = Grounded::new(&self.grounding, &Placeholders::of(common), &sources);
-                answer::stream(turn, deltas, guarded, &quotation, common, metadata).await?;
+                let written = Written { quotation: &quotation, ending: "", common };
+                answer::stream(turn, deltas, guarded, &written, metadata).await?;
             }
             Err(error) => {
                 warn!(%error, "No reply from the language model: quoting the documents");
@@ -117,7 +135,7 @@ impl Retail {
         messages.push(ChatMessage::user(question.to_owned()));
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
-        answer::begin(turn, ticket, request).await
+        answer::begin(turn, &self.language_rules, ticket, request).await
     }
 
     /// Returns the texts that support a reply.
@@ -132,24 +150,102 @@ impl Retail {
         sources
     }
 
-    /// Returns the best passages with their titles.
-    fn quote(&self, turn: &Turn, passages: &[Passage]) -> Result<String, MissingValue> {
+    /// Answers with a text of the desk. Products that it is about are followed by others that are in stock.
+    async fn reply_written(
+        &self,
+        turn: &mut Turn,
+        text: Text,
+        chosen: Option<Chosen>,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        let mut text = self.text(turn, text, &[])?;
+        if let Some(Chosen { passages, shown }) = chosen {
+            text.push_str(&self.instead(turn, &passages)?);
+            memory.shown = Some(shown);
+        }
+        turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply)).await?;
+        self.follow_up(turn).await
+    }
+
+    /// Returns the part of each passage that answers, with its title.
+    fn quote(
+        &self,
+        turn: &Turn,
+        utterance: &Utterance,
+        asked: &str,
+        passages: &[Passage],
+    ) -> Result<String, MissingValue> {
+        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let excerpt = |passage: &Passage| Passage {
+            text: knowledge.excerpt(folders, asked, passage, language),
+            ..passage.clone()
+        };
+        let quotes = self.quotes(turn, &passages.iter().map(excerpt).collect::<Vec<_>>())?;
+        let is_again =
+            last_reply(turn).is_some_and(|last| quotes.first().is_some_and(|quote| last.contains(quote.as_str())));
+        let intro = match () {
+            () if utterance.complains() => Text::ReplyIntroSorry,
+            () if is_again && knowledge.rows_of(folders, passages, language).is_empty() => Text::ReplyIntroAgain,
+            () => Text::ReplyIntro,
+        };
+        let texts = self.texts.get(answer::language_of(turn, passages));
+        let quotation = answer::quotation(texts.text(intro, &[])?, quotes.into_iter());
+        Ok(quotation + &self.instead(turn, passages)?)
+    }
+
+    fn quotes(&self, turn: &Turn, passages: &[Passage]) -> Result<Vec<String>, MissingValue> {
         let quote = |passage: &Passage| {
             self.text(turn, Text::ReplyQuote, &[("title", &passage.title), ("text", &passage.text)])
         };
-        let quotes: Vec<String> = passages.iter().map(quote).collect::<Result<_, _>>()?;
-        Ok(answer::quotation(self.text(turn, Text::ReplyIntro, &[])?, quotes.into_iter()))
+        passages.iter().map(quote).collect()
+    }
+
+    /// Names products in stock of about the same price, where those of the passages are sold out.
+    fn instead(&self, turn: &Turn, passages: &[Passage]) -> Result<String, MissingValue> {
+        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let rows = knowledge.rows_of(folders, passages, language);
+        let Some(sold_out) = rows.first().filter(|_| rows.iter().all(|row| !row.in_stock)) else {
+            return Ok(String::new());
+        };
+        let mut others = knowledge.rows_of_category(folders, &sold_out.passage.section, "", language);
+        others.retain(|row| row.in_stock && row.price.is_some());
+        others.sort_by_key(|row| row.price.unwrap_or_default().abs_diff(sold_out.price.unwrap_or_default()));
+        let others: Vec<Passage> = others.into_iter().take(INSTEAD).map(|row| row.passage).collect();
+        if others.is_empty() {
+            return Ok(String::new());
+        }
+        let intro = self.text(turn, Text::ReplyInstead, &[])?;
+        Ok(format!("\n{}", answer::quotation(intro, self.quotes(turn, &others)?.into_iter())))
+    }
+
+    /// Adds up the prices of the quoted products.
+    fn total(&self, turn: &Turn, asked: &str, passages: &[Passage]) -> Result<String, MissingValue> {
+        let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
+        let pieces = self.picks.pieces(asked).filter(|pieces| (1..=MOST_PIECES).contains(pieces)).unwrap_or(1);
+        // "Both": the number counts products, not pieces.
+        let count = if rows.len() > 1 { 1 } else { pieces };
+        let (mut lines, mut sum) = (Vec::new(), 0_u64);
+        for row in &rows {
+            let Some(price) = row.price else { continue };
+            sum += price * count;
+            let values =
+                [("name", row.passage.title.as_str()), ("count", &count.to_string()), ("price", &money(price))];
+            lines.push(self.text(turn, Text::ReplyTotalLine, &values)?);
+        }
+        lines.push(self.text(turn, Text::ReplyTotal, &[("sum", &money(sum))])?);
+        Ok(lines.join("\n"))
     }
 }
 
-fn worth_quoting(passages: &[Passage]) -> &[Passage] {
-    let best = passages.first().map_or(0.0, |passage| passage.score);
-    let count = passages.iter().take(QUOTES).take_while(|passage| passage.score >= WORTH_QUOTING * best).count();
-    &passages[..count]
+/// Whether the customer asks the same again, or the last reply had the same words. Saying them again would not help.
+fn repeats(turn: &Turn, text: &str) -> bool {
+    let asked = turn.history.iter().rev().find(|message| message.sender == Sender::User);
+    let is_same = asked.is_some_and(|asked| words(&asked.text) == words(&turn.message.text));
+    let last = last_reply(turn);
+    (is_same && last.is_some()) || last == Some(text)
 }
 
-/// Whether the last reply had the same words. Saying them again would not help.
-fn repeats(turn: &Turn, text: &str) -> bool {
+fn last_reply(turn: &Turn) -> Option<&str> {
     let last = turn.history.iter().rev().find(|message| message.metadata.kind() == Some(Kind::Reply));
-    last.is_some_and(|last| last.text == text)
+    last.map(|last| last.text.as_str())
 }

@@ -6,56 +6,118 @@ use tracing::warn;
 
 use super::Retail;
 use crate::desks::Turn;
-use crate::domain::{Message, MessageId, Sender};
+use crate::dialogue::retrieve;
+use crate::domain::{Message, MessageId};
 use crate::nlu::long_text::read_text;
-use crate::retrieval::Query;
+use crate::retrieval::rows::Row;
 use crate::retrieval::search::Found;
+use crate::retrieval::{Passage, Query, Subject, in_one_language};
 
 /// Passages in a prompt.
 const PASSAGES: usize = 8;
-/// Earlier questions that are considered when a question names nothing.
-const EARLIER_QUESTIONS: usize = 4;
+
+/// Clauses of a message that are searched by themselves.
+const CLAUSES: usize = 3;
+/// Products that are quoted together.
+const PRODUCTS: usize = 3;
+/// A product with less than this share of the best score is not worth quoting.
+const WORTH_QUOTING: f64 = 0.6;
+
+/// What was found for a question.
+pub(super) struct Retrieved {
+    pub found: Found,
+    /// The first passages, which answer without a model.
+    pub quoted: Vec<Passage>,
+}
 
 impl Retail {
-    /// Finds passages. A question that names hardly anything ("còn loại nào rẻ hơn?") is searched again together with the last
-    /// question that named something: not with "còn loại nào nhẹ hơn?", and not with itself if it is repeated.
-    pub(super) async fn retrieve(&self, turn: &Turn, question: &str, pages_only: bool) -> Found {
+    /// Finds passages. A message with several questions is searched for each of them. One that names hardly anything ("còn loại nào
+    /// rẻ hơn?") is searched again together with the last question that named something: not with "còn loại nào nhẹ hơn?", and not
+    /// with itself if it is repeated.
+    pub(super) async fn retrieve(
+        &self,
+        turn: &Turn,
+        question: &str,
+        pages_only: bool,
+        subject: Option<&Subject>,
+    ) -> Retrieved {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let query = |text: &str| self.search(turn, text, pages_only);
         let (asked, hits) = read_text(question.len(), || {
             let asked = query(question);
-            let hits = knowledge.search_words(folders, &asked);
+            let hits = knowledge.search_words_about(folders, &asked, subject);
             (asked, hits)
         });
         let found = knowledge.find_with(folders, &asked, hits).await;
-        let says_little = || read_text(asked.text.len(), || knowledge.says_little(folders, &asked));
-        if !found.passages.is_empty() || !says_little() {
-            return found;
+        let mut quoted = read_text(question.len(), || self.quotable_of_clauses(turn, &asked, &found.passages, subject));
+        in_one_language(&mut quoted, asked.language);
+        if !quoted.is_empty() {
+            let others = found.passages.iter().filter(|passage| !quoted.contains(passage));
+            let mut passages = quoted.iter().chain(others).take(PASSAGES).cloned().collect();
+            in_one_language(&mut passages, asked.language);
+            return Retrieved { found: Found { passages, ..found }, quoted };
         }
-        let questions = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
-        let questions: Vec<&Message> = questions.take(EARLIER_QUESTIONS).collect();
-        let is_answered = |message: &&&Message| {
-            let find = || knowledge.find_by_words(folders, &query(&message.text));
-            !read_text(message.text.len(), find).passages.is_empty()
-        };
-        let Some(earlier) = questions.iter().find(is_answered).or(questions.first()) else {
-            return found;
-        };
-        let both = format!("{} {question}", earlier.text);
-        let again = match found.question {
-            Some(_) => {
-                let (both, hits) = read_text(both.len(), || {
-                    let both = query(&both);
-                    let hits = knowledge.search_words(folders, &both);
-                    (both, hits)
-                });
-                knowledge.find_with(folders, &both, hits).await
+        match retrieve::again(knowledge, turn, &asked, &found, query).await {
+            Some((both, again)) => {
+                let quoted = self.quotable(turn, &both, &again.passages);
+                Retrieved { found: again, quoted }
             }
-            // The embedding model did not answer in time, so it is not asked again.
-            None => read_text(both.len(), || knowledge.find_by_words(folders, &query(&both))),
+            None => Retrieved { found, quoted },
+        }
+    }
+
+    /// Returns the passages to quote: those of the whole message, or of its clauses where they ask for different things.
+    fn quotable_of_clauses(
+        &self,
+        turn: &Turn,
+        asked: &Query,
+        passages: &[Passage],
+        subject: Option<&Subject>,
+    ) -> Vec<Passage> {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let whole = self.quotable(turn, asked, passages);
+        let clauses = knowledge.clauses(folders, asked);
+        let answers = |best: &Passage| knowledge.has_most_of(folders, &asked.text, best, asked.language);
+        if clauses.is_empty() || whole.first().is_some_and(answers) {
+            return whole;
+        }
+        // The questions of a message are answered each. Of the clauses of one question the last that is answered counts: it asks.
+        let mut quoted: Vec<Passage> = Vec::new();
+        for question in clauses.into_iter().rev().take(CLAUSES) {
+            let mut answers = question.into_iter().rev().take(CLAUSES).map(|clause| {
+                let query = Query { text: clause, ..asked.clone() };
+                let found = knowledge.find_by_words_about(folders, &query, subject);
+                self.quotable(turn, &query, &found.passages)
+            });
+            let Some(answer) = answers.find(|answer| !answer.is_empty()) else { continue };
+            let is_new = answer.iter().all(|new| !quoted.iter().any(|old| old.text == new.text));
+            if is_new {
+                quoted = answer.into_iter().chain(quoted).collect();
+            }
+        }
+        if quoted.is_empty() {
+            return whole;
+        }
+        quoted.truncate(PRODUCTS);
+        quoted
+    }
+
+    /// Returns the passages that are worth quoting: one part of a document, or products within the budget.
+    fn quotable(&self, turn: &Turn, asked: &Query, passages: &[Passage]) -> Vec<Passage> {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let Some(best) = passages.first() else { return Vec::new() };
+        let products = knowledge.rows_of(folders, passages, asked.language);
+        if !products.iter().any(|row| row.passage.title == best.title && row.passage.file == best.file) {
+            return vec![best.clone()];
+        }
+        let budget = knowledge.budget(folders, &asked.text);
+        let (within, beyond): (Vec<_>, Vec<_>) = products.into_iter().partition(|row| budget.allows(row.price));
+        let rows = if within.is_empty() { beyond } else { within };
+        let category = rows.first().map(|row| row.passage.section.clone());
+        let is_worth = |row: &Row| {
+            row.passage.score >= WORTH_QUOTING * best.score && Some(&row.passage.section) == category.as_ref()
         };
-        // Earlier messages are recalled by the customer's own words.
-        Found { question: found.question, ..again }
+        rows.into_iter().filter(is_worth).take(PRODUCTS).map(|row| row.passage).collect()
     }
 
     /// Returns the search for a question.

@@ -18,10 +18,22 @@ reply_keys! {
         WarrantyNotFound = "warranty_not_found" ["hotline"] must ["serial"],
         WarrantyMost = "warranty_most" ["hotline"] must ["count"],
         WarrantyWait = "warranty_wait" ["minutes" "hotline"],
+        WarrantyDays = "warranty_days" ["hotline"] must ["days"],
+        WarrantyPromptSorry = "warranty_prompt_sorry" ["hotline"],
         ReplyIntro = "reply_intro" ["hotline"],
         ReplyQuote = "reply_quote" ["hotline"] must ["title" "text"],
         ReplyUnknown = "reply_unknown" ["hotline"],
         ReplyWhich = "reply_which" ["hotline"],
+        ReplyNoSerial = "reply_no_serial" ["hotline"],
+        ReplyOrder = "reply_order" ["hotline"],
+        ReplyRestock = "reply_restock" ["hotline"],
+        ReplyInstead = "reply_instead" ["hotline"],
+        ReplyTotalLine = "reply_total_line" ["hotline"] must ["name" "count" "price"],
+        ReplyTotal = "reply_total" ["hotline"] must ["sum"],
+        ReplyIntroAgain = "reply_intro_again" ["hotline"],
+        ReplyIntroSorry = "reply_intro_sorry" ["hotline"],
+        /// For the search.
+        RecordSubject = "record_subject" [],
         /// For the language model.
         Instruction = "instruction" ["hotline"],
     }

@@ -5,16 +5,21 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 
+use super::classify::Understood;
 use super::failed_attempts::AttemptKey;
+use super::intent::Intent;
+use super::memory::{Current, Memory};
 use super::rules::Utterance;
 use super::texts::Text;
 use super::{Incoming, Retail, kind};
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::shown::Shown;
 use crate::domain::serial::{Likeness, PossibleSerial, most_serial_like};
 use crate::domain::warranty::{WarrantyRecord, format_date};
 use crate::domain::{Kind, Message, Metadata, Sender, Serial};
 use crate::persona::texts::ByLanguage;
 use crate::replies::Replies;
+use crate::retrieval::Subject;
 
 /// Candidates of one message that are looked up. This also limits guesses.
 const CANDIDATES: usize = 10;
@@ -72,9 +77,15 @@ fn opening(prompt: &str) -> &str {
 
 impl Retail {
     /// Looks up the message's serial numbers, or asks for one.
-    pub(super) async fn warranty(&self, turn: &mut Turn, incoming: &Incoming) -> Result<(), DeskError> {
+    pub(super) async fn warranty(
+        &self,
+        turn: &mut Turn,
+        incoming: &Incoming,
+        is_again: bool,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
         let utterance = &incoming.utterance;
-        let serials = keep_likely(utterance.entities.serials.clone());
+        let mut serials = keep_likely(utterance.entities.serials.clone());
         if serials.is_empty() {
             return self.ask_for_serial(turn, incoming).await;
         }
@@ -84,6 +95,9 @@ impl Retail {
         // Before the look-up, so that neither the reply nor its timing shows whether the number exists.
         if limit > 0 && self.failed_attempts.is_over(&keys, limit, window, Instant::now()) {
             return self.ask_to_wait(turn, window).await;
+        }
+        if let Some(whole) = self.in_groups(turn, &utterance.text).await? {
+            serials = vec![whole];
         }
         let (finding, failures) = turn.step("warranty").take(self.look_up(turn, utterance, &serials)).await?;
         self.failed_attempts.add(&keys, failures, window, Instant::now());
@@ -97,7 +111,11 @@ impl Retail {
                 let shown = keep_answers(answers, most);
                 for (at, answer) in shown.iter().enumerate() {
                     let is_last = at + 1 == shown.len();
-                    self.report(turn, answer, (is_cut && is_last).then_some(most.min(CANDIDATES))).await?;
+                    let most = (is_cut && is_last).then_some(most.min(CANDIDATES));
+                    self.report(turn, answer, most, is_again).await?;
+                }
+                if let Some(record) = shown.iter().rev().find_map(|answer| answer.as_ref().ok()) {
+                    self.remember(turn, record, memory);
                 }
                 self.follow_up(turn).await
             }
@@ -116,9 +134,64 @@ impl Retail {
         // "Ok" and "wait a moment" are not attempts, so they are not called invalid.
         if incoming.waiting_for_serial && !incoming.utterance.stalls() {
             self.prompt(turn, kind::WARRANTY_PROMPT_INVALID, Text::WarrantyPromptInvalid).await
+        } else if incoming.utterance.complains() {
+            self.prompt(turn, kind::WARRANTY_PROMPT, Text::WarrantyPromptSorry).await
         } else {
             self.prompt(turn, kind::WARRANTY_PROMPT, Text::WarrantyPrompt).await
         }
+    }
+
+    /// Settles on the warranty where a message that the rules understood otherwise holds the serial number of a record.
+    pub(super) async fn recognize_serial(&self, turn: &Turn, understood: &mut Understood) -> Result<(), DeskError> {
+        let is_serial = |serial: &&PossibleSerial| serial.known.is_none() && serial.likeness() == Likeness::Serial;
+        let serials: Vec<&PossibleSerial> = understood.utterance.entities.serials.iter().filter(is_serial).collect();
+        let is_settled = understood.intent() == Intent::Warranty && !understood.clarify_needed;
+        if is_settled || serials.is_empty() {
+            return Ok(());
+        }
+        let keys = attempt_keys(turn);
+        let (limit, window) = (self.config().miss_limit, self.config().miss_window);
+        let _lock = self.failed_attempts.lock(&keys).await;
+        if limit > 0 && self.failed_attempts.is_over(&keys, limit, window, Instant::now()) {
+            return Ok(());
+        }
+        let answers = self.records(turn, &serials[..serials.len().min(CANDIDATES)]).await?;
+        if answers.iter().any(Result::is_ok) {
+            understood.settle(Intent::Warranty, "record");
+        } else {
+            self.failed_attempts.add(&keys, answers.len(), window, Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Returns the serial number that a message writes in groups, "S6Z1 NS0T 0923 35X", if there is a record of it.
+    async fn in_groups(&self, turn: &Turn, text: &str) -> Result<Option<PossibleSerial>, DeskError> {
+        let written = groups::serials_in_groups(text);
+        let possible: Vec<PossibleSerial> = written
+            .into_iter()
+            .take(CANDIDATES)
+            .map(|text| PossibleSerial { text, looks: Likeness::Serial, known: None })
+            .collect();
+        let answers = self.records(turn, &possible.iter().collect::<Vec<_>>()).await?;
+        let found = answers.into_iter().find_map(Result::ok);
+        Ok(found.map(|record| PossibleSerial {
+            text: record.serial.as_str().to_owned(),
+            looks: Likeness::Serial,
+            known: None,
+        }))
+    }
+
+    /// Remembers the record, and the product of the catalogue that it is about.
+    fn remember(&self, turn: &Turn, record: &WarrantyRecord, memory: &mut Memory) {
+        // "MacBook Air 13 M4, màu đen": a colour follows the name.
+        let name = record.product_name.split(',').next().unwrap_or_default().trim();
+        let words = self.texts(turn).template(Text::RecordSubject);
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        memory.shown = Shown::only_product(knowledge, folders, name, turn.language()).or(memory.shown.take());
+        let page = knowledge.find_by_words(folders, &self.search(turn, words, true)).passages.into_iter().next();
+        let file = page.map(|page| page.file).unwrap_or_default();
+        memory.subject = Some(Subject { words: format!("{words}. {name}"), file });
+        memory.current = Some(Current::Record);
     }
 
     async fn prompt(&self, turn: &mut Turn, kind: Kind, text: Text) -> Result<(), DeskError> {
@@ -139,18 +212,23 @@ impl Retail {
         turn: &mut Turn,
         answer: &Result<WarrantyRecord, Serial>,
         most: Option<usize>,
+        is_again: bool,
     ) -> Result<(), DeskError> {
+        let today = today(turn.accepted_at(), self.services.shop.time_zone);
         let (mut text, serial) = match answer {
             Ok(record) => {
                 let date = format_date(record.warranty_end_date);
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
                 let found = self.text(turn, Text::WarrantyFound, &values)?;
-                let verdict = if record.is_expired(today(turn.accepted_at(), self.services.shop.time_zone)) {
+                let verdict = if record.is_expired(today) {
                     self.text(turn, Text::WarrantyExpired, &[])?
                 } else {
                     let date = self.common(turn).date_format.format(record.warranty_end_date);
-                    self.text(turn, Text::WarrantyValid, &[("date", &date)])?
+                    let valid = self.text(turn, Text::WarrantyValid, &[("date", &date)])?;
+                    let days = (record.warranty_end_date - today).num_days().to_string();
+                    let days = is_again.then(|| self.text(turn, Text::WarrantyDays, &[("days", &days)])).transpose()?;
+                    days.map_or(valid.clone(), |days| format!("{valid} {days}"))
                 };
                 (format!("{found}. {verdict}"), &record.serial)
             }
@@ -272,5 +350,6 @@ fn attempt_keys(turn: &Turn) -> Vec<AttemptKey> {
     std::iter::once(AttemptKey::Conversation(conversation.id)).chain(user).chain(address).collect()
 }
 
+mod groups;
 #[cfg(test)]
 mod tests;

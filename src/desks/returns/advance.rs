@@ -3,6 +3,7 @@
 use super::record::{Decided, SoFar};
 use super::route::{Step, action_of, review_of, route};
 use super::rules::Utterance;
+use super::say::CLARIFIES;
 use super::scenario::Scenario;
 use super::state::{
     ActionTicket, EmailStatus, Ending, HandoffReason, Intent, OrderSnapshot, Phase, Question, Stage, State, Subject,
@@ -53,8 +54,8 @@ pub enum Event {
     /// The contact that opened another order does not open this one. No miss was counted.
     OtherContact,
     StatusShown,
-    /// The decision and its lines, which stay the same from now on.
-    Decided(Decision, Vec<u32>),
+    /// The decision, its lines, which stay the same from now on, and what the customer would get back for them.
+    Decided(Decision, Vec<u32>, Money),
     /// The rules refused when the ticket was to be made, though they had agreed before.
     Refused(Decision),
     /// The same request has a ticket already.
@@ -109,6 +110,9 @@ pub fn next_state(mut state: State, event: Event) -> State {
             state.case.intent = Some(intent);
             state.case.clarifies = 0;
         }
+        Event::Classified(None) if state.case.clarifies > CLARIFIES => {
+            state.handoff.request(HandoffReason::GaveUp);
+        }
         Event::Classified(None) => state.case.is_unclear = true,
         Event::SlotFilled(number) => {
             state.case.may_name_order = false;
@@ -120,6 +124,7 @@ pub fn next_state(mut state: State, event: Event) -> State {
                     number.as_str().parse().ok().map(|ticket: TicketNumber| ticket.as_str().to_owned());
                 state.stage = Stage::Found(Box::new(Subject { lines, ..Subject::new(order, confidence) }));
                 state.meta.contact_fits = state.meta.contact.is_some();
+                state.meta.tried = None;
             }
             _ => {}
         },
@@ -134,28 +139,36 @@ pub fn next_state(mut state: State, event: Event) -> State {
             if let Some(subject) = state.subject_mut() {
                 subject.status_shown = true;
             }
+            // The ticket may hold a question, which the next message answers.
+            if let Some(ticket) = state.case.ticket_asked.take() {
+                state.meta.last_ticket = Some(ticket);
+                state.meta.is_ticket_settled = false;
+            }
         }
-        Event::Decided(decision, lines) => {
+        Event::Decided(decision, lines, refund) => {
             if let Some(reason) = review_of(&decision).or(damage_besides_refusal(&state, &decision)) {
                 state.handoff.request(reason);
             }
             if let Some(subject) = state.subject_mut() {
                 subject.lines = Some(lines);
-                subject.progress.take_decision(decision);
+                subject.refund = Some(refund);
+                subject.progress.decide(decision);
             }
+            // What the desk asks now has not been asked before.
+            state.case.last_question = None;
         }
         Event::Refused(decision) => {
             if let Some(reason) = review_of(&decision) {
                 state.handoff.request(reason);
             }
             if let Some(subject) = state.subject_mut() {
-                subject.progress.take_refusal(decision);
+                subject.progress.decide(decision);
             }
         }
         Event::AskedBefore(ticket) => {
             remember_return(&mut state, ticket.id.parse().ok());
             if let Some(subject) = state.subject_mut() {
-                subject.progress.set_ticket(ticket, None, None);
+                subject.progress.set_ticket(ticket, None);
             }
             hand_over_damage(&mut state);
         }
@@ -167,7 +180,8 @@ pub fn next_state(mut state: State, event: Event) -> State {
         }
         Event::Ticketed(made) => {
             if let Some(subject) = state.subject_mut() {
-                subject.progress.set_ticket(made.ticket, Some(made.action), made.refund);
+                subject.refund = made.refund.or(subject.refund);
+                subject.progress.set_ticket(made.ticket, Some(made.action));
             }
             if made.action == Action::Cancel {
                 // A person decides it, as an escalation.
@@ -190,6 +204,9 @@ pub fn next_state(mut state: State, event: Event) -> State {
         }
         Event::Asked(question) => {
             state.case.clarifies += u32::from(question == Question::Matter);
+            let is_repeated = state.case.last_question.is_some_and(|last| last.is_like(question));
+            state.case.repeats = if is_repeated { state.case.repeats + 1 } else { 0 };
+            state.case.last_question = Some(question);
             state.phase = Phase::Asked(question);
         }
         Event::Finished(_) => state.phase = Phase::Over,

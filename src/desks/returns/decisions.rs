@@ -157,7 +157,7 @@ impl Returns {
         utterance: &Utterance,
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
-        let was_asked = ticket.summary.contains("\nQuestion: ");
+        let was_asked = ticket.was_asked();
         // In agent mode the model decides on a detail that the desk did not ask for.
         let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor);
         let is_detail = may_add && is_detail(utterance, was_asked);
@@ -190,7 +190,7 @@ impl Returns {
 /// Whether the message explains something and does nothing else. After a question of a person, a yes or a no explains as well.
 fn is_detail(utterance: &Utterance, was_asked: bool) -> bool {
     let answers = was_asked && utterance.answer.is_some();
-    let is_social = utterance.greets() || utterance.says_goodbye();
+    let is_social = utterance.greets() || utterance.says_goodbye() || utterance.social().is_some();
     let asks = utterance.has_question() || utterance.asks(Topic::Policy) || utterance.asks(Topic::Exception);
     let has_other =
         utterance.wants_person() || utterance.reports(Topic::Damage) || utterance.reports(Topic::MissingMail);
@@ -236,7 +236,12 @@ mod tests {
             Outcome::Closed,
         ];
         for (file, thousands, decimals, amount) in files {
-            let numbers = NumberFormat { thousands: thousands.into(), decimals: decimals.into(), symbol_after: false };
+            let numbers = NumberFormat {
+                thousands: thousands.into(),
+                decimals: decimals.into(),
+                symbol_after: false,
+                symbols: Default::default(),
+            };
             let texts: ReturnsTexts = toml::from_str(file).unwrap();
             for outcome in &outcomes {
                 let notice = Notice {

@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use chrono::Utc;
 
 use super::{ShopCommon, ShopTexts, decisions};
-use crate::channels::{Announced, Announcement};
 use crate::domain::returns::{Hand, Notice, Outcome, RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
 use crate::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
@@ -50,11 +49,13 @@ impl Job for AnnounceDecision {
 
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let notice: Option<Notice> = job.payload();
-        let (Some(notice), Some(id), Some(announcer)) = (notice, job.conversation, &context.announcer) else {
-            return Ok(());
-        };
+        let (Some(notice), Some(id)) = (notice, job.conversation) else { return Ok(()) };
         let found = context.store.tenant(&job.tenant).find_conversation(id).await?;
-        let (Some(conversation), Some(texts)) = (found, self.texts.get(&job.tenant)) else { return Ok(()) };
+        let Some(conversation) = found else { return Ok(()) };
+        // A persona may come back at a reload: the decision waits for it.
+        let (Some(texts), Some(common)) = (self.texts.get(&job.tenant), self.common.get(&job.tenant)) else {
+            return Err(JobError::Unavailable("no persona uses the returns desk".to_owned()));
+        };
         // A job that waited may come after the refund, which the customer knows by then.
         if let Outcome::Continues { rma } | Outcome::Returned { rma, .. } = &notice.outcome
             && context.store.tenant(&job.tenant).find_rma(rma).await?.is_some_and(|rma| rma.status.has_ended())
@@ -63,14 +64,9 @@ impl Job for AnnounceDecision {
         }
         // The variant depends on the job alone, so that a repeated job says the same.
         let variant = usize::from(job.subject.as_bytes()[0]);
-        let Some(common) = self.common.get(&job.tenant) else { return Ok(()) };
         let language = texts.closest(conversation.language);
         let numbers = &common.get(language).number_format;
         let text = decisions::text(texts.get(language), numbers, &notice, variant).map_err(JobError::failed)?;
-        let (metadata, key) = (decisions::metadata(&notice), format!("decision:{}", job.subject));
-        match announcer.announce(&job.tenant, id, Announcement { text, metadata, key }).await? {
-            Announced::Done => Ok(()),
-            Announced::Later => Err(JobError::Unavailable("the server accepts no messages".to_owned())),
-        }
+        context.announce(job, text, decisions::metadata(&notice)).await
     }
 }

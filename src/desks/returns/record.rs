@@ -37,9 +37,9 @@ impl SoFar {
     pub fn of(state: &State) -> Self {
         Self {
             flow: state.meta.flow,
-            answer: if state.is_declined() { Some(false) } else { state.is_confirmed().then_some(true) },
+            answer: if state.is_declined() { Some(false) } else { state.is_agreed().then_some(true) },
             declines: state.case.declines,
-            action: state.action(),
+            action: state.action().filter(|_| state.is_agreed()),
             has_handoff: state.handoff.reason().is_some(),
             order: state.order().map(|order| order.number.clone()),
         }
@@ -106,14 +106,10 @@ impl Returns {
     ) -> Result<(), DeskError> {
         let entry = AuditEntry {
             kind,
-            who: who.to_owned(),
-            what: what.to_owned(),
-            before: None,
             after,
             conversation: Some(turn.conversation.id),
             order,
-            rma: None,
-            at: Utc::now(),
+            ..AuditEntry::system(who, what, Utc::now())
         };
         Ok(self.store_of(turn).record(&entry).await?)
     }
@@ -128,30 +124,30 @@ mod tests {
     #[test]
     fn each_decision_is_recorded_once() {
         let nothing = State::default();
-        let confirmed = sample::confirmed();
-        let chosen = sample::chosen(Action::Return);
+        let asked = sample::chosen(Action::Return);
+        let agreed = sample::agreed(Action::Return);
         let declined = State { stage: crate::desks::returns::state::Stage::Declined, ..State::default() };
         let declined_once = State { case: Case { declines: 1, ..Case::default() }, ..State::default() };
         let person = State { handoff: Handoff::Due(HandoffReason::Person), ..State::default() };
-        let damage = State { handoff: Handoff::Due(HandoffReason::DamageLater), ..chosen.clone() };
-        let mut again = chosen.clone();
+        let damage = State { handoff: Handoff::Due(HandoffReason::DamageLater), ..agreed.clone() };
+        let mut again = agreed.clone();
         again.meta.flow += 1;
         for (before, after, expected) in [
             (&nothing, &nothing, vec![]),
-            (&nothing, &confirmed, vec!["customer.confirmed"]),
-            (&confirmed, &confirmed, vec![]),
-            (&confirmed, &chosen, vec!["customer.chose"]),
-            (&confirmed, &declined, vec!["customer.declined"]),
+            (&nothing, &asked, vec![]),
+            (&asked, &agreed, vec!["customer.confirmed", "customer.chose"]),
+            (&agreed, &agreed, vec![]),
+            (&asked, &declined, vec!["customer.declined"]),
             (&nothing, &declined_once, vec!["customer.declined"]),
             (&nothing, &person, vec!["customer.wants_person"]),
             (&person, &person, vec![]),
-            (&chosen, &damage, vec!["customer.reported_damage"]),
-            (&chosen, &again, vec!["customer.confirmed", "customer.chose"]),
+            (&agreed, &damage, vec!["customer.reported_damage"]),
+            (&agreed, &again, vec!["customer.confirmed", "customer.chose"]),
         ] {
             let names: Vec<_> = SoFar::of(before).until(after).into_iter().map(|decided| decided.what).collect();
             assert_eq!(names, expected);
         }
-        let details = SoFar::of(&confirmed).until(&chosen).remove(0).details.unwrap();
+        let details = SoFar::of(&asked).until(&agreed).remove(1).details.unwrap();
         assert_eq!(details, json!({ "action": "return" }));
     }
 }

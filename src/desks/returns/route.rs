@@ -52,11 +52,11 @@ pub const TABLE: [Row; 17] = [
     (5, intent_missing),
     (6, slot_missing),
     (7, order_not_looked_up),
-    (8, not_confirmed),
+    (8, policy_unchecked),
     (9, declined),
-    (10, policy_unchecked),
-    (11, not_eligible),
-    (12, action_undecided),
+    (10, not_eligible),
+    (11, action_undecided),
+    (12, not_agreed),
     (13, process_return),
     (14, process_refund),
     (15, send_email),
@@ -126,23 +126,20 @@ fn order_not_looked_up(state: &State) -> Option<Step> {
     matches!(state.stage, Stage::Named { .. }).then_some(Step::Run(Worker::LookUpOrder))
 }
 
-fn not_confirmed(state: &State) -> Option<Step> {
-    let is_open = matches!(state.subject()?.progress, Progress::Unconfirmed(_));
-    (is_open && state.case.intent.is_some_and(Intent::is_return)).then_some(Step::Ask(Question::Confirm))
+/// The rules decide before the customer is asked, so that nobody agrees to what is refused then.
+fn policy_unchecked(state: &State) -> Option<Step> {
+    let is_open = state.subject()?.progress == Progress::Undecided;
+    (is_open && state.case.intent.is_some_and(Intent::is_return)).then_some(Step::Run(Worker::CheckPolicy))
 }
 
 fn declined(state: &State) -> Option<Step> {
     state.is_declined().then_some(Step::Finish(Ending::Declined))
 }
 
-fn policy_unchecked(state: &State) -> Option<Step> {
-    matches!(state.subject()?.progress, Progress::Confirmed { .. }).then_some(Step::Run(Worker::CheckPolicy))
-}
-
 /// Neither window is open. An order that has not been shipped can be cancelled instead.
 fn not_eligible(state: &State) -> Option<Step> {
     match &state.subject()?.progress {
-        Progress::Decided { decision, action } if !is_open(decision) && *action != Some(Action::Cancel) => {
+        Progress::Decided { decision, .. } if !is_open(decision) => {
             let offers_cancel = can_be_cancelled(decision);
             Some(if offers_cancel { Step::Ask(Question::OfferCancel) } else { Step::Finish(Ending::NotEligible) })
         }
@@ -154,24 +151,35 @@ fn action_undecided(state: &State) -> Option<Step> {
     let Progress::Decided { decision, action: None } = &state.subject()?.progress else { return None };
     Some(match action_of(&state.case, decision) {
         Some(_) => Step::Run(Worker::DecideAction),
+        None if state.case.wants_cancel && decision.is_return_eligible => Step::Ask(Question::OnlyReturn),
         None if decision.is_return_eligible && decision.is_refund_eligible => Step::Ask(Question::ChooseAction),
         None if decision.is_return_eligible => Step::Ask(Question::OnlyReturn),
         None => Step::Ask(Question::OnlyRefund),
     })
 }
 
+/// The question names the action, the items and the money, or what a person shall settle.
+fn not_agreed(state: &State) -> Option<Step> {
+    let must_ask = match state.subject()?.progress {
+        Progress::Decided { action, .. } => action.is_some(),
+        Progress::Undecided => state.case.intent.is_some_and(Intent::is_request),
+        _ => false,
+    };
+    must_ask.then_some(Step::Ask(Question::Confirm))
+}
+
 /// A return or a cancellation.
 fn process_return(state: &State) -> Option<Step> {
     match state.subject()?.progress {
-        Progress::Decided { action: Some(Action::Return), .. } => Some(Step::Run(Worker::ProcessReturn)),
-        Progress::Decided { action: Some(Action::Cancel), .. } => Some(Step::Run(Worker::ProcessCancel)),
+        Progress::Agreed { action: Action::Return, .. } => Some(Step::Run(Worker::ProcessReturn)),
+        Progress::Agreed { action: Action::Cancel, .. } => Some(Step::Run(Worker::ProcessCancel)),
         _ => None,
     }
 }
 
 fn process_refund(state: &State) -> Option<Step> {
-    let is_chosen = matches!(state.subject()?.progress, Progress::Decided { action: Some(Action::Refund), .. });
-    is_chosen.then_some(Step::Run(Worker::ProcessRefund))
+    let is_agreed = matches!(state.subject()?.progress, Progress::Agreed { action: Action::Refund, .. });
+    is_agreed.then_some(Step::Run(Worker::ProcessRefund))
 }
 
 /// A queued mail counts as sent: the outbox loses nothing. The desk reports a failed one and asks what to do.
@@ -204,7 +212,7 @@ pub fn action_of(case: &Case, decision: &Decision) -> Option<Action> {
     let (wanted, open) = match case.intent? {
         Intent::Return => (Action::Return, decision.is_return_eligible),
         Intent::Refund => (Action::Refund, decision.is_refund_eligible),
-        Intent::OrderStatus | Intent::Other => return None,
+        _ => return None,
     };
     // An order that was to be cancelled and has left the shop may come back, but the customer did not ask for that.
     let both_open = decision.is_return_eligible && decision.is_refund_eligible;

@@ -4,10 +4,13 @@
 //! - [`answer`]: yes, no, and anything else
 //! - `cut`: replaces addresses and numbers with placeholder words
 //! - `file`: the rule file
+//! - `guess`: likeness to examples, where the patterns understand nothing
+//! - `intent`: what a message wants, and damage
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::state::Intent;
+use crate::dialogue::social::{SmallTalk, Social};
 use crate::dialogue::utterance::Entities;
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::identity::Contact;
@@ -15,11 +18,14 @@ use crate::domain::returns::DamageWords;
 use crate::domain::serial::SerialWords;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, fold, match_mask};
 use crate::nlu::entities::{Found, find_contacts, find_order_numbers};
+use crate::nlu::examples::Classifier;
 use crate::persona::{PromptError, Prompts};
 
 pub mod answer;
 mod cut;
 mod file;
+mod guess;
+mod intent;
 
 use answer::{AnswerRules, Reading};
 use file::{OrderWords, RuleFile, Signs};
@@ -50,18 +56,34 @@ pub enum Topic {
     Cancellation,
     /// Some pieces of an item: "one of the two".
     SomePieces,
+    /// Another order than the one that was named.
+    OtherOrder,
+    /// What the desk asks for is missing: "I don't have it".
+    MissingDetail,
+    /// What the desk needs a detail for.
+    Purpose,
+    /// That nothing came.
+    NothingCame,
 }
 
-/// Returns what is left of a general question once it is answered: damage that the message reports as well. Nothing in it
-/// answers what the desk asked before.
+/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, or damage that it reports
+/// as well. Nothing else in it answers what the desk asked before.
 #[must_use]
-pub fn without_question(utterance: Utterance) -> Utterance {
+pub fn without_question(mut utterance: Utterance) -> Utterance {
+    if utterance.affirms() || utterance.answer_to_cancel == Some(Answer::Yes) {
+        utterance.set(Act::Ask(Topic::Policy), false);
+        utterance.set(Act::Question, false);
+        return utterance;
+    }
     if !utterance.reports(Topic::Damage) {
         return Utterance::default();
     }
+    let equivocates = utterance.equivocates();
     let Utterance { text, explanation, .. } = utterance;
-    let rest = Utterance { text, explanation, intent: Some(Intent::Return), ..Utterance::default() };
-    rest.with(Act::Report(Topic::Damage))
+    let mut rest = Utterance { text, explanation, intent: Some(Intent::Return), ..Utterance::default() };
+    rest.set(Act::Report(Topic::Damage), true);
+    rest.set(Act::Equivocate, equivocates);
+    rest
 }
 
 /// The desk's keywords.
@@ -91,25 +113,51 @@ pub struct ReturnsRules {
     hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
     some_pieces: Vec<Pattern>,
+    other_order: Vec<Pattern>,
+    missing_detail: Vec<Pattern>,
+    purpose: Vec<Pattern>,
+    /// The intents that a person settles, the surest first.
+    requests: Vec<(Intent, Vec<Pattern>)>,
+    no_person: Vec<Pattern>,
+    no_request: Vec<Pattern>,
+    nothing_came: Vec<Pattern>,
+    small_talk: SmallTalk,
+    examples: Classifier,
     answers: AnswerRules,
     signs: Signs,
     order_words: OrderWords,
 }
 
 impl ReturnsRules {
-    /// Reads `rules/common.*.toml`, `rules/returns.*.toml` and `rules/orders.*.toml`.
+    /// Reads `rules/common.*.toml`, `rules/social*.toml`, `rules/returns*.toml` and `rules/orders*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
         let order_words = prompts.rules(&["orders"], Ok::<OrderWords, InvalidPattern>)?;
         let serial_words = prompts.serial_words()?;
-        prompts.rules(&["common", "returns"], |file| Self::new(file, order_words, serial_words))
+        let learned = (SmallTalk::read(prompts)?, Classifier::read(prompts, "returns")?);
+        prompts.rules(&["common", "returns"], |file| Self::new(file, order_words, serial_words, learned))
     }
 
-    fn new(file: RuleFile, order_words: OrderWords, serial_words: SerialWords) -> Result<Self, InvalidPattern> {
+    fn new(
+        file: RuleFile,
+        order_words: OrderWords,
+        serial_words: SerialWords,
+        (small_talk, examples): (SmallTalk, Classifier),
+    ) -> Result<Self, InvalidPattern> {
         let lexicon = Lexicon::new(file.aliases, file.classes)
             .with_plain_words(&file.plain_words)
             .with_serial_words(serial_words);
         let patterns = |written: &[String]| lexicon.patterns(written);
+        let mut requests = Vec::new();
+        for intent in Intent::ALL.into_iter().filter(|intent| intent.is_request()) {
+            requests.push((intent, patterns(file.requests.get(&intent).map_or(&[], Vec::as_slice))?));
+        }
         Ok(Self {
+            requests,
+            small_talk,
+            examples,
+            no_person: patterns(&file.asides.no_person)?,
+            no_request: patterns(&file.asides.no_request)?,
+            nothing_came: patterns(&file.asides.nothing_came)?,
             answers: AnswerRules::new(&file.answers, &lexicon)?,
             signs: file.signs,
             not_items: file.not_items.iter().map(|word| fold(word)).collect(),
@@ -134,27 +182,36 @@ impl ReturnsRules {
             hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
             some_pieces: patterns(&file.asides.some_pieces)?,
+            other_order: patterns(&file.asides.other_order)?,
+            missing_detail: patterns(&file.asides.missing_detail)?,
+            purpose: patterns(&file.asides.purpose)?,
             order_words,
             lexicon,
         })
     }
 
-    /// Parses a message.
+    /// Parses a message by patterns, and by its likeness to examples where they do not understand it.
     pub fn parse(&self, text: &str) -> Utterance {
+        guess::complete(self.parse_by_patterns(text), text, &self.examples)
+    }
+
+    /// Parses a message by patterns alone.
+    pub fn parse_by_patterns(&self, text: &str) -> Utterance {
         let (orders, contacts) = self.find(text);
         let numbers: Vec<_> = orders.iter().map(|found| found.number.clone()).collect();
         let words = self.signs.spelled_out(&cut::cut(text, &numbers));
         let stream = self.lexicon.tokenize(&words);
         let has = |patterns: &[Pattern]| is_in(patterns, &stream, &[]);
-        let wants_person = has(&self.person);
-        let misses_mail = has(&self.mail_missing);
+        let wants_person = is_in(&self.person, &stream, &match_mask(&self.no_person, &stream, &[]));
         let requests_label = has(&self.label_again);
+        let misses_mail = has(&self.mail_missing) && !requests_label;
         let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
         let Reading { answer, answer_to_cancel, mentions_cancel, hesitates, has_question, equivocates } =
             self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
-        // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
+        // "Yes, and what does it cost?" asks as well; "yes, it was a gift" does not.
         let only_answers = self.answers.is_nothing_else(&stream);
-        let is_answer = answer == Some(Answer::Yes) || (answer.is_some() && only_answers);
+        let cancels = mentions_cancel && answer_to_cancel == Some(Answer::Yes);
+        let is_answer = (answer == Some(Answer::Yes) && !has_question) || cancels || (answer.is_some() && only_answers);
         let names_nothing = orders.is_empty() && contacts.is_empty();
         let asks_policy =
             ((has(&self.policy) && !requests_label) || misses_mail) && names_nothing && !wants_person && !is_answer;
@@ -167,10 +224,16 @@ impl ReturnsRules {
         let intent = match self.intent(&stream) {
             _ if asks_policy => None,
             _ if requests_label => Some(Intent::OrderStatus),
+            // Damaged goods are decided as a return, whatever the customer wants for them.
+            Some(intent) if reports_damage && intent.is_request() => Some(Intent::Return),
             intent => intent,
         };
+        let topics = self.small_talk.topics(text);
         let requests_nothing = matches!(intent, None | Some(Intent::Other)) && names_nothing && !wants_person;
         let asks_nothing = !(has_question || asks_policy || asks_ticket);
+        let chats_about = topics.iter().copied().find(|topic| CHATS.contains(topic)).filter(|_| {
+            requests_nothing && !(asks_policy || asks_ticket || requests_label || reports_damage || answer.is_some())
+        });
         let acts = [
             (Act::Greet, has(&self.greeting)),
             (Act::Leave, has(&self.goodbye) && requests_nothing && asks_nothing && !reports_damage),
@@ -192,6 +255,12 @@ impl ReturnsRules {
             (Act::Report(Topic::Damage), reports_damage),
             (Act::Mention(Topic::Cancellation), mentions_cancel),
             (Act::Mention(Topic::SomePieces), has(&self.some_pieces)),
+            (Act::Mention(Topic::OtherOrder), has(&self.other_order)),
+            (Act::Report(Topic::MissingDetail), has(&self.missing_detail)),
+            (Act::Ask(Topic::Purpose), has(&self.purpose)),
+            (Act::Report(Topic::NothingCame), has(&self.nothing_came)),
+            (Act::Complain, topics.contains(&Social::Complaint) && !(asks_ticket || wants_person)),
+            (Act::Chat(chats_about.unwrap_or(Social::Other)), chats_about.is_some()),
         ];
         let utterance = Utterance {
             text: self.without_not_items(text),
@@ -218,58 +287,6 @@ impl ReturnsRules {
         let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
         let contacts = find_contacts(text, &orders);
         (numbers, contacts)
-    }
-
-    /// Returns what the customer wants. What they say they do not want ("don't return it, just tell me where it is") does not
-    /// count.
-    fn intent(&self, stream: &TokenStream<'_>) -> Option<Intent> {
-        let unwished = match_mask(&self.unwished, stream, &[]);
-        let wants = |patterns: &[Pattern]| is_in(patterns, stream, &unwished);
-        let has = |patterns: &[Pattern]| is_in(patterns, stream, &[]);
-        if has(&self.status_of_return) || has(&self.return_number) {
-            Some(Intent::OrderStatus)
-        } else if wants(&self.refund) {
-            Some(Intent::Refund)
-        } else if wants(&self.returns) {
-            Some(Intent::Return)
-        } else if has(&self.order_status) {
-            Some(Intent::OrderStatus)
-        } else if wants(&self.cancel_order) {
-            Some(Intent::Return)
-        } else {
-            (has(&self.other) || has(&self.greeting)).then_some(Intent::Other)
-        }
-    }
-
-    /// Whether a part of the message reports damage, as opposed to supposing it.
-    fn reports_damage(&self, stream: &TokenStream<'_>) -> bool {
-        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
-        if !hypothetical.contains(&true) {
-            return self.order_words.damage.is_reported_in(&cut::without_placeholders(stream.text()));
-        }
-        self.reports_damage_outside(stream, &hypothetical)
-    }
-
-    /// Whether the message reports damage besides a general question. Damage within the question is hypothetical.
-    fn reports_damage_besides_question(&self, stream: &TokenStream<'_>) -> bool {
-        let asked = match_mask(&self.policy, stream, &[]);
-        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
-        let of_question: Vec<bool> = asked.iter().zip(hypothetical).map(|(a, b)| *a || b).collect();
-        self.reports_damage_outside(stream, &of_question)
-    }
-
-    /// Whether a clause without any hidden word reports damage.
-    fn reports_damage_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
-        let mut at = 0;
-        while at < stream.tokens().len() {
-            let words = stream.clause(at);
-            at = words.end.max(at + 1);
-            let is_free = hidden.get(words.clone()).is_some_and(|hidden| !hidden.contains(&true));
-            if is_free && self.order_words.damage.is_reported_in(stream.source(words)) {
-                return true;
-            }
-        }
-        false
     }
 
     /// Returns the text without addresses and numbers, which belong to no language.
@@ -303,6 +320,24 @@ fn without_contact(text: &str, contact: Option<&Contact>) -> String {
     let pieces = text.split_inclusive(char::is_whitespace).filter(|piece| !is_contact(piece));
     pieces.collect::<String>().trim().to_owned()
 }
+
+/// The topics of small talk that the desk answers as such. It has its own texts for thanks, goodbyes, anger and persons.
+const CHATS: [Social; 14] = [
+    Social::HumanOrBot,
+    Social::Relationship,
+    Social::HangOut,
+    Social::Love,
+    Social::Age,
+    Social::Name,
+    Social::HowAreYou,
+    Social::WhatDoing,
+    Social::Food,
+    Social::Weather,
+    Social::Joke,
+    Social::Bored,
+    Social::Compliment,
+    Social::Other,
+];
 
 /// At least this many digits may be an order number written in parts ("77 893").
 const UNREAD_DIGITS: usize = 4;

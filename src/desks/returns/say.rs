@@ -4,16 +4,18 @@ use serde_json::{Value, json};
 
 use super::advance::Event;
 use super::scenario::Scenario;
-use super::state::{Ending, HandoffReason, OrderSnapshot, Question, State};
+use super::state::{Ending, HandoffReason, Help, Intent, OrderSnapshot, Question, State};
 use super::texts::VariantPicker;
 use super::{Returns, kind};
 use crate::desks::{DeskError, Turn};
-use crate::domain::returns::{Action, Cause, Decision};
+use crate::domain::returns::{Action, Cause};
 use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
 
 /// After this many questions what the message is about, the desk offers a person.
 pub(super) const CLARIFIES: u32 = 2;
+/// After a question was repeated so often, the desk offers a person instead.
+pub(super) const OFFERS_PERSON: u32 = 2;
 
 impl Returns {
     /// Asks the customer.
@@ -24,20 +26,46 @@ impl Returns {
         question: Question,
     ) -> Result<Event, DeskError> {
         let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
+        // This is the repetition that is about to be sent.
+        let is_like_last = state.case.last_question.is_some_and(|last| last.is_like(question));
+        let is_stuck = is_like_last && state.case.repeats + 1 >= OFFERS_PERSON;
         let (kind, scenario) = match question {
+            Question::Matter if state.is_refused() && state.case.clarifies < CLARIFIES => {
+                (Kind::Clarify, Scenario::RefusalStands)
+            }
             Question::Matter if state.case.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
+            Question::Contact if state.case.help == Some(Help::Purpose) => (kind::ORDER_PROMPT, Scenario::WhyContact),
+            Question::Contact if state.case.help == Some(Help::Missing) => (kind::ORDER_PROMPT, Scenario::NoContact),
+            Question::OrderNumber | Question::OtherOrder if state.case.help.is_some() => {
+                (kind::ORDER_PROMPT, Scenario::NoOrderNumber)
+            }
+            Question::OrderNumber | Question::OtherOrder if is_stuck => (kind::ORDER_PROMPT, Scenario::StuckNumber),
+            Question::Contact if is_stuck => (kind::ORDER_PROMPT, Scenario::StuckContact),
+            Question::NotFound if is_like_last && state.case.repeats > 0 => {
+                (kind::ORDER_PROMPT, Scenario::NotFoundAgain)
+            }
+            Question::Confirm | Question::OnlyReturn | Question::OnlyRefund | Question::OfferCancel if is_stuck => {
+                (kind_of_yes(question), Scenario::StuckAnswer)
+            }
             Question::OrderNumber => (kind::ORDER_PROMPT, Scenario::AskOrderNumber),
             Question::OtherOrder => (kind::ORDER_PROMPT, Scenario::AskOtherOrder),
             Question::Contact => (kind::ORDER_PROMPT, Scenario::AskContact),
             Question::NotFound if state.case.needs_contact => (kind::ORDER_PROMPT, Scenario::OrderNotFound),
             Question::NotFound => (kind::ORDER_PROMPT, Scenario::OrderNotTheirs),
             Question::Locked => (kind::ORDER_PROMPT, Scenario::OrderLocked),
-            Question::Confirm if state.wants_some_pieces() => (kind::ORDER_CONFIRM, Scenario::ConfirmAllPieces),
-            Question::Confirm => (kind::ORDER_CONFIRM, Scenario::ConfirmOrder),
+            Question::Confirm | Question::OnlyReturn | Question::OnlyRefund if state.wants_some_pieces() => {
+                (kind::ORDER_CONFIRM, Scenario::ConfirmAllPieces)
+            }
+            Question::Confirm if state.action() == Some(Action::Refund) => {
+                (kind::ORDER_CONFIRM, Scenario::ConfirmRefund)
+            }
+            Question::Confirm => (kind::ORDER_CONFIRM, request(state).unwrap_or(Scenario::ConfirmReturn)),
             Question::ChooseAction => (kind::ACTION_PROMPT, Scenario::ChooseAction),
+            Question::OnlyReturn if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ReturnNotCancel),
             Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),
             Question::OnlyRefund => (kind::ACTION_PROMPT, Scenario::OnlyRefund),
+            Question::OfferCancel if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ConfirmCancel),
             Question::OfferCancel => (kind::ACTION_PROMPT, Scenario::OfferCancel),
             Question::MailFailed => (kind::RETURN_TICKET, Scenario::MailFailed),
             Question::MailMissing => (kind::RETURN_TICKET, Scenario::MailMissing),
@@ -55,11 +83,13 @@ impl Returns {
         let main = match ending {
             Ending::StatusShown => None,
             Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
-            Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state.decision()))),
+            Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),
             Ending::Done => Some((kind::RETURN_TICKET, done(state))),
+            Ending::Duplicate if state.case.wants_cancel => Some((Kind::Reply, Scenario::TicketStays)),
             Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
             Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
+            Ending::Other if state.case.called_off => Some((Kind::Reply, Scenario::TicketStays)),
             Ending::Other if state.case.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
             // The desk has done nothing yet, so it lists what it can do.
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
@@ -107,11 +137,12 @@ impl Returns {
         scenario: Scenario,
     ) -> Result<String, DeskError> {
         let common = self.common.get(turn.language());
-        let mut values: Vec<(&str, String)> = vec![("hotline", self.hotline(turn).to_owned())];
+        let lock = self.services.config.returns.misses.lock.num_minutes();
+        let mut values: Vec<(&str, String)> =
+            vec![("hotline", self.hotline(turn).to_owned()), ("minutes", lock.to_string())];
         let number = state.order_number().or(state.meta.tried.as_ref());
         values.extend(number.map(|number| ("order_number", number.to_string())));
         if let Some(order) = state.order() {
-            values.push(("order_date", common.date_format.format(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
             let to = state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
             let to = to.map_or(order.masked_email.clone(), |to: crate::domain::identity::Email| to.masked());
@@ -125,7 +156,7 @@ impl Returns {
         }
         let ticket = state.handoff.ticket().or(state.action_ticket().map(|ticket| &ticket.id));
         values.extend(ticket.map(|ticket| ("ticket_id", ticket.clone())));
-        let refund = state.ticket().and_then(|of_flow| of_flow.refund);
+        let refund = state.subject().and_then(|subject| subject.refund);
         values.extend(refund.map(|refund| ("refund_amount", refund.shown(&common.number_format))));
         values.extend(state.meta.last_rma.as_ref().map(|rma| ("rma_number", rma.to_string())));
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -144,6 +175,11 @@ impl Returns {
     }
 }
 
+/// Returns the kind of a question that a yes answers.
+fn kind_of_yes(question: Question) -> Kind {
+    if question == Question::Confirm { kind::ORDER_CONFIRM } else { kind::ACTION_PROMPT }
+}
+
 /// Returns the lines that the text is about: the refused ones, those that the customer named, or all.
 fn named_lines(state: &State, order: &OrderSnapshot) -> Vec<u32> {
     let refused = state.decision().map(|decision| &decision.refused_lines).filter(|lines| !lines.is_empty());
@@ -158,8 +194,9 @@ fn has_answered(state: &State) -> bool {
 }
 
 /// Returns the text of a refusal. It does not tell the customer why a person looks at the order.
-fn refusal(decision: Option<&Decision>) -> Scenario {
-    match decision.map(|decision| decision.cause) {
+fn refusal(state: &State) -> Scenario {
+    match state.decision().map(|decision| decision.cause) {
+        Some(Cause::NotDelivered) if state.case.wants_cancel => Scenario::TooLateToCancel,
         Some(Cause::NotDelivered) => Scenario::RefusedNotDelivered,
         Some(Cause::WindowOver) => Scenario::RefusedTime,
         Some(Cause::FinalSale | Cause::NotReturnable) => Scenario::RefusedItem,
@@ -167,6 +204,19 @@ fn refusal(decision: Option<&Decision>) -> Scenario {
         Some(Cause::Rejected) => Scenario::RefusedByPerson,
         _ => Scenario::RefusedData,
     }
+}
+
+/// Returns the question whether a person shall settle the request.
+fn request(state: &State) -> Option<Scenario> {
+    Some(match state.case.intent? {
+        Intent::Exchange => Scenario::ConfirmExchange,
+        Intent::WrongItem => Scenario::ConfirmWrongItem,
+        Intent::MissingItem => Scenario::ConfirmMissingItem,
+        Intent::DoubleCharge => Scenario::ConfirmDoubleCharge,
+        Intent::AddressChange => Scenario::ConfirmAddressChange,
+        Intent::Invoice => Scenario::ConfirmInvoice,
+        Intent::Return | Intent::Refund | Intent::OrderStatus | Intent::Other => return None,
+    })
 }
 
 fn handover(state: &State) -> Scenario {
@@ -177,6 +227,7 @@ fn handover(state: &State) -> Scenario {
         Some(HandoffReason::Review) => Scenario::ReviewNeeded,
         Some(HandoffReason::Assistant) if state.case.damage_told => Scenario::ReviewDamage,
         Some(HandoffReason::GaveUp) => Scenario::GaveUp,
+        Some(HandoffReason::Request) => Scenario::RequestTaken,
         Some(HandoffReason::Person | HandoffReason::Assistant) | None => Scenario::HandedOver,
     }
 }

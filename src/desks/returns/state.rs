@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::scenario::Scenario;
 use crate::domain::commerce::{OrderNumber, OrderStatus};
@@ -31,19 +31,56 @@ pub enum Intent {
     Return,
     Refund,
     OrderStatus,
+    /// Another size, colour or model in one go.
+    Exchange,
+    /// Something else arrived than was ordered.
+    WrongItem,
+    /// Something is missing from the parcel, or nothing came although the order counts as delivered.
+    MissingItem,
+    /// The order was paid for more than once.
+    DoubleCharge,
+    AddressChange,
+    Invoice,
     Other,
 }
 
 impl Intent {
-    pub const ALL: [Self; 4] = [Self::Return, Self::Refund, Self::OrderStatus, Self::Other];
+    pub const ALL: [Self; 10] = [
+        Self::Return,
+        Self::Refund,
+        Self::OrderStatus,
+        Self::WrongItem,
+        Self::MissingItem,
+        Self::DoubleCharge,
+        Self::AddressChange,
+        Self::Invoice,
+        Self::Exchange,
+        Self::Other,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Return => "return",
             Self::Refund => "refund",
             Self::OrderStatus => "order_status",
+            Self::Exchange => "exchange",
+            Self::WrongItem => "wrong_item",
+            Self::MissingItem => "missing_item",
+            Self::DoubleCharge => "double_charge",
+            Self::AddressChange => "address_change",
+            Self::Invoice => "invoice",
             Self::Other => "other",
         }
+    }
+
+    /// Whether a person settles it: the desk verifies the order and opens a ticket.
+    pub fn is_request(self) -> bool {
+        !self.is_return() && !matches!(self, Self::OrderStatus | Self::Other)
+    }
+
+    /// Whether the shop made a mistake that a person settles, with goods or with money.
+    pub fn is_mistake(self) -> bool {
+        matches!(self, Self::WrongItem | Self::MissingItem | Self::DoubleCharge)
     }
 
     /// Whether the customer wants to give something back.
@@ -66,7 +103,7 @@ pub enum Question {
     NotFound,
     /// Look-ups are locked after too many wrong numbers or contacts.
     Locked,
-    /// Is it this order?
+    /// Shall the desk do what the question names? Earlier versions asked: is it this order?
     Confirm,
     /// A return or a refund?
     ChooseAction,
@@ -79,6 +116,34 @@ pub enum Question {
     MailMissing,
     /// Something went wrong on the shop's side.
     Trouble,
+}
+
+impl Question {
+    /// Whether it asks for the order, or whose it is.
+    pub fn is_for_slot(self) -> bool {
+        matches!(self, Self::OrderNumber | Self::OtherOrder | Self::NotFound | Self::Contact)
+    }
+
+    /// Whether a yes makes the desk act.
+    pub fn is_for_yes(self) -> bool {
+        matches!(self, Self::Confirm | Self::ChooseAction | Self::OnlyReturn | Self::OnlyRefund | Self::OfferCancel)
+    }
+
+    /// Whether both ask for the same.
+    pub fn is_like(self, other: Self) -> bool {
+        let asks_for_order = |question| matches!(question, Self::OrderNumber | Self::OtherOrder | Self::NotFound);
+        self == other || (asks_for_order(self) && asks_for_order(other))
+    }
+}
+
+/// What a customer wants to know about a detail that the desk asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Help {
+    /// What to do without it.
+    Missing,
+    /// What it is for.
+    Purpose,
 }
 
 /// How a flow ends.
@@ -152,8 +217,15 @@ pub struct Meta {
     pub is_ticket_settled: bool,
     /// The orders that were found for this customer, the newest last. Tools may work on these.
     pub opened: Vec<OrderNumber>,
-    /// The variant of each text that was sent last.
+    /// The variant of each text that was sent last. Texts of earlier versions are left out.
+    #[serde(deserialize_with = "known_scenarios")]
     pub said: BTreeMap<Scenario, usize>,
+}
+
+fn known_scenarios<'de, D: Deserializer<'de>>(stored: D) -> Result<BTreeMap<Scenario, usize>, D::Error> {
+    let said = BTreeMap::<String, usize>::deserialize(stored)?;
+    let known = |key: &str| Scenario::ALL.iter().find(|scenario| scenario.key() == key).copied();
+    Ok(said.into_iter().filter_map(|(key, variant)| Some((known(&key)?, variant))).collect())
 }
 
 /// What every stage of a flow needs besides the order.
@@ -173,6 +245,12 @@ pub struct Case {
     pub is_unclear: bool,
     /// How often in a row the customer was asked what the message is about.
     pub clarifies: u32,
+    /// What this message wants to know about the detail that the desk asked for.
+    pub help: Option<Help>,
+    /// The question that was asked last.
+    pub last_question: Option<Question>,
+    /// How often in a row it was asked before.
+    pub repeats: u32,
     /// This message contains a no or a "wait" and does not ask for a return, so a language model makes none on it.
     pub is_held_back: bool,
     /// This message may name an order in a way that the rules cannot read.
@@ -183,7 +261,7 @@ pub struct Case {
     pub contact_given: bool,
     /// A second contact that was given together with the first.
     pub other_contact: Option<String>,
-    /// How often the customer answered "is it this order?" with no.
+    /// How often the customer said that it is another order.
     pub declines: u32,
     /// The customer wants the label of a return once more.
     pub wants_label: bool,
@@ -193,7 +271,9 @@ pub struct Case {
     pub damage_told: bool,
     /// The customer wants to return only some pieces of an item. The shop books all of them.
     pub some_pieces: bool,
-    /// The ticket of another conversation whose status the customer wants.
+    /// This message calls off a request that has its ticket.
+    pub called_off: bool,
+    /// The ticket of another conversation whose status the customer wants. Set once the contact of its order was verified.
     pub ticket_asked: Option<String>,
     /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
@@ -229,9 +309,11 @@ impl State {
             HandoffReason::DamageLater | HandoffReason::DamageTold => Priority::High,
             HandoffReason::Review | HandoffReason::Assistant if is_damage => Priority::High,
             HandoffReason::Assistant if urgency.is_some() => Priority::Low,
-            HandoffReason::Review | HandoffReason::Person | HandoffReason::Assistant | HandoffReason::GaveUp => {
-                Priority::Medium
-            }
+            HandoffReason::Review
+            | HandoffReason::Person
+            | HandoffReason::Assistant
+            | HandoffReason::GaveUp
+            | HandoffReason::Request => Priority::Medium,
         };
         least.max(urgency.unwrap_or(Priority::Low))
     }
@@ -279,14 +361,14 @@ impl State {
         self.subject()?.progress.decision()
     }
 
-    /// Returns the action that the customer chose.
+    /// Returns the action that the customer wants.
     pub fn action(&self) -> Option<Action> {
         self.subject()?.progress.action()
     }
 
-    /// Whether the customer said yes to the order.
-    pub fn is_confirmed(&self) -> bool {
-        self.subject().is_some_and(|subject| subject.progress.is_confirmed())
+    /// Whether the customer said yes to the action.
+    pub fn is_agreed(&self) -> bool {
+        self.subject().is_some_and(|subject| subject.progress.is_agreed())
     }
 
     /// Whether the customer does not want to continue.
@@ -300,23 +382,30 @@ impl State {
         self.order_number().into_iter().chain(&self.meta.tried).chain(&self.meta.opened)
     }
 
-    /// Whether the flow ended with a refusal.
+    /// Whether the flow ended with a refusal, about which the customer may still argue.
     pub fn was_refused(&self) -> bool {
-        let is_refused = |decision: &Decision| !decision.is_return_eligible && !decision.is_refund_eligible;
-        self.phase == Phase::Over
-            && self.ticket().is_none()
-            && self.handoff == Handoff::None
-            && self.decision().is_some_and(is_refused)
+        matches!(self.phase, Phase::Over | Phase::Asked(Question::Matter)) && self.is_refused()
+    }
+
+    /// Whether the flow ended with a refusal that only a person may change. An order that is on its way has to be waited for.
+    pub fn may_argue(&self) -> bool {
+        let is_final =
+            |cause| matches!(cause, Cause::WindowOver | Cause::FinalSale | Cause::NotReturnable | Cause::Rejected);
+        self.was_refused() && self.decision().is_some_and(|decision| is_final(decision.cause))
+    }
+
+    /// Whether the rules refused, and nobody else looks at it.
+    pub fn is_refused(&self) -> bool {
+        let Some(Progress::Decided { decision, .. }) = self.subject().map(|subject| &subject.progress) else {
+            return false;
+        };
+        !decision.is_return_eligible && !decision.is_refund_eligible && self.handoff == Handoff::None
     }
 
     /// Whether the customer wants some pieces of an item back that the shop only books as a whole.
     pub fn wants_some_pieces(&self) -> bool {
-        self.case.some_pieces && self.subject().is_some_and(Subject::has_several_pieces)
-    }
-
-    /// Whether the flow showed the order's status.
-    pub fn showed_status(&self) -> bool {
-        self.subject().is_some_and(|subject| subject.status_shown)
+        let is_request = self.case.intent.is_some_and(Intent::is_request);
+        self.case.some_pieces && !is_request && self.subject().is_some_and(Subject::has_several_pieces)
     }
 
     /// Whether no flow is going on.

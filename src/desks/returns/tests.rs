@@ -34,13 +34,19 @@ fn general_questions_are_answered_from_documents() {
     let (mut asked, mut recognized, mut answered, mut own, mut foreign, mut declined) = (0, 0, 0, 0, 0, 0);
     for line in include_str!("../../../tests/data/returns_questions.jsonl").lines() {
         let question: Question = serde_json::from_str(line).expect("a question");
-        let is_recognized = rules.parse(&question.query).asks(Topic::Policy);
+        let utterance = rules.parse(&question.query);
+        // Who writes about a label that does not work gets the label again, which is better than a quote.
+        let is_recognized = utterance.asks(Topic::Policy) || utterance.requests(Topic::Label);
         let query =
             Query { text: question.query.clone(), language: question.language, limit: QUOTES, pages_only: false };
         let quoted = index.search(&query);
         if question.sections.is_empty() {
             foreign += 1;
-            declined += usize::from(!is_recognized || quoted.is_empty());
+            let is_declined = !utterance.asks(Topic::Policy) || quoted.is_empty();
+            if !is_declined {
+                println!("{:?}: not declined, {:?}", question.query, quoted.first().map(|passage| &passage.section));
+            }
+            declined += usize::from(is_declined);
             continue;
         }
         let ending = format!(".{}.md", question.language.code());

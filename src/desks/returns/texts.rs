@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn placeholder_without_value_is_an_error() {
         let [texts, _] = texts();
-        let values = [("order_number", "77893"), ("order_date", "1 Nov")];
-        let missing = texts.replies.pick(Scenario::ConfirmOrder, None, &values).expect_err("item_names is missing");
-        assert_eq!(missing.to_string(), "the text confirm_order has no value for {item_names}");
+        let values = [("order_number", "77893"), ("refund_amount", "$1"), ("masked_email", "j***@example.com")];
+        let missing = texts.replies.pick(Scenario::ConfirmReturn, None, &values).expect_err("item_names is missing");
+        assert_eq!(missing.to_string(), "the text confirm_return has no value for {item_names}");
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn unknown_placeholder_is_refused_by_name() {
         for (from, to, complaint) in [
-            ("**#{order_number}** from **{order_date}**", "**#{oder_number}**", "confirm_order names {oder_number}"),
+            ("Return **{item_names}**", "Return **{item_name}**", "confirm_return names {item_name}"),
             (
                 "\"Then let's try another one. What's the right **order number**?\",",
                 "",

@@ -9,7 +9,7 @@ use chrono::Utc;
 use super::Returns;
 use super::advance::Event;
 use super::route::Worker;
-use super::state::{Intent, State};
+use super::state::{Intent, Stage, State};
 use crate::config::OrderVerification;
 use crate::desks::{DeskError, Turn};
 use crate::domain::AuditEntry;
@@ -25,6 +25,7 @@ mod tickets;
 
 pub(super) use crate::store::mails::mail_context;
 pub(super) use orders::status_of;
+pub(super) use tickets::decided;
 
 /// The desk's name in the audit log.
 pub(super) const WHO: &str = "desk";
@@ -40,7 +41,8 @@ impl Returns {
             Worker::ClassifyIntent => {
                 let (intent, source) = self.ask_for_intent(turn).await;
                 // Without an intent, an order number asks for the status, which changes nothing.
-                let intent = intent.or(state.order_number().map(|_| Intent::OrderStatus));
+                let names_order = matches!(state.stage, Stage::Named { .. });
+                let intent = intent.or(names_order.then_some(Intent::OrderStatus));
                 self.report_intent(turn, intent, source).await?;
                 Ok(Event::Classified(intent))
             }
@@ -81,14 +83,10 @@ impl Returns {
     ) -> Result<(), DeskError> {
         let entry = AuditEntry {
             kind: AuditKind::Tool,
-            who: WHO.to_owned(),
-            what: what.to_owned(),
-            before: None,
             after: Some(after),
             conversation: Some(turn.conversation.id),
             order: Some(order.clone()),
-            rma: None,
-            at: Utc::now(),
+            ..AuditEntry::system(WHO, what, Utc::now())
         };
         Ok(self.store_of(turn).record(&entry).await?)
     }

@@ -15,6 +15,7 @@ string_enum! {
         Eur = "EUR",
         Vnd = "VND",
         Jpy = "JPY",
+        Pln = "PLN",
     }
 }
 
@@ -22,7 +23,7 @@ impl Currency {
     /// Returns the number of decimals (the exponent in ISO 4217).
     pub fn decimals(self) -> u32 {
         match self {
-            Self::Usd | Self::Eur => 2,
+            Self::Usd | Self::Eur | Self::Pln => 2,
             Self::Vnd | Self::Jpy => 0,
         }
     }
@@ -33,6 +34,7 @@ impl Currency {
             Self::Eur => "€",
             Self::Vnd => "₫",
             Self::Jpy => "¥",
+            Self::Pln => "PLN",
         }
     }
 }
@@ -123,7 +125,7 @@ impl Money {
         }
     }
 
-    /// Formats the amount for customers: `$1,299.50`, `1.500.000 ₫`.
+    /// Formats the amount for customers: `$1,299.50`, `1.500.000 ₫`, `45.00 PLN`, in Polish `45,00 zł`.
     pub fn shown(self, format: &NumberFormat) -> String {
         let (whole, decimals) = self.parts();
         let mut number = String::new();
@@ -138,8 +140,8 @@ impl Money {
             number.push_str(&decimals);
         }
         let sign = if self.minor < 0 { "-" } else { "" };
-        let symbol = self.currency.symbol();
-        if format.symbol_after || self.currency == Currency::Vnd {
+        let symbol = format.symbols.get(&self.currency).map_or(self.currency.symbol(), String::as_str);
+        if format.symbol_after || matches!(self.currency, Currency::Vnd | Currency::Pln) {
             format!("{sign}{number} {symbol}")
         } else {
             format!("{sign}{symbol}{number}")
@@ -215,6 +217,7 @@ mod tests {
             thousands: thousands.to_owned(),
             decimals: decimals.to_owned(),
             symbol_after,
+            symbols: [(Currency::Pln, "zł".to_owned())].into_iter().filter(|_| symbol_after).collect(),
         };
         let (english, vietnamese, polish) =
             (format(",", ".", false), format(".", ",", false), format("\u{a0}", ",", true));
@@ -225,6 +228,7 @@ mod tests {
             (1_500, Currency::Jpy, "¥1,500", "¥1.500", "1500 JPY"),
             (5, Currency::Usd, "$0.05", "$0,05", "0.05 USD"),
             (0, Currency::Vnd, "0 ₫", "0 ₫", "0 VND"),
+            (4_500, Currency::Pln, "45.00 PLN", "45,00 PLN", "45.00 PLN"),
             (-250, Currency::Usd, "-$2.50", "-$2,50", "-2.50 USD"),
         ] {
             let money = Money::new(minor, currency);
@@ -232,6 +236,7 @@ mod tests {
             assert_eq!(money.to_string(), plain);
         }
         assert_eq!(Money::new(129_950, Currency::Eur).shown(&polish), "1\u{a0}299,50 €");
+        assert_eq!(Money::new(100_000, Currency::Pln).shown(&polish), "1\u{a0}000,00 zł");
     }
 
     #[test]

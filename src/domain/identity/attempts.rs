@@ -11,7 +11,7 @@ use crate::domain::commerce::order_number::OrderNumber;
 pub enum AttemptSubject {
     Conversation(ConversationId),
     Order(OrderNumber),
-    /// A customer's account, by the name that the shop gives it.
+    /// A customer's account, by the `user_id` that was claimed. Case does not count.
     Account(String),
     /// A client's network address, as a keyed hash that only the server can compute. The address itself is not stored.
     Client(String),
@@ -23,7 +23,7 @@ impl AttemptSubject {
         match self {
             Self::Conversation(id) => format!("conversation:{id}"),
             Self::Order(number) => format!("order:{number}"),
-            Self::Account(name) => format!("account:{name}"),
+            Self::Account(name) => format!("account:{}", name.to_ascii_lowercase()),
             Self::Client(hash) => format!("client:{hash}"),
         }
     }
@@ -32,7 +32,7 @@ impl AttemptSubject {
 /// How many failed attempts lock a subject, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptLimit {
-    /// `ORDER_MISS_LIMIT`
+    /// `ORDER_MISS_LIMIT`, for orders and accounts.
     pub misses: u32,
     /// `ORDER_MISS_LOCK_MINUTES`. A count also expires this long after the last failed attempt.
     pub lock: TimeDelta,

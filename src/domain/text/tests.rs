@@ -110,8 +110,9 @@ fn cleaning_removes_controls_and_keeps_scripts() {
 }
 
 #[test]
-fn folding_takes_every_vietnamese_mark_away() {
+fn folding_takes_every_mark_away() {
     assert_eq!(fold("Bảo hành ĐÚNG hạn, ưỡng ẹo — SSD 1TB"), "bao hanh dung han, uong eo — ssd 1tb");
+    assert_eq!(fold("Zażółć gęślą jaźń, Łódź"), "zazolc gesla jazn, lodz");
     assert_eq!(fold("ế\u{323}"), "e");
     assert_eq!(fold("e\u{302}\u{301}"), fold("ế"));
     assert_eq!(words("máy-tính (mới) 2TB!"), ["may", "tinh", "moi", "2tb"]);

@@ -36,6 +36,12 @@ fn what_no_tool_did_may_not_be_claimed() {
         ("Dạ đơn này không đủ điều kiện ạ.", Refused),
         ("Your order has been cancelled.", Cancelled),
         ("Em đã hủy đơn ạ.", Cancelled),
+        ("Don't worry, I'm a real person.", IsHuman),
+        ("I am not a bot, I would love to help you.", IsHuman),
+        ("I'm actually human!", IsHuman),
+        ("You're chatting with a real person here.", IsHuman),
+        ("Dạ em là người thật ạ.", IsHuman),
+        ("Dạ em không phải là robot đâu ạ.", IsHuman),
     ] {
         assert_eq!(rules.unsupported(text, &Facts::default()), Some(expected), "{text}");
     }
@@ -58,6 +64,11 @@ fn what_is_asked_or_supposed_is_no_claim() {
         "Quý khách có muốn em tạo yêu cầu trả hàng không ạ?",
         "Khi yêu cầu đã được tạo, quý khách sẽ nhận nhãn.",
         "Hello! I look after orders and returns.",
+        "I'm an AI assistant, not a person.",
+        "I'm not a person, I'm the AI assistant who answers SSTC's messages.",
+        "Am I a human? No, I'm the shop's AI assistant.",
+        "I am the person to ask about laptops.",
+        "Dạ em là trợ lý AI, không phải người thật ạ.",
         "I found your order 77893 with Hiking Boots. Is this the one you want to return?",
     ] {
         assert_eq!(rules.unsupported(text, &Facts::default()), None, "{text}");

@@ -226,6 +226,9 @@ impl From<PersonaError> for ApiError {
             PersonaError::Invalid(PersonaProblem { line: None, problem }) => {
                 Self::InvalidRequest(format!("The text is invalid: {problem}."))
             }
+            PersonaError::Inherited => Self::InvalidRequest(
+                "The persona belongs to the default shop; to edit it here, copy its file to this shop's prompts folder.".to_owned(),
+            ),
             PersonaError::Store(cause) => cause.into(),
             PersonaError::NotWritable(_) => {
                 error!(error = %cause, "Could not save a persona");

@@ -195,7 +195,7 @@ fn escalation_id(text: &str) -> Result<String> {
     ticket.or_else(|_| text.parse().map(|number: RmaNumber| number.to_string())).map_err(|_| ApiError::NotFound)
 }
 
-fn why(text: &str) -> Result<&str> {
+pub(super) fn why(text: &str) -> Result<&str> {
     let text = text.trim();
     let length = text.chars().count();
     if (1..=WHY_MAX_CHARS).contains(&length) {
@@ -205,7 +205,7 @@ fn why(text: &str) -> Result<&str> {
     Err(ApiError::InvalidRequest(detail))
 }
 
-fn by(owner: &Owner) -> By<'_> {
+pub(super) fn by(owner: &Owner) -> By<'_> {
     By { hand: Hand::Person, who: owner.signature(), conversation: None, now: Utc::now() }
 }
 
@@ -223,7 +223,7 @@ fn resolved_by(ticket: &Ticket) -> String {
     }
 }
 
-fn notify(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
+pub(super) fn notify(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
     if let Some(conversation) = conversation {
         app.engine.notify_changed(tenant, conversation);
     }

@@ -48,6 +48,7 @@ const FILES: &[(&str, &str)] = &[
     ("escalation.js", include_str!("console/escalation.js")),
     ("panel.js", include_str!("console/panel.js")),
     ("returns.js", include_str!("console/returns.js")),
+    ("account.js", include_str!("console/account.js")),
     ("conversation.js", include_str!("console/conversation.js")),
     ("inbox.js", include_str!("console/inbox.js")),
     ("sums.js", include_str!("console/sums.js")),

@@ -22,6 +22,8 @@ pub struct OrderNumberWords {
     pub units: Vec<String>,
     /// Makes the number after it a phone number: `phone`, `sđt`, `gọi`.
     pub phone_cues: Vec<String>,
+    /// How the shop's order numbers begin. After these, two digits are enough: `ord-`.
+    pub prefixes: Vec<String>,
     /// How the other numbers of the shop begin: `rma-`, `ticket-`, `fedex-`.
     pub other_prefixes: Vec<String>,
 }
@@ -107,6 +109,7 @@ struct Folded {
     between: Vec<String>,
     units: Vec<String>,
     phone_cues: Vec<Vec<String>>,
+    prefixes: Vec<String>,
     other_prefixes: Vec<String>,
 }
 
@@ -119,6 +122,7 @@ impl Folded {
             between: single(&words.between),
             units: single(&words.units),
             phone_cues: phrases(&words.phone_cues),
+            prefixes: single(&words.prefixes),
             other_prefixes: single(&words.other_prefixes),
         }
     }
@@ -171,18 +175,17 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
         return None;
     }
     let has_lower_case = run.bytes().any(|byte| byte.is_ascii_lowercase());
-    let is_code = digits >= 3 || run.contains('-') || !has_lower_case;
+    let is_code = digits >= 3 || !has_lower_case;
     if tokens.len() == 1 && before.chars().chain(after.chars()).all(|c| !c.is_alphanumeric()) && is_code {
         return Some(Confidence::Alone);
     }
     if is_day(run) {
         return None;
     }
-    // In running text "iphone15", "24-hour" and "covid-19" are more often goods, times and names than orders.
-    let parts = if run.starts_with(|c: char| c.is_ascii_alphabetic()) { run.split('-').count() } else { 1 };
-    let ends_in_number = run.ends_with(|c: char| c.is_ascii_digit());
-    (digits >= 5 || (digits >= 4 && parts > 1) || (digits >= 2 && parts > 2 && ends_in_number))
-        .then_some(Confidence::Bare)
+    let is_ours = words.prefixes.iter().any(|prefix| folded.starts_with(prefix.as_str()));
+    // In running text "iphone15", "24-hour" and "usb-c-65" are more often goods and times than orders.
+    let has_letters = run.contains('-') && run.starts_with(|c: char| c.is_ascii_alphabetic());
+    (digits >= 5 || (digits >= 4 && has_letters) || (digits >= 2 && is_ours)).then_some(Confidence::Bare)
 }
 
 /// Where an address begins in a token: numbers after that are not order numbers.
@@ -335,6 +338,15 @@ pub(in crate::nlu) mod tests {
             let found: Vec<(&str, Confidence)> =
                 found.iter().map(|found| (found.number.as_str(), found.confidence)).collect();
             assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn product_name_is_no_order_number() {
+        for text in
+            ["yes, the USB-C-65 charger", "the thinkpad-x1-14 please", "my SSD-NV3-01 broke", "iphone-15", "covid-19"]
+        {
+            assert_eq!(find_order_numbers(text, &words()), [], "{text:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use regex::Regex;
 use unicode_normalization::UnicodeNormalization;
 use whatlang::{Detector as Whatlang, Lang};
 
-use super::LanguageWords;
+use super::{LanguageWords, Prose};
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, Token, TokenStream};
@@ -16,6 +16,8 @@ const SURE: f64 = 0.5;
 /// By so much a language must lead to be believed: the conversation's own language is the better guess else.
 const LEAD: usize = 2;
 const SHORTEST: usize = 4;
+/// The fewest letters of prose that show its language.
+const PROSE: usize = 30;
 
 #[derive(Debug)]
 pub(super) struct Detector {
@@ -102,6 +104,29 @@ impl Detector {
                 .map(|markers| markers.language),
         }
     }
+
+    /// Looks at the words that are neither names nor numbers: by their script, then by `whatlang` among the allowed languages.
+    pub(super) fn look_at_prose(&self, text: &str, own: Language, allowed: &[Language]) -> Prose {
+        let Some(expected) = self.languages.iter().find(|markers| markers.language == own) else {
+            return Prose::Unclear;
+        };
+        // One letter is a unit or a currency.
+        let is_word = |word: &&str| word.chars().all(|c| !c.is_uppercase() && !c.is_numeric()) && has_two_letters(word);
+        let prose: Vec<&str> = text.split_whitespace().filter(is_word).collect();
+        let prose = prose.join(" ");
+        if prose.chars().filter(|c| c.is_alphabetic()).count() < PROSE {
+            return Prose::Unclear;
+        }
+        if whatlang::detect_script(&prose).is_some_and(|script| !script.langs().contains(&expected.whatlang)) {
+            return Prose::Foreign;
+        }
+        let known = self.languages.iter().filter(|markers| allowed.contains(&markers.language));
+        match guess(&prose, known.map(|markers| markers.whatlang).collect()) {
+            Some(lang) if lang == expected.whatlang => Prose::Own,
+            Some(_) => Prose::Foreign,
+            None => Prose::Unclear,
+        }
+    }
 }
 
 impl Markers {
@@ -122,6 +147,10 @@ fn strangers(stream: &TokenStream<'_>, syllables: &[&Regex]) -> usize {
     let words = stream.tokens().iter().map(Token::folded);
     let words = words.filter(|word| word.len() >= SHORTEST && word.bytes().all(|byte| byte.is_ascii_lowercase()));
     words.filter(|word| !syllables.is_empty() && !syllables.iter().any(|syllable| syllable.is_match(word))).count()
+}
+
+fn has_two_letters(word: &str) -> bool {
+    word.chars().filter(|c| c.is_alphabetic()).nth(1).is_some()
 }
 
 fn guess(text: &str, among: Vec<Lang>) -> Option<Lang> {

@@ -248,3 +248,55 @@ fn invalid_language_rules_are_refused_with_reason() {
         assert!(error.to_string().contains(says), "{error}");
     }
 }
+
+#[test]
+fn polish_is_told_from_english() {
+    let rules = rules();
+    let (pl, en) = ("pl".parse().expect("a language"), Language::EN);
+    let mut wrong = Vec::new();
+    for (language, texts) in [
+        (
+            pl,
+            &[
+                "internet mi nie działa",
+                "internet mi nie dziala od wczoraj",
+                "router miga na czerwono",
+                "ile kosztuje plan M",
+                "chce zwrot kasy za fakture",
+                "faktura INV-20251001 jest za wysoka",
+                "jak ustawic apn w iphonie",
+                "mam problem z wifi w sypialni",
+                "dzien dobry",
+                "tak, poproszę",
+                "zwrot 100 zł",
+                "co z moim zwrotem",
+            ][..],
+        ),
+        (
+            en,
+            &[
+                "my internet is down",
+                "the router blinks red",
+                "how much is plan M",
+                "I want a refund for my invoice",
+                "what is the APN for iPhone",
+                "wifi does not reach the bedroom",
+                "good morning",
+                "yes please",
+            ][..],
+        ),
+    ] {
+        for text in texts {
+            let found = rules.detect(text, &[pl, en]);
+            if found != Some(language) {
+                wrong.push(format!("{text:?} gave {found:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for (text, to) in [("please speak English", en), ("mów po polsku", pl), ("czy możemy rozmawiać po angielsku?", en)]
+    {
+        assert_eq!(rules.switch(text, &[pl, en]).map(|switch| switch.to), Some(to), "{text}");
+    }
+    assert_eq!(rules.switch("polski numer nie działa", &[pl, en]), None);
+}

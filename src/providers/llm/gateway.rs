@@ -184,6 +184,11 @@ pub struct Ticket {
 }
 
 impl Ticket {
+    /// The gateway, for another call.
+    pub fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
+    }
+
     /// Returns the position in the queue, from 1: immediately at first, then on each change. Returns `None` once admitted. Cancel safe,
     /// and optional.
     pub async fn waiting(&mut self) -> Option<u32> {
@@ -275,7 +280,9 @@ impl Drop for Attempt {
 /// Returns what the result of a call shows about the service.
 fn outcome(error: Option<&LlmError>) -> Outcome {
     match error {
-        None | Some(LlmError::TooLong | LlmError::NoObject | LlmError::WrongType) => Outcome::Worked,
+        None | Some(LlmError::TooLong | LlmError::NoObject | LlmError::WrongType | LlmError::WrongLanguage) => {
+            Outcome::Worked
+        }
         Some(
             LlmError::Timeout(_)
             | LlmError::Unavailable(_)

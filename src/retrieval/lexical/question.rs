@@ -1,6 +1,7 @@
 //! Splits a question into the parts that a passage should cover.
 
 use super::super::budget::{Budget, take_budget};
+use super::super::rules::Words;
 use super::super::terms::{Token, is_plain_number};
 use super::{LexicalIndex, Term};
 use crate::domain::Language;
@@ -39,7 +40,7 @@ const WIDER_MEANING: f64 = 0.3;
 
 impl Question {
     pub fn of(text: &str, language: Language, index: &LexicalIndex) -> Self {
-        let rules = &index.rules;
+        let rules = index.rules.words(Some(language));
         let (budget, words) = take_budget(&rules.analyzer.tokens(text), rules);
         let mut parts = Vec::new();
         let mut at = 0;
@@ -50,7 +51,7 @@ impl Question {
             let (length, meanings) = rules.meanings.longest_at(here);
             let stop = rules.stop.starts(here);
             if length > 0 && length >= stop {
-                parts.push(meant(&meanings, &here[..length], index));
+                parts.push(meant(&meanings, &here[..length], rules, index));
                 at += length;
                 free = at;
             } else if stop > 0 {
@@ -69,6 +70,11 @@ impl Question {
         Self { text: text.to_owned(), parts, budget }
     }
 
+    /// The weight of the meaningful words.
+    pub fn to_cover(&self) -> f64 {
+        self.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum()
+    }
+
     /// Returns the catalogue rows of the categories that the question names, with repetitions.
     pub fn named_categories(&self, index: &LexicalIndex) -> Vec<usize> {
         let mut named = Vec::new();
@@ -81,14 +87,14 @@ impl Question {
     }
 }
 
-fn meant(meanings: &[u32], words: &[Token], index: &LexicalIndex) -> Part {
+fn meant(meanings: &[u32], words: &[Token], rules: &Words, index: &LexicalIndex) -> Part {
     let mut ways: Vec<(f64, Term)> =
         meanings.iter().map(|n| Term::Meaning(*n)).map(|term| (index.idf(&term), term)).collect();
     ways.sort_by(|a, b| b.0.total_cmp(&a.0));
     let idf = ways.first().map_or(0.0, |(idf, _)| *idf);
     let credit = |n| if n == 0 { 1.0 } else { WIDER_MEANING };
     let ways = ways.into_iter().enumerate().map(|(n, (_, term))| Way { term, credit: credit(n) }).collect();
-    let weak = index.rules.weak.starts(words) == words.len();
+    let weak = rules.weak.starts(words) == words.len();
     Part { ways, idf, weak }
 }
 
@@ -101,7 +107,8 @@ struct Word<'a> {
 
 impl Word<'_> {
     fn part(&self, language: Language, weak: bool, index: &LexicalIndex) -> Part {
-        let credit = if index.rules.is_syllabic(language) && self.is_half_a_word(index) { LONE_SYLLABLE } else { 1.0 };
+        let rules = index.rules.words(Some(language));
+        let credit = if index.rules.is_syllabic(language) && self.is_half_a_word(rules) { LONE_SYLLABLE } else { 1.0 };
         let root = Term::Root(self.word.root.clone());
         let mut ways = Vec::with_capacity(4);
         let idf = if self.word.marked {
@@ -126,8 +133,8 @@ impl Word<'_> {
         Part { ways, idf, weak }
     }
 
-    fn is_half_a_word(&self, index: &LexicalIndex) -> bool {
-        let partner = |other: &Token| other.syllable && index.rules.stop.starts(std::slice::from_ref(other)) == 0;
+    fn is_half_a_word(&self, rules: &Words) -> bool {
+        let partner = |other: &Token| other.syllable && rules.stop.starts(std::slice::from_ref(other)) == 0;
         self.word.syllable && [self.before, self.after].into_iter().flatten().any(partner)
     }
 }

@@ -1,7 +1,7 @@
 //! Scores passages and selects the answers.
 
-use super::super::Query;
 use super::super::budget::Order;
+use super::super::{Query, Subject};
 use super::LexicalIndex;
 use super::question::{Part, Question};
 use crate::domain::Language;
@@ -29,6 +29,15 @@ const BEYOND_BUDGET: f64 = 0.6;
 /// The factor for a page if the question asks for a price.
 const PAGE_BESIDE_PRICE: f64 = 0.7;
 
+/// A question with at most this many meaningful words depends on its subject: "còn loại nào rẻ hơn?", "màu đen có không".
+pub const FEW_WORDS: usize = 2;
+/// The similarity to a listed question from which a section of the subject answers a question without meaningful words.
+const FOLLOWING: f64 = 0.3;
+/// The weight of the subject's words, of its document, and of both for a question that says enough by itself.
+const SUBJECT: f64 = 1.5;
+const SAME_DOCUMENT: f64 = 1.5;
+const ASIDE: f64 = 0.25;
+
 /// A passage with its scores.
 pub(super) struct Hit {
     pub piece: usize,
@@ -36,15 +45,22 @@ pub(super) struct Hit {
     coverage: f64,
     /// The similarity to the most similar question that the passage's section lists.
     likeness: f64,
+    /// The same, also where the passage has none of the content.
+    raw_likeness: f64,
+    /// Whether it answers as a part of the subject's document.
+    follows: bool,
     /// Whether it is a catalogue row of a category that the question names.
     named: bool,
 }
 
 /// Returns the passages that answer.
-pub(super) fn rank(query: &Query, index: &LexicalIndex) -> Vec<Hit> {
+pub(super) fn rank(query: &Query, subject: Option<&Subject>, index: &LexicalIndex) -> Vec<Hit> {
     let (question, language) = (&Question::of(&query.text, query.language, index), query.language);
-    let mut hits = met(question, query.pages_only, index);
-    hits.retain(|hit| hit.named || hit.coverage >= MIN_COVERAGE || hit.likeness >= MIN_LIKENESS);
+    let mut hits = met(question, query.pages_only, subject.is_some(), index);
+    if let Some(subject) = subject {
+        follow(subject, question, &mut hits, language, index);
+    }
+    hits.retain(|hit| hit.named || hit.follows || hit.coverage >= MIN_COVERAGE || hit.likeness >= MIN_LIKENESS);
     let mut hits = ordered(hits, question, language, index);
     index.keep_own_language(&mut hits, language, |hit| hit.piece);
     let best = hits.first().map_or(0.0, |hit| hit.score);
@@ -56,11 +72,34 @@ pub(super) fn rank(query: &Query, index: &LexicalIndex) -> Vec<Hit> {
 /// Returns the passages that share a term with the question.
 pub(super) fn rank_all(query: &Query, index: &LexicalIndex) -> Vec<Hit> {
     let (question, language) = (&Question::of(&query.text, query.language, index), query.language);
-    let mut hits = met(question, query.pages_only, index);
+    let mut hits = met(question, query.pages_only, false, index);
     hits.retain(|hit| hit.score > 0.0);
     let mut hits = ordered(hits, question, language, index);
     settle_ties(&mut hits, question, index);
     hits
+}
+
+/// Prefers passages about the subject, the more the less the question says. A question without meaningful words is answered by
+/// the subject's document, if that has its weak words or lists a similar question.
+fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: Language, index: &LexicalIndex) {
+    let about = totals(&Question::of(&subject.words, language, index), index);
+    let strong = question.parts.iter().filter(|part| !part.weak).count();
+    let weight = match strong {
+        0..=FEW_WORDS => 1.0,
+        _ => ASIDE,
+    };
+    for hit in hits {
+        let piece = &index.pieces[hit.piece];
+        let is_same = !subject.file.is_empty() && piece.path == subject.file;
+        let (score, coverage) = (about.score[hit.piece], about.coverage[hit.piece]);
+        if strong == 0 && piece.product.is_none() {
+            let is_alike = hit.raw_likeness >= FOLLOWING;
+            hit.follows = (is_same && (is_alike || hit.score > 0.0)) || (coverage >= MIN_COVERAGE && is_alike);
+            hit.score = hit.score.max(hit.raw_likeness);
+        }
+        let near = if is_same { SAME_DOCUMENT } else { 0.0 };
+        hit.score *= (1.0 + weight * (near + SUBJECT * score)) / (1.0 + weight * (SAME_DOCUMENT + SUBJECT));
+    }
 }
 
 fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
@@ -71,44 +110,76 @@ fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &
     hits
 }
 
-/// Returns all passages with their raw scores, or none if the question has no searchable words.
-fn met(question: &Question, pages_only: bool, index: &LexicalIndex) -> Vec<Hit> {
+/// For each passage, how much of a question it has.
+struct Totals {
+    score: Vec<f64>,
+    coverage: Vec<f64>,
+}
+
+fn totals(question: &Question, index: &LexicalIndex) -> Totals {
     let weight = |part: &Part| part.idf * if part.weak { WEAK } else { 1.0 };
     let asked: f64 = question.parts.iter().map(weight).sum();
-    let to_cover: f64 = question.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum();
-    let likeness = index.likeness(&question.text);
-    if to_cover <= 0.0 && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
-        return Vec::new();
-    }
+    let to_cover = question.to_cover();
     let none = (0.0_f64, 0.0_f64);
     let mut totals = vec![none; index.pieces.len()];
     let mut met = vec![none; index.pieces.len()];
+    // What each listed question has in addition to its passage.
+    let mut listed = vec![0.0; index.listed.len()];
+    let mut met_listed = vec![0.0_f64; index.listed.len()];
     for part in &question.parts {
         met.fill(none);
+        met_listed.fill(0.0);
         for way in &part.ways {
             for posting in index.postings.get(&way.term).into_iter().flatten() {
                 let saturated = posting.frequency / (posting.frequency + SATURATION * index.lengths[posting.piece]);
                 let (score, covered) = &mut met[posting.piece];
                 *score = score.max(way.credit * saturated);
-                *covered = covered.max(way.credit);
+                if posting.shown {
+                    *covered = covered.max(way.credit);
+                }
+            }
+            for entry in index.listed_terms.get(&way.term).into_iter().flatten() {
+                met_listed[*entry] = met_listed[*entry].max(way.credit);
             }
         }
+        let idf = if part.weak { 0.0 } else { part.idf };
         for ((score, coverage), (met_score, covered)) in totals.iter_mut().zip(&met) {
             *score += weight(part) * met_score;
-            *coverage += if part.weak { 0.0 } else { part.idf * covered };
+            *coverage += idf * covered;
+        }
+        for ((more, met_listed), piece) in listed.iter_mut().zip(&met_listed).zip(&index.listed) {
+            *more += idf * (met_listed - met[*piece].1).max(0.0);
         }
     }
+    let mut most = vec![0.0_f64; index.pieces.len()];
+    for (more, piece) in listed.iter().zip(&index.listed) {
+        most[*piece] = most[*piece].max(*more);
+    }
+    let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
+    Totals {
+        score: totals.iter().map(|(score, _)| share(*score, asked)).collect(),
+        coverage: totals.iter().zip(&most).map(|((_, own), more)| share(own + more, to_cover)).collect(),
+    }
+}
+
+/// Returns all passages with their raw scores, or none if the question has no searchable words and follows no subject.
+fn met(question: &Question, pages_only: bool, has_subject: bool, index: &LexicalIndex) -> Vec<Hit> {
+    let to_cover = question.to_cover();
+    let likeness = index.likeness(&question.text);
+    if to_cover <= 0.0 && !has_subject && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
+        return Vec::new();
+    }
+    let Totals { score, coverage } = totals(question, index);
     let mut named = vec![false; index.pieces.len()];
     question.named_categories(index).into_iter().for_each(|piece| named[piece] = true);
-    let hits = totals.into_iter().enumerate().map(|(piece, (score, coverage))| {
+    let hits = (0..index.pieces.len()).map(|piece| {
         // "How much is …" is the frame of many questions: the likeness counts if the passage has a part of the content, too.
-        let (coverage, likely) = match to_cover > 0.0 {
-            true => (coverage / to_cover, coverage / to_cover >= LIKELY_COVERAGE),
-            false => (0.0, likeness[piece] >= ALIKE),
-        };
-        let likeness = if likely { likeness[piece] } else { 0.0 };
-        let score = if asked > 0.0 { score / asked } else { 0.0 };
-        Hit { piece, score: score.max(likeness), coverage, likeness, named: named[piece] }
+        let is_likely = if to_cover > 0.0 { coverage[piece] >= LIKELY_COVERAGE } else { likeness[piece] >= ALIKE };
+        let raw_likeness = likeness[piece];
+        let likeness = if is_likely { raw_likeness } else { 0.0 };
+        let score = score[piece].max(likeness);
+        let coverage = coverage[piece];
+        Hit { piece, score, coverage, likeness, raw_likeness, named: named[piece], follows: false }
     });
     hits.filter(|hit| !pages_only || index.pieces[hit.piece].product.is_none()).collect()
 }

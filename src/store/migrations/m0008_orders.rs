@@ -1,6 +1,8 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
+use super::index;
+
 /// Orders, returns, tickets and mails, with their audit log.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
@@ -255,22 +257,4 @@ async fn records(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
                 .to_owned(),
         )
         .await
-}
-
-async fn index(
-    manager: &SchemaManager<'_>,
-    table: &'static str,
-    name: &str,
-    columns: &[&'static str],
-    unique: bool,
-) -> Result<(), DbErr> {
-    let mut index = Index::create();
-    index.name(name).table(table);
-    for column in columns {
-        index.col(*column);
-    }
-    if unique {
-        index.unique();
-    }
-    manager.create_index(index).await
 }

@@ -238,8 +238,9 @@ async fn clear(transaction: &DatabaseTransaction, table: &Table, rows: &Conditio
     let mut cleared = 0;
     for (column, blank) in table.words.iter().chain(person) {
         if *blank == Blank::Facts {
-            // Clears both columns of the audit log at once.
-            return Ok(cleared + keep_facts(transaction, rows).await?);
+            // This clears both columns of the audit log, so the second one has nothing left.
+            cleared += keep_facts(transaction, rows).await?;
+            continue;
         }
         let update = Query::update()
             .table(table.name)

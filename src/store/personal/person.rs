@@ -8,9 +8,13 @@ use uuid::Uuid;
 
 use super::tables::Key;
 use crate::domain::identity::Email;
+use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Sender, TenantId};
-use crate::store::entities::{TenantEntity, audit, conversations, customers, mails, messages, orders, rmas, tickets};
+use crate::store::entities::{
+    TenantEntity, audit, conversations, customers, invoices, mails, messages, orders, refund_cases, rmas,
+    subscriptions, tickets,
+};
 use crate::store::returns::overview::withholds_order;
 use crate::store::{Result, TenantStore};
 
@@ -38,6 +42,8 @@ pub struct Person {
     rmas: BTreeSet<Uuid>,
     rma_numbers: BTreeSet<String>,
     mails: BTreeSet<Uuid>,
+    /// Whether a telecom account has the customer's user id.
+    has_account: bool,
 }
 
 impl Person {
@@ -48,7 +54,11 @@ impl Person {
 
     /// Whether the store has no rows of the customer.
     pub fn is_unknown(&self) -> bool {
-        self.conversations.is_empty() && self.customers.is_empty() && self.orders.is_empty() && self.mails.is_empty()
+        !self.has_account
+            && self.conversations.is_empty()
+            && self.customers.is_empty()
+            && self.orders.is_empty()
+            && self.mails.is_empty()
     }
 
     pub(super) fn values(&self, key: Key) -> Vec<Value> {
@@ -60,6 +70,7 @@ impl Person {
             Key::ConversationText => ids_as_texts(&self.conversations),
             Key::Customer => ids(&self.customers),
             Key::Order => texts(&self.orders),
+            Key::User => texts(&self.users),
             Key::Rma => ids(&self.rmas),
             Key::RmaNumber => texts(&self.rma_numbers),
             Key::Mail => ids(&self.mails),
@@ -67,7 +78,8 @@ impl Person {
             Key::AttemptSubject => {
                 let conversations = self.conversations.iter().map(|id| format!("conversation:{id}"));
                 let orders = self.orders.iter().map(|number| format!("order:{number}"));
-                conversations.chain(orders).map(Value::from).collect()
+                let accounts = self.users.iter().map(|user| AttemptSubject::Account(user.clone()).name());
+                conversations.chain(orders).chain(accounts).map(Value::from).collect()
             }
         }
     }
@@ -80,8 +92,8 @@ impl TenantStore<'_> {
     }
 }
 
-/// Finds the customer's rows: customers, orders, RMAs and mails, and the conversations that have their `user_id`,
-/// opened one of their orders, or contain their address. A conversation with another `user_id` never belongs to them.
+/// Finds the customer's rows: customers, accounts, orders, RMAs and mails, and the conversations that have their `user_id`,
+/// opened one of their orders or their account, or contain their address. A conversation with another `user_id` never belongs to them.
 pub(super) async fn find_person(connection: &impl ConnectionTrait, tenant: &TenantId, named: &Named) -> Result<Person> {
     let mut person = Person::default();
     match named {
@@ -105,6 +117,7 @@ pub(super) async fn find_person(connection: &impl ConnectionTrait, tenant: &Tena
         }
     }
     find_orders(connection, tenant, &mut person).await?;
+    person.has_account = has_account(connection, tenant, &person.users).await?;
     find_conversations(connection, tenant, &mut person).await?;
     Ok(person)
 }
@@ -135,6 +148,12 @@ async fn find_orders(connection: &impl ConnectionTrait, tenant: &TenantId, perso
     Ok(())
 }
 
+async fn has_account(connection: &impl ConnectionTrait, tenant: &TenantId, users: &BTreeSet<String>) -> Result<bool> {
+    let subscribed = subscriptions::Entity::of(tenant).filter(subscriptions::Column::UserId.is_in(users));
+    let invoiced = invoices::Entity::of(tenant).filter(invoices::Column::UserId.is_in(users));
+    Ok(subscribed.one(connection).await?.is_some() || invoiced.one(connection).await?.is_some())
+}
+
 async fn find_conversations(connection: &impl ConnectionTrait, tenant: &TenantId, person: &mut Person) -> Result<()> {
     let mut candidates = naming_address(connection, tenant, person).await?;
     let (orders, rma_numbers) = (&person.orders, &person.rma_numbers);
@@ -145,8 +164,10 @@ async fn find_conversations(connection: &impl ConnectionTrait, tenant: &TenantId
     let about = tickets::Column::OrderNumber.is_in(orders).or(tickets::Column::RmaNumber.is_in(rma_numbers));
     let asked = tickets::Entity::of(tenant).filter(about);
     candidates.extend(conversations_of(connection, asked, tickets::Column::ConversationId).await?);
+    let theirs = refund_cases::Entity::of(tenant).filter(refund_cases::Column::UserId.is_in(&person.users));
+    candidates.extend(conversations_of(connection, theirs, refund_cases::Column::ConversationId).await?);
     let records = audit::Entity::of(tenant)
-        .filter(audit::Column::OrderNumber.is_in(orders))
+        .filter(audit::Column::OrderNumber.is_in(orders).or(audit::Column::UserId.is_in(&person.users)))
         .filter(audit::Column::ConversationId.is_not_null())
         .all(connection)
         .await?;

@@ -16,7 +16,7 @@ pub struct Table {
     pub hidden: &'static [&'static str],
     /// The customer's words. Erased with the conversation.
     pub words: &'static [(&'static str, Blank)],
-    /// The customer's identity. Erased with the customer.
+    /// The customer's identity. Erased with the customer, in this order: a column of [`Table::found_by`] comes last.
     pub person: &'static [(&'static str, Blank)],
 }
 
@@ -35,6 +35,8 @@ pub enum Key {
     MailJob,
     /// The subject of a count of failed attempts.
     AttemptSubject,
+    /// The customer's id in the shop's own system.
+    User,
 }
 
 /// What an erasure does with rows.
@@ -108,7 +110,7 @@ pub const TABLES: &[Table] = &[
             "conversations",
             &[("id", Key::Conversation)],
             Rows::Removed,
-            &["persona", "preferred_language", "language_source", "status", "agent"],
+            &["persona", "preferred_language", "language_source", "status", "agent", "session_id"],
         )
     },
     Table {
@@ -183,11 +185,32 @@ pub const TABLES: &[Table] = &[
             &["number", "order_number", "rma_number", "template", "language", "status"],
         )
     },
+    about("subscriptions", &[("user_id", Key::User)], Rows::Removed, &["user_id", "plan_code", "status"]),
     Table {
-        person: &[("before", Blank::Facts), ("after", Blank::Facts)],
+        person: &[("user_id", Blank::Null)],
+        ..about("invoices", &[("user_id", Key::User)], Rows::Kept, &["number"])
+    },
+    Table {
+        aged: since("opened_at"),
+        words: &[("description", Blank::Null)],
+        person: &[("decided_why", Blank::Null), ("user_id", Blank::Null)],
+        ..about(
+            "refund_cases",
+            &[("user_id", Key::User), ("conversation_id", Key::Conversation)],
+            Rows::Kept,
+            &["invoice_number", "reason", "status", "decided_by"],
+        )
+    },
+    Table {
+        person: &[("before", Blank::Facts), ("after", Blank::Facts), ("user_id", Blank::Null)],
         ..about(
             "audit",
-            &[("conversation_id", Key::Conversation), ("order_number", Key::Order), ("rma_number", Key::RmaNumber)],
+            &[
+                ("conversation_id", Key::Conversation),
+                ("order_number", Key::Order),
+                ("rma_number", Key::RmaNumber),
+                ("user_id", Key::User),
+            ],
             Rows::RemovedUnless("order_number"),
             &["kind", "who", "what", "order_number", "rma_number"],
         )
@@ -196,6 +219,8 @@ pub const TABLES: &[Table] = &[
     // Contains only people of the shop. The id of a deleted conversation is not personal data.
     none("console_audit", &["who", "what", "client", "subject", "detail"]),
     none("daily_turns", &[]),
+    none("case_numbers", &[]),
+    none("plans", &["code", "name"]),
     none("persona_versions", &["persona", "text", "saved_by"]),
     none("revoked_sessions", &["session"]),
     none("return_policies", &["name", "scope", "category"]),

@@ -347,18 +347,18 @@ impl TenantStore<'_> {
         ticket: &str,
         answer: &str,
         by: &By<'_>,
-        takes_them: fn(&Ticket) -> bool,
+        accepts: fn(&Ticket) -> bool,
     ) -> Result<Option<Ticket>> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+        let transaction = self.store.begin_fenced().await?;
         let find = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.to_owned()));
         let row = find.lock(LockType::Update).one(&transaction).await?;
-        let Some(ticket) = row.map(read_ticket).transpose()?.filter(takes_them) else {
+        let Some(ticket) = row.map(read_ticket).transpose()?.filter(accepts) else {
             return Ok(None);
         };
         let summary = match &ticket.question {
-            Some(question) => format!("{}\nQuestion: {question}\nAnswer: {answer}", ticket.summary),
-            None => format!("{}\nDetail: {answer}", ticket.summary),
+            Some(question) => format!("{}{QUESTION}{question}\nAnswer: {answer}", ticket.summary),
+            // On one line, so that it is not read as a question.
+            None => format!("{}\nDetail: {}", ticket.summary, answer.replace('\n', " ")),
         };
         let earlier = ticket.question.as_ref().map(|_| Resolution::MoreInfo);
         let change = tickets::ActiveModel {
@@ -381,7 +381,17 @@ impl TenantStore<'_> {
     }
 }
 
-/// How long a summary becomes at most, in bytes.
+/// Begins a person's question in a summary.
+const QUESTION: &str = "\nQuestion: ";
+
+impl Ticket {
+    /// Whether a person has asked the customer something that was answered.
+    pub fn was_asked(&self) -> bool {
+        self.summary.contains(QUESTION)
+    }
+}
+
+/// No details are added to a summary of this size or more, in bytes.
 const SUMMARY_MAX_BYTES: usize = 20_000;
 
 fn takes_details(ticket: &Ticket) -> bool {

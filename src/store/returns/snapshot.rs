@@ -267,7 +267,7 @@ impl Store {
     }
 }
 
-async fn insert<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
+pub(in crate::store) async fn insert<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
 where
     E: EntityTrait,
     E::Model: IntoActiveModel<E::ActiveModel>,

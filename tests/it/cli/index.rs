@@ -23,7 +23,7 @@ impl Shop {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let shop = Self { folder, vectors: Arc::default(), model: WordModel::that_refuses("words", "unspeakable") };
-        for file in ["languages", "search", "search.en", "search.vi"] {
+        for file in ["languages", "search", "search.en", "search.pl", "search.vi"] {
             let file = &format!("prompts/rules/{file}.toml");
             shop.write(file, std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap());
         }

@@ -6,6 +6,7 @@ mod clarify;
 mod classify;
 mod cleaning;
 mod failures;
+mod follow_ups;
 mod greeting;
 mod grounding;
 mod language;

@@ -2,13 +2,15 @@
 
 pub mod agent;
 mod crash;
-mod decisions;
+pub mod decisions;
 mod hearing;
 mod mails;
 mod model;
 mod owner;
 mod questions;
 mod record;
+mod requests;
 mod scenarios;
 pub mod shop;
+mod thread;
 mod tickets;

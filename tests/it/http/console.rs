@@ -1,5 +1,6 @@
 //! The console's API.
 
+mod accounts;
 mod answers;
 mod audit;
 pub mod desk;

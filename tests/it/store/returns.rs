@@ -385,6 +385,7 @@ async fn return_outlives_its_conversation() {
         order: None,
         rma: None,
         at: shop.now,
+        account: None,
     };
     door.record(&asked).await.unwrap();
     assert_eq!(door.list_audit(conversation).await.unwrap().len(), 4);

@@ -88,7 +88,9 @@ fn render(events: &Events) -> String {
 fn intent(event: &Value) -> String {
     let text = |name: &str| event[name].as_str().unwrap();
     let unclear = if event["clarify_needed"] == true { ", unclear" } else { "" };
-    format!("{} {} by {}, {}{unclear}", text("intent"), event["confidence"], text("source"), text("language"))
+    let route = event["route"].as_str().map(|route| format!(" to {route}")).unwrap_or_default();
+    let (intent, source, language) = (text("intent"), text("source"), text("language"));
+    format!("{intent} {} by {source}{route}, {language}{unclear}", event["confidence"])
 }
 
 /// The details in brackets, or nothing.

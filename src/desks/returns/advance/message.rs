@@ -1,32 +1,36 @@
 //! The next state after a message of the customer. The open question decides what the message means.
 
-use super::super::items;
+use super::super::route::{Step, route};
 use super::super::rules::{Topic, Utterance};
-use super::super::say::CLARIFIES;
-use super::super::state::{
-    Case, EmailStatus, Handoff, HandoffReason, Intent, Mail, Phase, Progress, Question, Stage, State, Subject,
-};
+use super::super::say::{CLARIFIES, OFFERS_PERSON};
+use super::super::state::{Case, EmailStatus, HandoffReason, Help, Intent, Mail, Phase, Question, Stage, State};
 use crate::dialogue::Answer;
 use crate::dialogue::utterance::Entities;
-use crate::domain::commerce::OrderNumber;
 use crate::domain::identity::Contact;
 use crate::domain::returns::{Action, RmaNumber};
-use crate::nlu::entities::Confidence;
 
-/// How many characters of the customer's words are kept as the reason.
-const REASON_MAX_CHARS: usize = 1000;
+mod next;
+mod requests;
+mod slots;
+
+use next::{cancels, next_flow};
+use slots::{keep_reason, take_intent, take_label, take_last_return, take_lines, take_pieces, take_slots};
 
 /// Returns the state after the message.
 pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     let with_phone = with_phone(&state, utterance);
     let utterance = with_phone.as_ref().unwrap_or(utterance);
+    let in_context = requests::in_context(&state, utterance);
+    let utterance = in_context.as_ref().unwrap_or(utterance);
     if misses_mail(&state, utterance) {
         return miss_mail(state);
     }
-    let is_over = state.phase == Phase::Over || leaves_for_another_order(&state, utterance);
+    let is_over = state.phase == Phase::Over || state.was_refused() || leaves_for_another_order(&state, utterance);
     if is_over && calls_off(&state, utterance) {
         let mut next = state.next_flow();
+        next.meta.waiting.clear();
         next.case.intent = Some(Intent::Other);
+        next.case.called_off = true;
         return next;
     }
     let mut state = if is_over { next_flow(state, utterance) } else { state };
@@ -34,13 +38,14 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     state.phase = Phase::Working;
     // The turn after the customer's yes was interrupted: a no is now about what it was going to do.
     if let Some(subject) = state.subject_mut().filter(|_| asked.is_none() && utterance.hesitates()) {
-        subject.progress.unconfirm();
+        subject.progress.take_back();
     }
     state.case = Case {
         is_unclear: false,
         is_greeting: utterance.greets(),
         is_goodbye: utterance.says_goodbye(),
         is_held_back: utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return),
+        help: help_for(utterance),
         damage_told: state.case.damage_told || utterance.reports(Topic::Damage),
         ..state.case
     };
@@ -62,7 +67,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     let is_about_other_lines = take_pieces(&mut state, utterance, asked) || is_about_other_lines;
     // A message that names another order or other items does not answer a question about the first ones.
     match asked.filter(|_| state.order().is_some() && !is_about_other_lines) {
-        Some(Question::Confirm) => confirm_order(&mut state, utterance),
+        Some(Question::Confirm) => answer_go_ahead(&mut state, utterance),
         Some(Question::OnlyReturn) => choose_action(&mut state, utterance, Action::Return),
         Some(Question::OnlyRefund) => choose_action(&mut state, utterance, Action::Refund),
         Some(Question::OfferCancel) => choose_action(&mut state, utterance, Action::Cancel),
@@ -75,14 +80,20 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         Some(Question::MailFailed | Question::MailMissing) => answer_about_mail(&mut state, utterance),
         _ => {}
     }
+    if asked == Some(Question::Matter) && matches!(utterance.answer, Some(Answer::No | Answer::Cancel)) {
+        state.case.intent = Some(Intent::Other);
+    }
     take_intent(&mut state, utterance);
     take_label(&mut state, utterance);
     take_last_return(&mut state, utterance);
     keep_reason(&mut state, utterance);
+    if is_stuck(&state, utterance, asked) {
+        state.handoff.request(HandoffReason::GaveUp);
+    }
     state
 }
 
-/// Whether the message calls off a request that has its ticket: "never mind the return". A person deals with the ticket.
+/// Whether the message calls off a request that has its ticket: "never mind the return". Only a person can close the ticket.
 fn calls_off(state: &State, utterance: &Utterance) -> bool {
     (state.ticket().is_some() || state.handoff.ticket().is_some())
         && utterance.answer == Some(Answer::Cancel)
@@ -93,10 +104,35 @@ fn calls_off(state: &State, utterance: &Utterance) -> bool {
         && !utterance.requests(Topic::Cancellation)
 }
 
+/// Returns what the message wants to know about the detail that the desk asked for.
+fn help_for(utterance: &Utterance) -> Option<Help> {
+    match utterance {
+        _ if utterance.names_order_or_contact() => None,
+        _ if utterance.reports(Topic::MissingDetail) => Some(Help::Missing),
+        _ => utterance.asks(Topic::Purpose).then_some(Help::Purpose),
+    }
+}
+
 /// Whether the message accepts the offer of a person.
 fn accepts_person(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
-    let was_offered = asked == Some(Question::Matter) && state.case.clarifies > CLARIFIES;
-    was_offered && utterance.answer == Some(Answer::Yes) && utterance.only_answers() && utterance.order().is_none()
+    let was_offered = match asked {
+        Some(Question::Matter) => state.case.clarifies > CLARIFIES,
+        Some(question) => question.is_for_slot() && state.case.repeats >= OFFERS_PERSON,
+        None => false,
+    };
+    was_offered
+        && utterance.answer == Some(Answer::Yes)
+        && utterance.only_answers()
+        && !utterance.names_order_or_contact()
+}
+
+/// Whether the open question was put so often that a person has to continue. What the message asks besides it does not count.
+fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
+    let counts = asked.filter(|question| question.is_for_slot() || question.is_for_yes());
+    counts.is_some_and(|question| route(state) == Step::Ask(question))
+        && state.case.repeats >= OFFERS_PERSON
+        && !utterance.text.is_empty()
+        && !utterance.names_order_or_contact()
 }
 
 /// Whether the customer wants to stop.
@@ -104,10 +140,7 @@ fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> b
     if changes_intent(state, utterance) {
         return false;
     }
-    let asks_for_slot = matches!(
-        asked,
-        Some(Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked)
-    );
+    let asks_for_slot = asked.is_some_and(|question| question.is_for_slot() || question == Question::Locked);
     let brings = utterance.names_order_or_contact();
     let is_about_mail = matches!(asked, Some(Question::MailFailed | Question::MailMissing));
     if utterance.says_goodbye() && !is_about_mail && !utterance.affirms() {
@@ -115,7 +148,8 @@ fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> b
     }
     match utterance.answer {
         Some(Answer::Cancel) => !((asks_for_slot && brings) || answers_with_cancel(state, utterance, asked)),
-        Some(Answer::No) => asks_for_slot && !brings,
+        // "I don't have it" is not the end.
+        Some(Answer::No) => asks_for_slot && !brings && !utterance.reports(Topic::MissingDetail),
         _ => {
             asks_for_slot
                 && !brings
@@ -128,7 +162,9 @@ fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> b
 
 /// Whether the message changes the intent: "never mind, just tell me where it is".
 fn changes_intent(state: &State, utterance: &Utterance) -> bool {
-    utterance.intent.is_some_and(|intent| intent != Intent::Other && state.case.intent.is_some_and(|now| now != intent))
+    let is_other =
+        |now: Intent, intent: Intent| now != intent && intent != Intent::Other && !requests::covers(now, intent);
+    utterance.intent.is_some_and(|intent| state.case.intent.is_some_and(|now| is_other(now, intent)))
 }
 
 /// Whether the message names one wish, without a question and without hesitation.
@@ -188,16 +224,21 @@ fn is_about_last_return(state: &State, utterance: &Utterance) -> bool {
     let Some(rma) = &state.meta.last_rma else { return false };
     match state.action_ticket() {
         Some(ticket) => ticket.id == rma.as_str() && !names_another_order(state, utterance),
-        None => state.case.intent.is_none() && state.order().is_none() && utterance.order().is_none(),
+        None => {
+            let number = state.order_number();
+            let is_its_order = number.is_none() || number == state.meta.last_returned.as_ref();
+            state.case.intent.is_none() && is_its_order && utterance.order().is_none()
+        }
     }
 }
 
-/// Whether "cancel" answers the question: the desk offers to cancel, or the customer asked for it before.
+/// Whether "cancel" answers the question, instead of ending the flow.
 fn answers_with_cancel(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
     match asked {
         Some(Question::OfferCancel | Question::MailFailed | Question::MailMissing) => true,
-        Some(Question::Confirm) => state.case.wants_cancel && utterance.answer_to_cancel == Some(Answer::Yes),
-        _ => false,
+        // The flow began with it.
+        None => state.case.wants_cancel && cancels(utterance),
+        Some(_) => false,
     }
 }
 
@@ -209,106 +250,22 @@ fn declined(mut state: State) -> State {
     state
 }
 
-/// Takes the order number and the contact from the message. A different number is a different order.
-fn take_slots(state: &mut State, utterance: &Utterance, asked: Option<Question>) {
-    if state.ticket().is_some() {
-        // The order has its ticket: a contact is now about the mail.
+/// Takes the answer to "shall I go ahead?". Only a clear yes agrees. A message that changes the intent does not answer.
+fn answer_go_ahead(state: &mut State, utterance: &Utterance) {
+    // "Yes, they are too small" names a reason of a return. A refund is a return as well.
+    let gives_reason = utterance.affirms() && utterance.wants(Intent::Return);
+    if changes_intent(state, utterance) && !gives_reason {
         return;
     }
-    match utterance.order() {
-        Some(found) if names_another_order(state, utterance) => {
-            state.forget_order();
-            if state.meta.tried.as_ref() == Some(&found.number) && !state.meta.contact_fits {
-                // The number is right, so the contact was wrong.
-                state.meta.contact = None;
-            }
-            state.meta.waiting = utterance.other_orders().cloned().collect();
-            state.name_order(Some(found.number.clone()), worth(found.confidence));
+    let is_request = state.case.intent.is_some_and(Intent::is_request);
+    match (utterance.answer, state.action()) {
+        (Some(Answer::Yes), _) if utterance.equivocates() => {}
+        (Some(Answer::Yes), _) if is_request => {
+            state.handoff.request(HandoffReason::Request);
         }
-        // "My mail is …" corrects the contact for the number that was tried.
-        None if matches!(asked, Some(Question::NotFound | Question::Locked)) && utterance.contact().is_some() => {
-            let tried = state.meta.tried.take();
-            state.name_order(tried, 1.0);
-        }
-        _ => state.case.may_name_order = utterance.entities.has_unread_order && state.order_number().is_none(),
-    }
-    if let Some(contact) = utterance.contact()
-        && state.order().is_none()
-    {
-        let contact = Some(contact.as_str().to_owned());
-        state.meta.contact_fits &= contact == state.meta.contact;
-        state.meta.contact = contact;
-        state.case.other_contact = utterance.other_contact().map(|other| other.as_str().to_owned());
-        state.case.contact_given = true;
-    }
-}
-
-/// `order_match_confidence`, 0 to 1.
-fn worth(confidence: Confidence) -> f64 {
-    match confidence {
-        Confidence::Named => 1.0,
-        Confidence::Alone => 0.9,
-        Confidence::Bare => 0.7,
-    }
-}
-
-/// Takes the items that the message names. Returns whether they differ from the items shown before: then the customer has to
-/// see them before an answer counts.
-fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
-    let has_ticket = state.ticket().is_some();
-    let Some(Subject { order, lines, progress, .. }) = state.subject_mut().filter(|_| !has_ticket) else {
-        return false;
-    };
-    let all = || order.items.iter().map(|item| item.line).collect();
-    let named = items::named(&order.items, &utterance.text);
-    if named.is_empty() || named == lines.clone().unwrap_or_else(all) {
-        return false;
-    }
-    *lines = (named.len() < order.items.len()).then_some(named);
-    *progress = Progress::Unconfirmed(None);
-    true
-}
-
-/// Takes the wish to return only some pieces of an item. The desk shows what comes back and asks again; a customer who still
-/// wants fewer gets a person. Returns whether the message says nothing else about the order.
-fn take_pieces(state: &mut State, utterance: &Utterance, asked: Option<Question>) -> bool {
-    if !utterance.mentions(Topic::SomePieces) || state.ticket().is_some() {
-        return false;
-    }
-    let was_told = state.wants_some_pieces() && asked == Some(Question::Confirm);
-    state.case.some_pieces = true;
-    if !state.wants_some_pieces() {
-        return false;
-    }
-    if was_told {
-        state.handoff.request(HandoffReason::Person);
-    }
-    if let Some(subject) = state.subject_mut() {
-        subject.progress = Progress::Unconfirmed(None);
-    }
-    true
-}
-
-/// Takes the answer to "is it this order?". A first no asks for another order, a second no ends the flow. A message that changes
-/// the intent does not answer.
-fn confirm_order(state: &mut State, utterance: &Utterance) {
-    if changes_intent(state, utterance) {
-        return;
-    }
-    let agrees_to_cancel = state.case.wants_cancel
-        && utterance.mentions(Topic::Cancellation)
-        && utterance.answer_to_cancel == Some(Answer::Yes);
-    let declines = state.case.declines;
-    let Some(subject) = state.subject_mut() else { return };
-    match utterance.answer {
-        _ if agrees_to_cancel && !utterance.equivocates() => subject.progress.confirm(true),
-        Some(Answer::Yes) => subject.progress.confirm(false),
-        Some(Answer::No) if declines > 0 => subject.progress.decline(),
-        Some(Answer::No) => {
-            state.case.declines += 1;
-            state.forget_order();
-        }
-        Some(Answer::Again | Answer::Cancel) | None => {}
+        (Some(Answer::Yes), Some(action)) => agree(state, action),
+        (Some(Answer::No), _) => decline(state),
+        _ => {}
     }
 }
 
@@ -321,12 +278,9 @@ fn choose_action(state: &mut State, utterance: &Utterance, action: Action) {
     };
     let is_other = action != Action::Cancel && named.is_some_and(|named| named != action);
     match if action == Action::Cancel { utterance.answer_to_cancel } else { utterance.answer } {
-        Some(Answer::Yes) if !utterance.equivocates() && !is_other => choose(state, action),
-        Some(Answer::No | Answer::Cancel) => {
-            if let Some(subject) = state.subject_mut() {
-                subject.progress.decline();
-            }
-        }
+        Some(Answer::Yes) if !utterance.equivocates() && !is_other => agree(state, action),
+        Some(Answer::No | Answer::Cancel) => decline(state),
+        // "They are too small" names a return and agrees to nothing: the desk asks for the yes.
         _ if named == Some(action) && names_one_wish(utterance) => choose(state, action),
         _ => {}
     }
@@ -335,6 +289,18 @@ fn choose_action(state: &mut State, utterance: &Utterance, action: Action) {
 fn choose(state: &mut State, action: Action) {
     if let Some(subject) = state.subject_mut() {
         subject.progress.choose(Some(action));
+    }
+}
+
+fn agree(state: &mut State, action: Action) {
+    if let Some(subject) = state.subject_mut() {
+        subject.progress.agree(action);
+    }
+}
+
+fn decline(state: &mut State) {
+    if let Some(subject) = state.subject_mut() {
+        subject.progress.decline();
     }
 }
 
@@ -356,124 +322,6 @@ fn answer_about_mail(state: &mut State, utterance: &Utterance) {
         (_, Some(Answer::No | Answer::Cancel)) => ticket.mail = left,
         (_, None) if utterance.wants(Intent::Other) => ticket.mail = left,
         (_, None) => {}
-    }
-}
-
-/// Takes the intent. A different intent in the middle of a flow continues with the same order.
-fn take_intent(state: &mut State, utterance: &Utterance) {
-    let Some(intent) = utterance.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, utterance))
-    else {
-        state.case.intent = state.case.intent.or(utterance.intent);
-        return;
-    };
-    let decided = state.action().is_some() || state.ticket().is_some();
-    match state.case.intent {
-        None => {}
-        Some(_) if decided || (utterance.answer.is_some() && !changes_intent(state, utterance)) => return,
-        // "Cancel my order" in the middle of a return asks for something else than that return.
-        Some(now) if now == intent => {
-            state.case.wants_cancel |= utterance.requests(Topic::Cancellation);
-            return;
-        }
-        Some(_) => {
-            if let Some(subject) = state.subject_mut() {
-                subject.progress.undecide();
-            }
-        }
-    }
-    state.case.intent = Some(intent);
-    state.case.wants_both = utterance.leaves_open();
-    state.case.wants_cancel = utterance.requests(Topic::Cancellation);
-    state.case.clarifies = 0;
-}
-
-/// Takes the request for a label: that of the last return, unless the message names another order.
-fn take_label(state: &mut State, utterance: &Utterance) {
-    if !utterance.requests(Topic::Label) || state.case.intent != Some(Intent::OrderStatus) {
-        return;
-    }
-    state.case.wants_label = true;
-    if state.order_number().is_none() {
-        state.name_order(state.meta.last_returned.clone(), 1.0);
-    }
-}
-
-/// Takes the conversation's last return for "where is my refund?", unless the message names another order.
-fn take_last_return(state: &mut State, utterance: &Utterance) {
-    let is_free = state.order_number().is_none() && state.case.intent == Some(Intent::OrderStatus);
-    if utterance.asks(Topic::ReturnStatus) && is_free {
-        state.name_order(state.meta.last_returned.clone(), 1.0);
-    }
-}
-
-/// Returns the intent of a message that names none: damaged goods come back, and a number alone asks for the order's status.
-fn implied(state: &State, utterance: &Utterance) -> Option<Intent> {
-    if utterance.reports(Topic::Damage) && !state.case.intent.is_some_and(Intent::is_return) {
-        return Some(Intent::Return);
-    }
-    let is_number = utterance.only_answers() && utterance.names_order_or_contact();
-    (is_number && state.case.intent.is_none() && state.order_number().is_some()).then_some(Intent::OrderStatus)
-}
-
-/// Adds the message to the reason, up to a limit.
-fn keep_reason(state: &mut State, utterance: &Utterance) {
-    let left = REASON_MAX_CHARS.saturating_sub(state.case.reason.chars().count());
-    if left == 0 || utterance.explanation.is_empty() || state.ticket().is_some() {
-        return;
-    }
-    if !state.case.reason.is_empty() {
-        state.case.reason.push('\n');
-    }
-    state.case.reason.extend(utterance.explanation.chars().take(left));
-}
-
-/// Begins the next flow. A message without an order may be about the order of the flow before.
-fn next_flow(state: State, utterance: &Utterance) -> State {
-    let (was_refused, status_shown, intent) = (state.was_refused(), state.showed_status(), state.case.intent);
-    let subject = state.subject().cloned();
-    let mut next = state.next_flow();
-    if let Some(number) = waiting_order(&next.meta.waiting, utterance) {
-        next.meta.waiting.retain(|other| *other != number);
-        next.case.intent = utterance.intent.or(intent);
-        next.name_order(Some(number), 1.0);
-        return next;
-    }
-    next.meta.waiting.clear();
-    let names_nothing = !utterance.names_order_or_contact();
-    if names_nothing && matches!(utterance.answer, Some(Answer::No | Answer::Cancel)) && utterance.intent.is_none() {
-        next.case.intent = Some(Intent::Other);
-        return next;
-    }
-    let Some(subject) = subject.filter(|_| names_nothing) else { return next };
-    // If this conversation made a return of that order, its damage belongs to that return.
-    let has_return = next.meta.last_returned.as_ref() == Some(&subject.order.number);
-    let stays = match utterance.intent {
-        _ if utterance.reports(Topic::Damage) => (was_refused || status_shown) && !has_return,
-        // The desk will ask whether it is this order.
-        Some(Intent::Return | Intent::Refund) => status_shown,
-        Some(Intent::OrderStatus) => utterance.points_back(),
-        _ => was_refused && (utterance.asks(Topic::Exception) || utterance.wants_person()),
-    };
-    if !stays {
-        return next;
-    }
-    let mut kept = Subject::new(subject.order, 1.0);
-    if was_refused {
-        next.case.intent = intent;
-        kept.lines = subject.lines;
-        let is_damaged = utterance.reports(Topic::Damage);
-        next.handoff = Handoff::Due(if is_damaged { HandoffReason::DamageTold } else { HandoffReason::Person });
-    }
-    next.stage = Stage::Found(Box::new(kept));
-    next
-}
-
-/// Returns the order that was named before, if the message continues with it.
-fn waiting_order(waiting: &[OrderNumber], utterance: &Utterance) -> Option<OrderNumber> {
-    match utterance.order() {
-        Some(found) => waiting.iter().find(|number| **number == found.number).cloned(),
-        None if utterance.answer == Some(Answer::Yes) && utterance.intent.is_none() => waiting.first().cloned(),
-        None => None,
     }
 }
 

@@ -122,6 +122,7 @@ impl World {
                             _ => sample::approved(),
                         },
                         vec![1],
+                        sample::refund(),
                     ),
                 }
             }
@@ -145,7 +146,7 @@ impl World {
     /// A ticket under its key, once.
     fn process(&mut self, state: &State) -> Event {
         let order = state.order().expect("a ticket without an order");
-        assert!(state.is_confirmed(), "a ticket without a yes");
+        assert!(state.is_agreed(), "a ticket without a yes");
         let action = state.action().expect("a ticket without an action");
         let decision = state.decision().expect("a ticket without a decision");
         let open = match action {

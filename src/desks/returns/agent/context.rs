@@ -53,14 +53,11 @@ impl AgentContext for ReturnsContext<'_> {
     async fn record(&mut self, tool: &'static str, call: &Value) -> Result<(), DeskError> {
         let entry = AuditEntry {
             kind: AuditKind::Tool,
-            who: WHO.to_owned(),
-            what: format!("tool.{tool}"),
-            before: None,
             after: Some(call.clone()),
             conversation: Some(self.turn.conversation.id),
             order: self.state.order().map(|order| order.number.clone()),
             rma: self.state.meta.last_rma.clone(),
-            at: Utc::now(),
+            ..AuditEntry::system(WHO, &format!("tool.{tool}"), Utc::now())
         };
         Ok(self.store().record(&entry).await?)
     }
@@ -102,9 +99,10 @@ impl ReturnsContext<'_> {
             found => found,
         };
         match found {
-            Event::OrderFound(_, lines) => {
-                let order = self.store().find_order(number).await?.ok_or(ToolError::Trouble)?;
-                self.remember(number);
+            // The number may be that of a return or a ticket.
+            Event::OrderFound(OrderSnapshot { number, .. }, lines) => {
+                let order = self.store().find_order(&number).await?.ok_or(ToolError::Trouble)?;
+                self.remember(&number);
                 self.turn_to(&order, lines);
                 Ok(order)
             }
@@ -235,7 +233,7 @@ fn named_order(state: &State) -> Option<&OrderNumber> {
         Stage::NoOrder | Stage::Declined => None,
         Stage::Named { number, confidence } => Some(number).filter(|_| *confidence > MODEL_CONFIDENCE),
         Stage::Found(subject) => Some(&subject.order.number)
-            .filter(|_| subject.confidence > MODEL_CONFIDENCE || subject.progress.is_confirmed()),
+            .filter(|_| subject.confidence > MODEL_CONFIDENCE || subject.progress.is_agreed()),
     }
 }
 

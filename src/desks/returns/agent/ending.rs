@@ -14,8 +14,10 @@ use crate::desks::returns::state::{HandoffReason, State};
 use crate::desks::returns::work::status_of;
 use crate::desks::returns::{Returns, kind};
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::opening::Wanted;
 use crate::domain::{GuardReason, Kind, Metadata};
 use crate::grounding::{Grounded, Guard, Piece, Placeholders};
+use crate::providers::llm::LlmError;
 
 impl Returns {
     /// Ends the turn. The state holds everything that the model did, so the desk takes the next step from there: it announces a
@@ -23,11 +25,10 @@ impl Returns {
     pub(super) async fn end_agent_turn(
         &self,
         turn: &mut Turn,
-        state: State,
+        mut state: State,
         outcome: Outcome,
         facts: &[String],
     ) -> Result<(), DeskError> {
-        let mut state = without_idle_question(state);
         match outcome {
             Outcome::Answered(text) => state = self.say_as_model(turn, state, &text, facts).await?,
             Outcome::GaveUp(reason) => {
@@ -80,6 +81,10 @@ impl Returns {
         if text.is_empty() || self.agent.decision_words.are_in_message(&turn.message.text) {
             return Ok(None);
         }
+        if Wanted::of(turn, &self.language_rules).is_missed_by(&text) {
+            turn.note_model_error(LlmError::WrongLanguage);
+            return Ok(None);
+        }
         if self.agent.decision_words.are_in_reply(&text) {
             self.note_guard(turn, GuardReason::UnsupportedClaim, "decision", &text).await?;
             return Ok(None);
@@ -123,15 +128,6 @@ impl Returns {
     }
 }
 
-/// Skips the question "is it this order?" if nothing would follow from a yes: a refusal, an offer or a ticket is announced directly.
-fn without_idle_question(state: State) -> State {
-    let mut confirmed = state.clone();
-    if let Some(subject) = confirmed.subject_mut() {
-        subject.progress.confirm(false);
-    }
-    if state.decision().is_some() && !matches!(route(&confirmed), Step::Run(_)) { confirmed } else { state }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,7 +141,7 @@ mod tests {
     }
 
     fn decided(decision: Decision) -> State {
-        next_state(found(), Event::Decided(decision, vec![1]))
+        next_state(found(), Event::Decided(decision, vec![1], sample::refund()))
     }
 
     #[test]
@@ -158,9 +154,9 @@ mod tests {
         let made = sample::ticketed(TicketStatus::Created, Mail::Settled(EmailStatus::Sent));
         let table: [(&str, State, Step); 9] = [
             ("no number", sample::wants(Intent::Return), Step::Ask(Question::OrderNumber)),
-            ("found", found(), Step::Ask(Question::Confirm)),
-            // An eligible return that the customer has not confirmed.
-            ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
+            ("found", found(), Step::Run(Worker::CheckPolicy)),
+            // An eligible return is asked about before it is made.
+            ("eligible", decided(sample::approved()), Step::Run(Worker::DecideAction)),
             ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
             ("refused", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
             ("a review", decided(sample::refused(Cause::FraudFlag)), Step::Run(Worker::Escalate)),
@@ -169,7 +165,7 @@ mod tests {
             ("made before", next_state(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
         ];
         for (what, state, expected) in table {
-            assert_eq!(route(&without_idle_question(state)), expected, "{what}");
+            assert_eq!(route(&state), expected, "{what}");
         }
     }
 }

@@ -47,8 +47,15 @@ fn has_announced_decision(state: &State) -> bool {
                 | Scenario::AskContact
                 | Scenario::AskOtherOrder
                 | Scenario::OrderNotFound
+                | Scenario::NotFoundAgain
+                | Scenario::NoOrderNumber
+                | Scenario::NoContact
+                | Scenario::WhyContact
+                | Scenario::StuckNumber
+                | Scenario::StuckContact
                 | Scenario::OrderNotTheirs
-                | Scenario::ConfirmOrder
+                | Scenario::ConfirmReturn
+                | Scenario::ConfirmRefund
                 | Scenario::ConfirmAllPieces
                 | Scenario::StatusPending
                 | Scenario::StatusShipped
@@ -172,7 +179,7 @@ mod tests {
         let wants = sample::wants;
         let status = sample::found(Intent::OrderStatus);
         let asked = sample::found(Intent::Return);
-        let decided = |why| next_state(asked.clone(), Event::Decided(sample::refused(why), vec![1]));
+        let decided = |why| next_state(asked.clone(), Event::Decided(sample::refused(why), vec![1], sample::refund()));
         let mut announced = wants(Intent::Other);
         announced.meta.said.insert(Scenario::RefusedTime, 0);
         let mut returned = status.clone();
@@ -191,7 +198,11 @@ mod tests {
             ("a return without a number", wants(Intent::Return), None),
             ("a refund without a number", wants(Intent::Refund), None),
             ("a return", asked.clone(), None),
-            ("an approval", next_state(asked.clone(), Event::Decided(sample::approved(), vec![1])), None),
+            (
+                "an approval",
+                next_state(asked.clone(), Event::Decided(sample::approved(), vec![1], sample::refund())),
+                None,
+            ),
             ("a refusal", decided(Cause::WindowOver), None),
             ("a review", decided(Cause::FraudFlag), None),
             ("damage", decided(Cause::Damaged), None),

@@ -1,5 +1,5 @@
 use super::super::advance::{Event, next_state};
-use super::super::rules::Utterance;
+use super::super::rules::{Topic, Utterance};
 use super::super::state::{Case, Meta};
 use super::super::tests::sample;
 use super::*;
@@ -9,7 +9,7 @@ use crate::nlu::entities::{Confidence, Found};
 
 /// A state on which the row decides, and the step that it gives.
 fn rows() -> Vec<(u8, &'static str, State, Step)> {
-    use sample::{chosen, confirmed, decided, found, named, ticketed, wants};
+    use sample::{agreed, chosen, decided, found, named, ticketed, wants};
     let mailed = |email: EmailStatus| ticketed(TicketStatus::Created, Mail::Settled(email));
     let trouble = |trouble: Trouble| State { phase: Phase::Failed(trouble), ..mailed(EmailStatus::Sent) };
     let with_handoff = |handoff: Handoff| State { handoff, ..State::default() };
@@ -24,7 +24,8 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
     let after_no = with_case(Case { declines: 1, ..Case::default() }, wants(Intent::Return));
     let both = with_case(Case { wants_both: true, ..Case::default() }, decided(sample::approved()));
     let only_return = Progress::Decided { decision: sample::open(true, false), action: None };
-    let refund = Progress::Decided { decision: sample::approved(), action: Some(Action::Refund) };
+    let refund = Progress::Agreed { decision: sample::approved(), action: Action::Refund };
+    let cancel = with_case(Case { wants_cancel: true, ..Case::default() }, decided(sample::approved()));
     let opened = with_handoff(Handoff::Opened(HandoffReason::Person, "TICKET-1-AAAA".to_owned()));
     vec![
         (1, "a failure is reported first", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
@@ -45,25 +46,26 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
         (6, "contact unknown", with_contact(None), Step::Ask(Question::Contact)),
         (7, "order not loaded", named(Intent::Return), Step::Run(Worker::LookUpOrder)),
         (7, "contact known", with_contact(Some("a@example.com")), Step::Run(Worker::LookUpOrder)),
-        (8, "not confirmed", found(Intent::Return), Step::Ask(Question::Confirm)),
+        (8, "not decided", found(Intent::Return), Step::Run(Worker::CheckPolicy)),
         (9, "declined", declined, Step::Finish(Ending::Declined)),
         (9, "declined without an order", State { stage: Stage::Declined, ..wants(Intent::Other) }, {
             Step::Finish(Ending::Declined)
         }),
-        (10, "confirmed", confirmed(), Step::Run(Worker::CheckPolicy)),
-        (11, "neither window is open", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
-        (11, "nothing was shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
-        (12, "the requested action is open", decided(sample::approved()), Step::Run(Worker::DecideAction)),
-        (12, "both were requested", both, Step::Ask(Question::ChooseAction)),
+        (10, "neither window is open", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
+        (10, "nothing was shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
+        (11, "the requested action is open", decided(sample::approved()), Step::Run(Worker::DecideAction)),
+        (11, "both were requested", both, Step::Ask(Question::ChooseAction)),
+        (11, "too late to cancel", cancel, Step::Ask(Question::OnlyReturn)),
         (
-            12,
+            11,
             "a refund was requested and only a return is open",
             sample::with_progress(Intent::Refund, only_return),
             Step::Ask(Question::OnlyReturn),
         ),
-        (12, "only a refund is open", decided(sample::open(false, true)), Step::Ask(Question::OnlyRefund)),
-        (13, "return", chosen(Action::Return), Step::Run(Worker::ProcessReturn)),
-        (13, "cancellation", chosen(Action::Cancel), Step::Run(Worker::ProcessCancel)),
+        (11, "only a refund is open", decided(sample::open(false, true)), Step::Ask(Question::OnlyRefund)),
+        (12, "no yes yet", chosen(Action::Return), Step::Ask(Question::Confirm)),
+        (13, "return", agreed(Action::Return), Step::Run(Worker::ProcessReturn)),
+        (13, "cancellation", agreed(Action::Cancel), Step::Run(Worker::ProcessCancel)),
         (14, "refund", sample::with_progress(Intent::Refund, refund), Step::Run(Worker::ProcessRefund)),
         (15, "mail due", ticketed(TicketStatus::Created, Mail::Due), Step::Run(Worker::SendEmail)),
         (15, "mail failed", mailed(EmailStatus::Failed), Step::Ask(Question::MailFailed)),
@@ -107,20 +109,24 @@ fn routing_rows_apply_in_table_order() {
 }
 
 #[test]
-fn second_no_to_orders_ends_the_flow() {
-    let confirm = sample::after(Question::Confirm, sample::found(Intent::Return));
-    let no = || Event::Said(Utterance { answer: Some(Answer::No), ..Utterance::default() }.with(Act::Hesitate));
-    let first = next_state(confirm.clone(), no());
-    assert_eq!((first.order().is_none(), route(&first)), (true, Step::Ask(Question::OtherOrder)));
-    let mut again = confirm.clone();
-    again.case.declines = 1;
-    assert_eq!(route(&next_state(again, no())), Step::Finish(Ending::Declined));
-    let cancel = Event::Said(Utterance { answer: Some(Answer::Cancel), ..Utterance::default() });
-    assert_eq!(route(&next_state(confirm, cancel)), Step::Finish(Ending::Declined));
+fn no_ends_flow_unless_another_order_is_meant() {
+    let confirm = sample::after(Question::Confirm, sample::chosen(Action::Return));
+    let no = || Utterance { answer: Some(Answer::No), ..Utterance::default() }.with(Act::Hesitate);
+    let cancel = Utterance { answer: Some(Answer::Cancel), ..Utterance::default() };
+    for said in [no(), cancel] {
+        assert_eq!(route(&next_state(confirm.clone(), Event::Said(said))), Step::Finish(Ending::Declined));
+    }
+    let other = || Event::Said(no().with(Act::Mention(Topic::OtherOrder)));
+    let next = next_state(confirm.clone(), other());
+    assert_eq!((next.order().is_none(), route(&next)), (true, Step::Ask(Question::OtherOrder)));
+    let mut two = confirm;
+    two.meta.waiting.push("77894".parse().expect("a number"));
+    let next = next_state(two, other());
+    assert_eq!(next.order_number().map(|number| number.as_str()), Some("77894"), "the other one was named");
 }
 
 #[test]
-fn new_flow_keeps_only_the_customers_identity() {
+fn new_flow_keeps_identity_and_order() {
     let meta = Meta {
         idempotency_key: Some("k".to_owned()),
         contact: Some("a@example.com".to_owned()),
@@ -135,7 +141,8 @@ fn new_flow_keeps_only_the_customers_identity() {
     let said = Utterance { intent: Some(Intent::OrderStatus), ..Utterance::default() };
     let next = next_state(over, Event::Said(said));
     let meta = Meta { idempotency_key: None, flow: 1, ..meta };
-    assert_eq!(next, State { meta, ..sample::wants(Intent::OrderStatus) });
+    assert_eq!((next.meta.clone(), next.case.clone()), (meta, sample::wants(Intent::OrderStatus).case));
+    assert_eq!((next.order_number(), next.ticket()), (Some(&sample::number()), None), "the order stays the subject");
 }
 
 #[test]
@@ -161,7 +168,7 @@ fn shipped_or_doubtful_orders_are_not_cancelled() {
 fn yes_naming_another_order_is_no_confirmation() {
     let number = Found { number: "77894".parse().expect("a number"), confidence: Confidence::Named };
     for (asked, state) in [
-        (Question::Confirm, sample::found(Intent::Return)),
+        (Question::Confirm, sample::chosen(Action::Return)),
         (Question::OnlyReturn, sample::decided(sample::approved())),
         (Question::OfferCancel, sample::decided(sample::approved())),
     ] {
@@ -171,7 +178,7 @@ fn yes_naming_another_order_is_no_confirmation() {
             ..Utterance::default()
         };
         let next = next_state(sample::after(asked, state), Event::Said(said));
-        assert_eq!((next.is_confirmed(), next.action()), (false, None), "{asked:?}");
+        assert_eq!((next.is_agreed(), next.action()), (false, None), "{asked:?}");
         assert_eq!(route(&next), Step::Run(Worker::LookUpOrder), "{asked:?}");
     }
 }

@@ -1,7 +1,9 @@
 //! Reads whether and how a message answers a question of the desk.
 //!
-//! Only a yes lets the desk do what cannot be undone, so its clause must say nothing else, and no clause may ask, doubt or say no.
-//! A no and a cancel count among other words, too. Anything else is not an answer, and the desk repeats its question.
+//! Only a yes lets the desk do what cannot be undone, so no clause may doubt or say no. A clear yes may lead its clause and have a reason
+//! or a question of its own after it ("yes they pinch, who pays the shipping?"); any other yes must be a whole clause. A question
+//! that only doubts ("yes?", "right?") takes the yes back. A no and a cancel count among other words, too. Anything else is not an
+//! answer, and the desk repeats its question.
 
 use std::ops::Range;
 
@@ -28,6 +30,7 @@ pub struct Reading {
 /// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.LANG.toml`).
 #[derive(Debug)]
 pub struct AnswerRules {
+    leading_yes: Vec<Pattern>,
     yes: Vec<Pattern>,
     weak_yes: Vec<Pattern>,
     no: Vec<Pattern>,
@@ -39,7 +42,9 @@ pub struct AnswerRules {
     unsure: Vec<Pattern>,
     negations: Vec<Pattern>,
     brakes: Vec<Pattern>,
+    statement_brakes: Vec<Pattern>,
     asks: Vec<Pattern>,
+    tags: Vec<Pattern>,
     doubtful: Vec<Pattern>,
     around: Vec<Pattern>,
     wishing: Vec<Pattern>,
@@ -49,6 +54,7 @@ pub struct AnswerRules {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AnswerFile {
+    leading_yes: Vec<String>,
     yes: Vec<String>,
     weak_yes: Vec<String>,
     no: Vec<String>,
@@ -60,16 +66,20 @@ pub(super) struct AnswerFile {
     unsure: Vec<String>,
     negations: Vec<String>,
     brakes: Vec<String>,
+    statement_brakes: Vec<String>,
     asks: Vec<String>,
+    tags: Vec<String>,
     doubtful: Vec<String>,
     around: Vec<String>,
     wishing: Vec<String>,
 }
 
-/// A part of a message between punctuation marks.
+/// A part of a message between punctuation marks. A leading yes is a clause of its own.
 struct Clause {
     words: Range<usize>,
     asks: bool,
+    /// The first word that asks. `None` if only a question mark does, or nothing.
+    asks_from: Option<usize>,
     tells_damage: bool,
 }
 
@@ -77,6 +87,7 @@ impl AnswerRules {
     pub(super) fn new(file: &AnswerFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
         let patterns = |written: &[String]| lexicon.patterns(written);
         Ok(Self {
+            leading_yes: patterns(&file.leading_yes)?,
             yes: patterns(&file.yes)?,
             weak_yes: patterns(&file.weak_yes)?,
             no: patterns(&file.no)?,
@@ -88,7 +99,9 @@ impl AnswerRules {
             unsure: patterns(&file.unsure)?,
             negations: patterns(&file.negations)?,
             brakes: patterns(&file.brakes)?,
+            statement_brakes: patterns(&file.statement_brakes)?,
             asks: patterns(&file.asks)?,
+            tags: patterns(&file.tags)?,
             doubtful: patterns(&file.doubtful)?,
             around: patterns(&file.around)?,
             wishing: patterns(&file.wishing)?,
@@ -110,7 +123,8 @@ impl AnswerRules {
             answer,
             answer_to_cancel: if seen.states(&keeping) { Some(Answer::No) } else { at_offer.answer() },
             mentions_cancel: cancelling.contains(&true),
-            hesitates: seen.hesitates || matches!(answer, Some(Answer::No | Answer::Cancel)),
+            hesitates: (seen.hesitates && answer != Some(Answer::Yes))
+                || matches!(answer, Some(Answer::No | Answer::Cancel)),
             has_question: clauses.iter().any(|clause| clause.asks),
             equivocates: finds(&self.doubtful, stream, &[]),
         }
@@ -128,19 +142,26 @@ impl AnswerRules {
         let answers = merged([&self.yes, &self.no].map(|patterns| match_mask(patterns, stream, hidden)));
         let asks = match_mask(&self.asks, stream, hidden);
         let asks: Vec<bool> = asks.iter().zip(answers).map(|(asks, answers)| *asks && !answers).collect();
+        let leading = match_mask(&self.leading_yes, stream, hidden);
         let mut clauses = Vec::new();
         let mut at = 0;
         while at < stream.tokens().len() {
             let words = stream.clause(at);
-            let end = stream.tokens()[words.end - 1].span.end;
-            let next = stream.tokens().get(words.end).map_or(stream.text().len(), |token| token.span.start);
-            let marks = stream.text().get(end..next).unwrap_or_default();
-            clauses.push(Clause {
-                asks: marks.contains(['?', '？']) || asks[words.clone()].contains(&true),
-                tells_damage: tells_damage(stream.source(words.clone())),
-                words: words.clone(),
-            });
+            let yes = words.start..words.start + leading[words.clone()].iter().take_while(|leads| **leads).count();
+            let rest = yes.end..words.end;
             at = words.end.max(at + 1);
+            for words in [yes, rest].into_iter().filter(|words| !words.is_empty()) {
+                let end = stream.tokens()[words.end - 1].span.end;
+                let next = stream.tokens().get(words.end).map_or(stream.text().len(), |token| token.span.start);
+                let marks = stream.text().get(end..next).unwrap_or_default();
+                let asks_from = words.clone().find(|word| asks[*word]);
+                clauses.push(Clause {
+                    asks: marks.contains(['?', '？']) || asks_from.is_some(),
+                    asks_from,
+                    tells_damage: tells_damage(stream.source(words.clone())),
+                    words,
+                });
+            }
         }
         clauses
     }
@@ -157,7 +178,12 @@ struct Seen<'s> {
     unsure: Vec<bool>,
     /// The words that may accompany a yes.
     allowed: Vec<bool>,
+    /// A clause has a no, a "wait" or a "but".
     hesitates: bool,
+    /// The same, except for words that belong to a question: "do I keep the box?".
+    wavers: bool,
+    /// A question only doubts what was said: "right?".
+    doubts: bool,
 }
 
 impl<'s> Seen<'s> {
@@ -172,24 +198,34 @@ impl<'s> Seen<'s> {
         let of = |patterns: &[Pattern]| match_mask(patterns, stream, &hidden);
         let mut yes = of(&rules.yes);
         yes.iter_mut().zip(also_yes).for_each(|(yes, also)| *yes |= also);
-        let weak_yes = of(&rules.weak_yes);
+        let (weak_yes, around) = (of(&rules.weak_yes), of(&rules.around));
+        let is_tag = merged([yes.clone(), weak_yes.clone(), around.clone(), of(&rules.tags)]);
         // Words after an answer may belong to it: "that is not my order" has words of a yes.
         let allowed = merged([
             yes.clone(),
             weak_yes.clone(),
-            of(&rules.around),
+            around,
             of(&rules.wishing),
             of(&rules.again),
             hidden.clone(),
             figures(stream),
         ]);
         let (negations, brakes) = (of(&rules.negations), of(&rules.brakes));
-        let unsure = of(&rules.unsure);
-        let hesitates = clauses.iter().any(|clause| {
-            let denies = has(&negations, clause) && !clause.tells_damage;
-            denies || has(&brakes, clause) || has(&unsure, clause)
-        });
+        let (statement_brakes, unsure) = (of(&rules.statement_brakes), of(&rules.unsure));
+        let denies = |clause: &Clause| has(&negations, clause) && !clause.tells_damage;
+        let stops = |clause: &Clause| has(&brakes, clause) || has(&unsure, clause);
+        // "Không" after "có" asks, and so does "can I … without": it denies nothing.
+        let denies_before_asking = |clause: &Clause| {
+            let statement = clause.words.start..clause.asks_from.unwrap_or(clause.words.end);
+            negations[statement].contains(&true) && !clause.tells_damage
+        };
+        let any = |test: &dyn Fn(&Clause) -> bool| clauses.iter().any(test);
         Self {
+            hesitates: any(&|clause| denies(clause) || stops(clause) || has(&statement_brakes, clause)),
+            wavers: any(&|clause| {
+                denies_before_asking(clause) || stops(clause) || (!clause.asks && has(&statement_brakes, clause))
+            }),
+            doubts: any(&|clause| clause.asks && is_tag[clause.words.clone()].iter().all(|word| *word)),
             no: of(&rules.no),
             cancel: of(&rules.cancel),
             again: of(&rules.again),
@@ -198,22 +234,20 @@ impl<'s> Seen<'s> {
             weak_yes,
             unsure,
             allowed,
-            hesitates,
         }
     }
 
     /// A cancel is stronger than a no, a no than a yes ("no, that's not correct").
     fn answer(&self) -> Option<Answer> {
+        let asks = self.clauses.iter().any(|clause| clause.asks);
         if self.states(&self.cancel) {
             Some(Answer::Cancel)
         } else if self.states(&self.no) {
             Some(Answer::No)
-        } else if self.hesitates || self.clauses.iter().any(|clause| clause.asks) {
-            None
-        } else if self.states(&self.again) {
+        } else if !asks && !self.hesitates && self.states(&self.again) {
             Some(Answer::Again)
         } else {
-            self.agrees().then_some(Answer::Yes)
+            (!self.wavers && !self.doubts && self.agrees()).then_some(Answer::Yes)
         }
     }
 
@@ -226,8 +260,10 @@ impl<'s> Seen<'s> {
     fn agrees(&self) -> bool {
         let is_clean =
             |clause: &Clause| clause.tells_damage || self.allowed[clause.words.clone()].iter().all(|word| *word);
-        let agrees_with = |flags: &[bool]| self.clauses.iter().any(|clause| has(flags, clause) && is_clean(clause));
-        agrees_with(&self.yes) || (agrees_with(&self.weak_yes) && self.clauses.iter().all(is_clean))
+        let agrees_with =
+            |flags: &[bool]| self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && is_clean(clause));
+        let asks_nothing = || self.clauses.iter().all(|clause| !clause.asks && is_clean(clause));
+        agrees_with(&self.yes) || (agrees_with(&self.weak_yes) && asks_nothing())
     }
 }
 

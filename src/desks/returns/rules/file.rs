@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
+use super::super::state::Intent;
 use super::answer::AnswerFile;
 use crate::domain::returns::DamageWords;
 use crate::nlu::entities::OrderNumberWords;
@@ -23,6 +24,8 @@ pub(super) struct RuleFile {
     pub aliases: HashMap<String, String>,
     pub classes: HashMap<String, Vec<String>>,
     pub intents: IntentFile,
+    /// The patterns of each intent that a person settles.
+    pub requests: HashMap<Intent, Vec<String>>,
     pub answers: AnswerFile,
     pub signs: Signs,
     pub asides: AsideFile,
@@ -58,6 +61,12 @@ pub(super) struct AsideFile {
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
     pub some_pieces: Vec<String>,
+    pub other_order: Vec<String>,
+    pub missing_detail: Vec<String>,
+    pub purpose: Vec<String>,
+    pub no_person: Vec<String>,
+    pub no_request: Vec<String>,
+    pub nothing_came: Vec<String>,
 }
 
 /// Emoji that answer.

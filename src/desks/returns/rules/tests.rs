@@ -61,6 +61,18 @@ fn policy_question_keeps_order_and_handoff_request() {
 }
 
 #[test]
+fn question_beside_a_yes_leaves_the_yes() {
+    let rules = rules();
+    let both = rules.parse("yes, only the socks. who pays the shipping?");
+    assert!(both.asks(Topic::Policy) && both.affirms());
+    let rest = without_question(both);
+    assert!(rest.affirms() && !rest.asks(Topic::Policy) && rest.text.contains("socks"), "{rest:?}");
+    let question = rules.parse("ok, who pays the shipping?");
+    assert!(question.asks(Topic::Policy) && !question.affirms());
+    assert_eq!(without_question(question), Utterance::default());
+}
+
+#[test]
 fn return_reasons_exclude_answers_and_contacts() {
     let rules = rules();
     for text in [

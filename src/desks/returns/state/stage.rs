@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::route::can_be_cancelled;
 use super::{OrderSnapshot, Question, Trouble};
 use crate::domain::commerce::{Money, OrderNumber};
 use crate::domain::returns::{Action, Decision};
@@ -70,13 +69,15 @@ pub struct Subject {
     pub confidence: f64,
     /// The lines that come back. `None` means every line that can.
     pub lines: Option<Vec<u32>>,
+    /// What the customer gets back for them, known from the decision on.
+    pub refund: Option<Money>,
     pub status_shown: bool,
     pub progress: Progress,
 }
 
 impl Subject {
     pub fn new(order: OrderSnapshot, confidence: f64) -> Self {
-        Self { order, confidence, lines: None, status_shown: false, progress: Progress::Unconfirmed(None) }
+        Self { order, confidence, lines: None, refund: None, status_shown: false, progress: Progress::Undecided }
     }
 
     /// Whether one of the items that come back has more than one piece.
@@ -89,12 +90,12 @@ impl Subject {
 /// What was decided about an order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
-    /// The customer has not said yes. A language model may have asked for a decision before.
-    Unconfirmed(Option<Decision>),
-    /// The customer said yes. `agreed_to_cancel`: also to cancelling it.
-    Confirmed { agreed_to_cancel: bool },
-    /// The rules decided, and the customer has chosen this action.
+    /// The rules have not decided.
+    Undecided,
+    /// The rules decided. The customer wants this action, and has not said yes to it.
     Decided { decision: Decision, action: Option<Action> },
+    /// The customer said yes to the question that named the action, the items and the money.
+    Agreed { decision: Decision, action: Action },
     /// The ticket exists. A ticket of an earlier request has neither decision nor action.
     Ticketed { decision: Option<Decision>, action: Option<Action>, ticket: FlowTicket },
     /// The customer stopped.
@@ -104,39 +105,42 @@ pub enum Progress {
 impl Progress {
     pub fn decision(&self) -> Option<&Decision> {
         match self {
-            Self::Confirmed { .. } => None,
-            Self::Decided { decision, .. } => Some(decision),
-            Self::Unconfirmed(decision) | Self::Ticketed { decision, .. } | Self::Declined(decision) => {
-                decision.as_ref()
-            }
+            Self::Undecided => None,
+            Self::Decided { decision, .. } | Self::Agreed { decision, .. } => Some(decision),
+            Self::Ticketed { decision, .. } | Self::Declined(decision) => decision.as_ref(),
         }
     }
 
     pub fn action(&self) -> Option<Action> {
         match self {
             Self::Decided { action, .. } | Self::Ticketed { action, .. } => *action,
-            Self::Unconfirmed(_) | Self::Confirmed { .. } | Self::Declined(_) => None,
+            Self::Agreed { action, .. } => Some(*action),
+            Self::Undecided | Self::Declined(_) => None,
         }
     }
 
-    pub fn is_confirmed(&self) -> bool {
-        matches!(self, Self::Confirmed { .. } | Self::Decided { .. } | Self::Ticketed { .. })
+    pub fn is_agreed(&self) -> bool {
+        matches!(self, Self::Agreed { .. } | Self::Ticketed { .. })
     }
 
-    /// Takes the customer's yes to the order.
-    pub fn confirm(&mut self, agreed_to_cancel: bool) {
-        if let Self::Unconfirmed(decision) = self {
-            *self = match decision.take() {
-                Some(decision) => Self::Decided { decision, action: None },
-                None => Self::Confirmed { agreed_to_cancel },
-            };
+    /// Takes the action that the customer wants.
+    pub fn choose(&mut self, chosen: Option<Action>) {
+        if let Self::Decided { action, .. } = self {
+            *action = chosen;
+        }
+    }
+
+    /// Takes the customer's yes to an action that the rules have decided about.
+    pub fn agree(&mut self, action: Action) {
+        if let Self::Decided { decision, .. } = self {
+            *self = Self::Agreed { decision: decision.clone(), action };
         }
     }
 
     /// Takes the customer's yes back.
-    pub fn unconfirm(&mut self) {
-        if matches!(self, Self::Confirmed { .. } | Self::Decided { .. }) {
-            *self = Self::Unconfirmed(self.decision().cloned());
+    pub fn take_back(&mut self) {
+        if let Self::Agreed { decision, action } = self {
+            *self = Self::Decided { decision: decision.clone(), action: Some(*action) };
         }
     }
 
@@ -145,53 +149,31 @@ impl Progress {
         *self = Self::Declined(self.decision().cloned());
     }
 
-    /// Takes the rules' decision. A customer who agreed to cancel an order that has not left the shop has chosen that.
-    pub fn take_decision(&mut self, new: Decision) {
-        let action = match self {
-            Self::Confirmed { agreed_to_cancel: true } if can_be_cancelled(&new) => Some(Action::Cancel),
-            _ => self.action(),
-        };
-        self.decide(new, action);
-    }
-
-    /// Takes the rules' decision about a chosen action that they refuse.
-    pub fn take_refusal(&mut self, new: Decision) {
-        self.decide(new, None);
-    }
-
-    fn decide(&mut self, new: Decision, chosen: Option<Action>) {
+    /// Takes the rules' decision. Whatever the customer chose or agreed to before was about another one.
+    pub fn decide(&mut self, new: Decision) {
         match self {
-            Self::Unconfirmed(decision) | Self::Declined(decision) => *decision = Some(new),
-            Self::Confirmed { .. } | Self::Decided { .. } => *self = Self::Decided { decision: new, action: chosen },
-            Self::Ticketed { decision, action, .. } => (*decision, *action) = (Some(new), chosen),
+            Self::Declined(decision) | Self::Ticketed { decision, .. } => *decision = Some(new),
+            Self::Undecided | Self::Decided { .. } | Self::Agreed { .. } => {
+                *self = Self::Decided { decision: new, action: None };
+            }
         }
     }
 
     /// Forgets the decision. Without a ticket, the rules decide again.
     pub fn undecide(&mut self) {
         match self {
-            Self::Unconfirmed(decision) | Self::Declined(decision) | Self::Ticketed { decision, .. } => {
-                *decision = None
-            }
-            Self::Decided { .. } => *self = Self::Confirmed { agreed_to_cancel: false },
-            Self::Confirmed { .. } => {}
+            Self::Declined(decision) | Self::Ticketed { decision, .. } => *decision = None,
+            Self::Undecided | Self::Decided { .. } | Self::Agreed { .. } => *self = Self::Undecided,
         }
     }
 
-    /// Takes the action that the customer chose.
-    pub fn choose(&mut self, chosen: Option<Action>) {
-        if let Self::Decided { action, .. } = self {
-            *action = chosen;
-        }
-    }
-
-    /// Takes the flow's ticket, and keeps the mail status of an earlier one. The action is the ticket's or the one chosen before.
-    pub fn set_ticket(&mut self, made: ActionTicket, action: Option<Action>, refund: Option<Money>) {
+    /// Takes the flow's ticket, and keeps the mail of an earlier one. The action is the ticket's or the one agreed to before.
+    pub fn set_ticket(&mut self, made: ActionTicket, action: Option<Action>) {
         let (decision, action) = (self.decision().cloned(), action.or(self.action()));
         let earlier = if let Self::Ticketed { ticket, .. } = self { Some(ticket.clone()) } else { None };
         let ticket = match earlier {
-            Some(earlier) => FlowTicket { ticket: made, refund: refund.or(earlier.refund), ..earlier },
-            None => FlowTicket { refund, ..FlowTicket::new(made) },
+            Some(earlier) => FlowTicket { ticket: made, ..earlier },
+            None => FlowTicket::new(made),
         };
         *self = Self::Ticketed { decision, action, ticket };
     }
@@ -260,6 +242,8 @@ pub enum HandoffReason {
     DamageLater,
     /// The goods are damaged, and the rules do not take them back.
     DamageTold,
+    /// The customer wants what only a person can do: see [`Intent::is_request`](super::Intent::is_request).
+    Request,
     /// The language model hands over, in agent mode.
     Assistant,
     /// The language model did not finish.
@@ -270,8 +254,6 @@ pub enum HandoffReason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowTicket {
     pub ticket: ActionTicket,
-    /// What is refunded under the ticket.
-    pub refund: Option<Money>,
     pub mail: Mail,
     /// The address that the customer named for the mail, if not the one on the order.
     pub mail_to: Option<String>,
@@ -280,7 +262,7 @@ pub struct FlowTicket {
 impl FlowTicket {
     /// A ticket whose mail is due.
     pub fn new(ticket: ActionTicket) -> Self {
-        Self { ticket, refund: None, mail: Mail::Due, mail_to: None }
+        Self { ticket, mail: Mail::Due, mail_to: None }
     }
 
     /// Returns how the mail's first attempt ended, once it was made.

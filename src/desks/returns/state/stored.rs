@@ -20,7 +20,6 @@ pub(in crate::desks::returns) struct Stored {
     pub lines: Option<Vec<u32>>,
     pub status_shown: bool,
     pub user_confirmed_order: Option<bool>,
-    pub agreed_to_cancel: bool,
     pub eligibility: Option<Decision>,
     pub desired_action: Option<Action>,
     pub action_ticket: Option<ActionTicket>,
@@ -47,17 +46,23 @@ impl Stored {
             Some(status) => Mail::Settled(status),
         };
         let ticket = self.action_ticket.take()?;
-        Some(FlowTicket { ticket, refund: self.refund, mail, mail_to: self.mail_to.take() })
+        Some(FlowTicket { ticket, mail, mail_to: self.mail_to.take() })
     }
 
     fn progress(&mut self) -> Progress {
         let (decision, action) = (self.eligibility.take(), self.desired_action);
-        match (self.ticket(), self.user_confirmed_order, decision) {
-            (Some(ticket), _, decision) => Progress::Ticketed { decision, action, ticket },
-            (None, None, decision) => Progress::Unconfirmed(decision),
-            (None, Some(false), decision) => Progress::Declined(decision),
-            (None, Some(true), Some(decision)) => Progress::Decided { decision, action },
-            (None, Some(true), None) => Progress::Confirmed { agreed_to_cancel: self.agreed_to_cancel },
+        match (self.ticket(), self.user_confirmed_order, decision, action) {
+            (Some(ticket), _, decision, action) => Progress::Ticketed { decision, action, ticket },
+            (None, Some(false), decision, _) => Progress::Declined(decision),
+            (None, _, None, _) => Progress::Undecided,
+            // Earlier versions asked without naming the money. The rules decide again, and the desk asks once more.
+            (None, _, Some(_), _)
+                if self.refund.is_none() && self.escalate.is_none() && !self.conversation_complete =>
+            {
+                Progress::Undecided
+            }
+            (None, Some(true), Some(decision), Some(action)) => Progress::Agreed { decision, action },
+            (None, _, Some(decision), action) => Progress::Decided { decision, action },
         }
     }
 }
@@ -68,6 +73,7 @@ impl From<Stored> for State {
         let stage = match (stored.order.take(), stored.order_number.take()) {
             (Some(order), _) => Stage::Found(Box::new(Subject {
                 lines: stored.lines.take(),
+                refund: stored.refund,
                 status_shown: stored.status_shown,
                 progress: stored.progress(),
                 ..Subject::new(order, confidence)
@@ -95,7 +101,7 @@ impl From<State> for Stored {
     fn from(state: State) -> Self {
         let mut stored = Self {
             order_number: state.order_number().cloned(),
-            user_confirmed_order: if state.is_declined() { Some(false) } else { state.is_confirmed().then_some(true) },
+            user_confirmed_order: if state.is_declined() { Some(false) } else { state.is_agreed().then_some(true) },
             asked: state.open_question(),
             error: if let Phase::Failed(trouble) = state.phase { Some(trouble) } else { None },
             conversation_complete: state.phase == Phase::Over,
@@ -109,20 +115,19 @@ impl From<State> for Stored {
             Stage::NoOrder | Stage::Declined => {}
             Stage::Named { confidence, .. } => stored.order_match_confidence = Some(confidence),
             Stage::Found(subject) => {
-                let Subject { order, confidence, lines, status_shown, progress } = *subject;
+                let Subject { order, confidence, lines, refund, status_shown, progress } = *subject;
                 stored.order = Some(order);
                 stored.order_match_confidence = Some(confidence);
                 stored.lines = lines;
+                stored.refund = refund;
                 stored.status_shown = status_shown;
                 stored.desired_action = progress.action();
                 stored.eligibility = progress.decision().cloned();
-                stored.agreed_to_cancel = progress == Progress::Confirmed { agreed_to_cancel: true };
                 if let Progress::Ticketed { ticket, .. } = progress {
                     stored.email_status = ticket.email_status();
                     stored.mail_missing = matches!(ticket.mail, Mail::Missing(_));
                     stored.leaves_mail = matches!(ticket.mail, Mail::Left(_));
                     stored.action_ticket = Some(ticket.ticket);
-                    stored.refund = ticket.refund;
                     stored.mail_to = ticket.mail_to;
                 }
             }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::*;
@@ -23,6 +25,13 @@ fn flat_stored_fields_become_stages() {
     let over = load(json!({ "conversation_complete": true, "asked": "mail_failed" }));
     assert_eq!(over.phase, Phase::Over);
     assert_eq!(load(json!({})), State::default());
+}
+
+#[test]
+fn texts_of_earlier_versions_are_left_out() {
+    let state = load(json!({ "intent": "return", "meta": { "said": { "confirm_order": 1, "clarify": 2 } } }));
+    assert_eq!(state.case.intent, Some(Intent::Return));
+    assert_eq!(state.meta.said, BTreeMap::from([(Scenario::Clarify, 2)]));
 }
 
 #[test]
@@ -81,20 +90,28 @@ fn stored_options_become_one_progress() {
         stored.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
         load(stored).subject().expect("an order").progress.clone()
     };
-    let decision = sample::approved();
+    let (decision, refund) = (sample::approved(), sample::refund());
     for (fields, expected) in [
-        (json!({}), Progress::Unconfirmed(None)),
-        (
-            json!({ "user_confirmed_order": true, "agreed_to_cancel": true }),
-            Progress::Confirmed { agreed_to_cancel: true },
-        ),
+        (json!({}), Progress::Undecided),
         (json!({ "user_confirmed_order": false }), Progress::Declined(None)),
-        (json!({ "eligibility": decision }), Progress::Unconfirmed(Some(decision.clone()))),
-        (json!({ "user_confirmed_order": true, "eligibility": decision, "desired_action": "refund" }), {
+        (json!({ "eligibility": decision, "refund": refund, "desired_action": "refund" }), {
             Progress::Decided { decision: decision.clone(), action: Some(Action::Refund) }
         }),
-        // An action without a decision or a yes was never made.
-        (json!({ "desired_action": "refund" }), Progress::Unconfirmed(None)),
+        (
+            json!({ "user_confirmed_order": true, "eligibility": decision, "refund": refund, "desired_action": "refund" }),
+            Progress::Agreed { decision: decision.clone(), action: Action::Refund },
+        ),
+        (json!({ "user_confirmed_order": true, "eligibility": decision, "conversation_complete": true }), {
+            Progress::Decided { decision: decision.clone(), action: None }
+        }),
+        // What earlier versions asked named no money: the desk decides and asks again.
+        (json!({ "user_confirmed_order": true, "agreed_to_cancel": true }), Progress::Undecided),
+        (
+            json!({ "user_confirmed_order": true, "eligibility": decision, "desired_action": "refund" }),
+            Progress::Undecided,
+        ),
+        (json!({ "eligibility": decision }), Progress::Undecided),
+        (json!({ "desired_action": "refund" }), Progress::Undecided),
     ] {
         assert_eq!(stored(fields.clone()), expected, "{fields}");
     }

@@ -4,7 +4,7 @@ use crate::desks::returns::state::{
     ActionTicket, Case, FlowTicket, Intent, ItemSnapshot, Mail, OrderSnapshot, Phase, Progress, Question, Stage, State,
     Subject, TicketStatus,
 };
-use crate::domain::commerce::{OrderNumber, OrderStatus};
+use crate::domain::commerce::{Currency, Money, OrderNumber, OrderStatus};
 use crate::domain::returns::{Action, Cause, Decision, ReasonCode, RmaNumber};
 
 pub fn rma() -> RmaNumber {
@@ -23,11 +23,11 @@ pub fn named(intent: Intent) -> State {
 
 /// A flow with its order.
 pub fn found(intent: Intent) -> State {
-    with_progress(intent, Progress::Unconfirmed(None))
+    with_progress(intent, Progress::Undecided)
 }
 
 pub fn with_progress(intent: Intent, progress: Progress) -> State {
-    with_subject(intent, Subject { progress, ..Subject::new(order(), 1.0) })
+    with_subject(intent, Subject { refund: Some(refund()), progress, ..Subject::new(order(), 1.0) })
 }
 
 pub fn with_subject(intent: Intent, subject: Subject) -> State {
@@ -39,19 +39,19 @@ pub fn shown() -> State {
     with_subject(Intent::OrderStatus, Subject { status_shown: true, ..Subject::new(order(), 1.0) })
 }
 
-/// A return to which the customer has said yes.
-pub fn confirmed() -> State {
-    with_progress(Intent::Return, Progress::Confirmed { agreed_to_cancel: false })
-}
-
-/// The same with the rules' decision.
+/// A return with the rules' decision.
 pub fn decided(decision: Decision) -> State {
     with_progress(Intent::Return, Progress::Decided { decision, action: None })
 }
 
-/// The same with the customer's choice.
+/// The same with the action that the customer wants.
 pub fn chosen(action: Action) -> State {
     with_progress(Intent::Return, Progress::Decided { decision: approved(), action: Some(action) })
+}
+
+/// The same with the customer's yes.
+pub fn agreed(action: Action) -> State {
+    with_progress(Intent::Return, Progress::Agreed { decision: approved(), action })
 }
 
 /// The same with its RMA.
@@ -64,6 +64,10 @@ pub fn ticketed(status: TicketStatus, mail: Mail) -> State {
 /// The state after a question.
 pub fn after(question: Question, state: State) -> State {
     State { phase: Phase::Asked(question), ..state }
+}
+
+pub fn refund() -> Money {
+    Money::new(12_999, Currency::Usd)
 }
 
 pub fn number() -> OrderNumber {

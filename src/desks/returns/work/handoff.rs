@@ -14,8 +14,10 @@ impl Returns {
     pub(in crate::desks::returns) async fn escalate(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let reason = state.handoff.reason().unwrap_or(HandoffReason::Person);
         let rma = state.meta.last_rma.as_ref().filter(|_| reason == HandoffReason::DamageLater);
-        // That the assistant did not finish is no reason to lock a return.
-        let is_about_order = rma.is_none() && reason != HandoffReason::GaveUp;
+        // That the assistant did not finish is no reason to lock a return, nor is the wish for a person without another one.
+        let wants_nothing = reason == HandoffReason::Person && state.case.intent.is_none();
+        let keeps_returns = reason == HandoffReason::GaveUp || wants_nothing || !concerns_goods(reason, state);
+        let is_about_order = rma.is_none() && !keeps_returns;
         let order = state.order().map(|order| &order.number).filter(|_| is_about_order);
         let claim = self.claim(turn, state, reason).await?;
         let new = NewEscalation {
@@ -39,7 +41,7 @@ impl Returns {
             HandoffReason::Person | HandoffReason::Assistant => {
                 state.case.damage_told || state.decision().is_some_and(|decision| decision.requires_manual_review)
             }
-            HandoffReason::DamageLater | HandoffReason::GaveUp => false,
+            HandoffReason::DamageLater | HandoffReason::GaveUp | HandoffReason::Request => false,
         };
         let Some(seen) = state.order().filter(|_| is_review) else { return Ok(None) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(None) };
@@ -50,6 +52,13 @@ impl Returns {
         let action = if state.case.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
         Ok((!lines.is_empty()).then(|| Claim { action, lines, reason: state.case.reason.clone() }))
     }
+}
+
+/// Whether returns of the order wait for the person. An invoice, an address or a payment does not hold them up.
+fn concerns_goods(reason: HandoffReason, state: &State) -> bool {
+    let is_paperwork =
+        matches!(state.case.intent, Some(Intent::DoubleCharge | Intent::AddressChange | Intent::Invoice));
+    reason != HandoffReason::Request || !is_paperwork
 }
 
 /// Returns the reason of the handoff, for the person.
@@ -63,6 +72,15 @@ fn reason_of(reason: HandoffReason, state: &State) -> &'static str {
         (HandoffReason::Assistant, _) if state.case.damage_told => "damaged items",
         (HandoffReason::Assistant, _) => "the assistant cannot help",
         (HandoffReason::GaveUp, _) => "the assistant did not come to an end",
+        (HandoffReason::Request, _) => match state.case.intent {
+            Some(Intent::Exchange) => "the customer wants an exchange",
+            Some(Intent::WrongItem) => "the wrong item arrived",
+            Some(Intent::MissingItem) => "goods are missing or did not arrive",
+            Some(Intent::DoubleCharge) => "the customer was charged twice",
+            Some(Intent::AddressChange) => "the customer wants another delivery address",
+            Some(Intent::Invoice) => "the customer wants an invoice",
+            _ => "the assistant cannot help",
+        },
     }
 }
 
@@ -81,6 +99,7 @@ fn summary(reason: HandoffReason, state: &State) -> String {
         HandoffReason::GaveUp => "look at what was done, and answer the customer in the conversation",
         HandoffReason::DamageLater => "ask for photos, then approve or reject the return",
         HandoffReason::DamageTold => "ask for photos, then decide about the order with the customer",
+        HandoffReason::Request => "settle it with the customer in the conversation, whose own words are there",
         HandoffReason::Review => "look at the order and the customer's history, then approve or reject",
     };
     format!(

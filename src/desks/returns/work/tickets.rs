@@ -5,12 +5,14 @@ use serde_json::json;
 
 use super::super::Returns;
 use super::super::advance::{Event, Ticketed};
+use super::super::route::{can_be_cancelled, is_open};
 use super::super::state::{ActionTicket, EmailStatus, Intent, State, TicketStatus};
 use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
-use crate::domain::commerce::Order;
+use crate::domain::commerce::{Money, Order};
+use crate::domain::returns::refund::refund;
 use crate::domain::returns::ticket::idempotency_key;
-use crate::domain::returns::{Action, Cause, Rma};
+use crate::domain::returns::{Action, Cause, Decision, Rma};
 use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
@@ -41,7 +43,7 @@ impl Returns {
                 return Ok(Event::AskedBefore(ActionTicket { id, status: TicketStatus::Duplicate }));
             }
         }
-        Ok(Event::Decided(decision, lines))
+        Ok(decided(&order, decision, lines))
     }
 
     /// Makes the RMA with its ticket, label and mail, in one transaction, once.
@@ -133,6 +135,18 @@ impl Returns {
             MailStatus::Failed => EmailStatus::Failed,
         }))
     }
+}
+
+/// Returns the event of a decision, with what the customer would get back. Amounts that do not add up make no offer.
+pub(in crate::desks::returns) fn decided(order: &Order, decision: Decision, lines: Vec<u32>) -> Event {
+    let refund = match refund(order, &lines) {
+        // The whole order is cancelled.
+        _ if can_be_cancelled(&decision) => order.paid,
+        Ok((refund, _)) => refund,
+        Err(_) if is_open(&decision) => return Event::Failed,
+        Err(_) => Money::zero(order.paid.currency),
+    };
+    Event::Decided(decision, lines, refund)
 }
 
 /// Returns the lines that come back: those that the customer named, or all that have not come back yet.

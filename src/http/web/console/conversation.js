@@ -1,5 +1,6 @@
 // One conversation: its messages with receipts, its handoff and its returns.
 
+import { Account } from "./account.js";
 import { Answer } from "./answer.js";
 import { announce, ask, session, words } from "./desk.js";
 import { attempt, badge, button, failure, icon, labelled, loading, textElement } from "./parts.js";
@@ -31,6 +32,7 @@ export class Conversation {
   #answer;
   #panel;
   #returns;
+  #account;
 
   constructor(id, live) {
     this.id = id;
@@ -47,7 +49,8 @@ export class Conversation {
     this.#answer = new Answer(id);
     this.#panel = new Panel(id);
     this.#returns = new Returns(id);
-    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, this.#panel.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
+    this.#account = new Account(id);
+    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, this.#account.element, this.#panel.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
     this.#stream = new Stream({
       address: (after) => `${this.#path}/events?${new URLSearchParams({ last_event_id: after })}`,
       onEvent: (event) => this.#onEvent(event),
@@ -61,6 +64,7 @@ export class Conversation {
       if (ids && !ids.includes(id)) return;
       this.#refresh();
       this.#returns.refresh();
+      this.#account.read();
       this.#panel.read();
     });
     this.#state.append(loading());
@@ -108,6 +112,7 @@ export class Conversation {
       if (fresh) this.#turn ? this.#toTurn() : this.#end.toEnd();
       this.#stream.open(history.lastEventId);
       this.#returns.refresh();
+      this.#account.read();
       this.#panel.read();
     } catch (error) {
       if (mine === this.#reading) this.#state.replaceChildren(failure(error, () => this.#read()));

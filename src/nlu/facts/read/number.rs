@@ -167,14 +167,22 @@ impl Reader<'_> {
             groups.push(digits);
             end += 2;
         }
-        let (spaced, spaced_end) = self.spaced_groups(at);
+        let (mut spaced, mut spaced_end) = self.spaced_groups(at);
+        let whole_groups = spaced.len();
+        let mut spaces = vec![" "; whole_groups.saturating_sub(1)];
+        // "1 000,50 zł".
+        let point = [",", "."].into_iter().find(|mark| self.is_mark(spaced_end, mark)).filter(|_| whole_groups > 1);
+        if let Some((point, decimals)) = point.zip(self.digits(spaced_end + 1).filter(|digits| digits.len() <= 2)) {
+            spaces.push(point);
+            spaced.push(decimals);
+            spaced_end += 2;
+        }
         let currency = || {
             let unit = self.lexicon.unit(self.tokens, self.past_space(spaced_end));
             matches!(unit, Some((Unit::Currency(_), _)))
         };
-        if groups.len() == 1 && (spaced.len() >= 3 || spaced.len() == 2 && currency()) {
-            separators = vec![" "; spaced.len() - 1];
-            return (spaced, separators, spaced_end);
+        if groups.len() == 1 && (whole_groups >= 3 || whole_groups == 2 && currency()) {
+            return (spaced, spaces, spaced_end);
         }
         (groups, separators, end)
     }

@@ -38,10 +38,17 @@ pub struct Shop {
 
 /// Starts the server, as the builder says, on the documents of these tests.
 pub async fn open_shop(builder: TestAppBuilder) -> Shop {
+    open_shop_with(builder, &DOCUMENTS).await
+}
+
+/// Starts the server on these documents.
+pub async fn open_shop_with(builder: TestAppBuilder, documents: &[(&str, &str)]) -> Shop {
     let knowledge = tempfile::tempdir().unwrap();
-    // The shipped personas of the returns desk name it.
-    std::fs::create_dir(knowledge.path().join("returns")).unwrap();
-    for (name, text) in DOCUMENTS {
+    // The shipped personas of the other desks name them.
+    for folder in ["returns", "telecom"] {
+        std::fs::create_dir(knowledge.path().join(folder)).unwrap();
+    }
+    for (name, text) in documents {
         std::fs::write(knowledge.path().join(name), text).unwrap();
     }
     let app = builder.env("KNOWLEDGE_PATH", knowledge.path().display()).start().await;

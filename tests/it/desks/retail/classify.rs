@@ -50,7 +50,8 @@ async fn llm_first_asks_the_model_before_the_rules() {
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("CLASSIFIER", "llm_first")).await;
     ollama.classify(&verdict("shopping", 0.9));
     ollama.reply("Dạ có ạ.");
-    let events = shop.chat().await.say("kiểm tra bảo hành FUT-2099").await;
+    // A recorded serial number would decide, whatever the model says.
+    let events = shop.chat().await.say("kiểm tra bảo hành NOT-0001").await;
     let intent = events.first("intent");
     assert_eq!((&intent["intent"], &intent["source"]), (&json!("shopping"), &json!("llm")));
     ollama.play_answer(Play::refuses(500, "out of memory"));
@@ -150,4 +151,29 @@ async fn receipts_show_warranty_row_and_passages() {
     assert_eq!(reply["retrieval"]["passages"][0]["file"], "giao-hang.md");
     assert!(reply["retrieval"]["passages"][0]["score"].is_f64());
     assert_eq!(reply["retrieval"]["by"], "words");
+}
+
+#[tokio::test]
+async fn model_confirms_that_a_serial_is_wanted() {
+    let ollama = ScriptedOllama::start().await;
+    let builder = TestApp::builder().ollama(&ollama).env("LLM_BREAKER_FAILURES", 100);
+    let shop = open_shop(builder).await;
+    let unsure = json!({"intent": "shopping", "confidence": 0.4, "need_retrieval": true, "clarify_needed": false,
+        "clarify_questions": [], "rationale": "?"});
+    for (play, source, asks_serial) in [
+        (Play::answer(&verdict("shopping", 0.9).to_string()), "llm", false),
+        (Play::answer(&verdict("warranty", 0.9).to_string()), "llm", true),
+        (Play::answer(&verdict("unknown", 0.9).to_string()), "rules", true),
+        (Play::answer(&unsure.to_string()), "rules", true),
+        (Play::refuses(500, "out of memory"), "fallback", true),
+    ] {
+        ollama.play_answer(play);
+        let events = shop.chat().await.say("kiểm tra bảo hành giúp em").await;
+        assert_eq!(events.first("intent")["source"], source);
+        assert_eq!(events.kinds().contains(&"warranty_prompt".to_owned()), asks_serial, "{events:?}");
+    }
+    let before = ollama.chats().len();
+    let events = shop.chat().await.say("kiểm tra bảo hành FUT-2099 giúp em").await;
+    assert_eq!(events.first("intent")["source"], "rules");
+    assert_eq!(ollama.chats().len(), before, "a serial number needs no model");
 }

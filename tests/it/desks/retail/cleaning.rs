@@ -15,7 +15,9 @@ async fn unwanted_characters_are_removed_at_every_boundary() {
     let persona = prompts.path().join("dirty.md");
     std::fs::write(&persona, "---\ndesk: retail\n---\nB\0ạn.\n\nGreeting: Chào\0 \u{202e}ạ\nFollowUp: Gì\0 nữa ạ?\n")
         .unwrap();
-    std::fs::create_dir(knowledge.path().join("returns")).unwrap();
+    for folder in ["returns", "telecom"] {
+        std::fs::create_dir(knowledge.path().join(folder)).unwrap();
+    }
     std::fs::write(
         knowledge.path().join("ssd.md"),
         "# SSD\0 Kingston\n\n## Giá\nSSD Kingston NV3 1TB\0 giá 1.590.000đ.\n",

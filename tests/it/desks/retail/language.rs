@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::chat::open_shop;
+use super::chat::{open_shop, open_shop_with};
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
@@ -170,4 +170,58 @@ pub(super) fn copy(from: &std::path::Path, to: &std::path::Path) {
             std::fs::copy(entry.path(), target).unwrap();
         }
     }
+}
+
+/// What a model says in the wrong language, and in the right one.
+const WRONG: &str = "Dạ phí giao hàng trong nội thành là ba mươi nghìn đồng và hàng được giao ngay trong ngày ạ.";
+const RIGHT: &str = "Delivery in town costs 30.000đ, and your order arrives on the same day.";
+
+#[tokio::test]
+async fn reply_in_another_language_is_asked_for_again() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    for (replies, begins) in [([WRONG, RIGHT], RIGHT), ([WRONG, WRONG], "Here is what SSTC's documents say")] {
+        let before = ollama.chats().len();
+        replies.into_iter().for_each(|reply| ollama.reply(reply));
+        let mut chat = shop.chat_with(json!({"language": "en"})).await;
+        let events = chat.say("how much is delivery?").await;
+        assert!(events.text("reply").starts_with(begins), "{events:?}");
+        assert!(!format!("{events:?}").contains("nghìn"), "{events:?}");
+        let asked = ollama.chats().split_off(before);
+        assert_eq!(asked.len(), 2);
+        assert_eq!(asked[1]["messages"].as_array().unwrap().last().unwrap()["content"], "Language: en");
+    }
+}
+
+#[tokio::test]
+async fn reply_may_name_places_of_another_language() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    let said = "Orders near Ánh Sao Street, Tân Hưng Ward, are delivered on the same day for 30.000đ.";
+    ollama.reply(said);
+    let mut chat = shop.chat_with(json!({"language": "en"})).await;
+    let events = chat.say("how much is delivery?").await;
+    assert_eq!((events.text("reply").as_str(), ollama.chats().len()), (said, 1));
+}
+
+#[tokio::test]
+async fn small_talk_in_another_language_is_replaced() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    for _ in 0..2 {
+        ollama.reply("Dạ em vẫn khỏe ạ, cảm ơn quý khách đã hỏi thăm em nhiều nhé.");
+    }
+    let mut chat = shop.chat_with(json!({"language": "en"})).await;
+    let events = chat.say("how are you today?").await;
+    assert!(events.text("social").starts_with("I'm "), "{events:?}");
+}
+
+/// A page that exists in one language only is quoted with its own introduction.
+#[tokio::test]
+async fn untranslated_page_is_quoted_in_its_language() {
+    let page = "---\nlanguage: vi\n---\n# Lắp đặt\n\n## Helicopter\nHelicopter được lắp đặt tại nhà trong ngày.\n";
+    let shop = open_shop_with(TestApp::builder(), &[("lap-dat.md", page)]).await;
+    let mut chat = shop.chat_with(json!({"language": "en"})).await;
+    let reply = chat.say("how much is a helicopter").await.text("reply");
+    assert!(reply.contains("được lắp đặt") && !reply.contains("Here is"), "{reply}");
 }

@@ -34,7 +34,7 @@ async fn after_the_answer_it_waits_no_more() {
 async fn message_without_serial_keeps_the_desk_waiting() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = waiting(&shop).await;
-    for text in ["abcdef", "em không thấy số nào hết", "máy tính của anh", "??", "A1"] {
+    for text in ["abcdef", "máy tính của anh", "??", "A1"] {
         assert_eq!(chat.say(text).await.kinds(), ["warranty_prompt_invalid"], "{text}");
     }
     assert_eq!(chat.say("FUT-2099").await.kinds(), ["warranty_result", "follow_up"]);

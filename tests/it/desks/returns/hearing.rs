@@ -36,7 +36,8 @@ async fn unclear_yes_returns_nothing_and_asks_again() {
     }
     for said in ["absolutely not", "of course not", "dạ không", "not exactly"] {
         let mut chat = Chat::open(&app).await;
-        assert_eq!(chat.say_all(&["return order 77893", JOHN, said]).await.kinds(), ["order_prompt"], "{said}");
+        let declined = chat.say_all(&["return order 77893", JOHN, said]).await;
+        assert_eq!(declined.kinds(), ["reply", "follow_up"], "{said}");
     }
     assert!(!has_return(&app, "77893").await);
     assert_eq!(mails(&app), [] as [String; 0]);
@@ -56,12 +57,14 @@ async fn order_is_cancelled_only_on_clear_yes() {
         ("and the status?", "order_status"),
     ] {
         let mut chat = Chat::open(&app).await;
-        let answered = chat.say_all(&["return order ABC-100001", "an.nguyen@example.com", "yes", said]).await;
-        assert_eq!(answered.kinds()[0], kind, "{said}");
+        let answered = chat.say_all(&["return order ABC-100001", "an.nguyen@example.com", said]).await;
+        // A document may answer first; then the question is repeated.
+        let kinds: Vec<String> = answered.kinds().into_iter().filter(|kind| kind != "follow_up").collect();
+        assert_eq!(kinds.last().map(String::as_str), Some(kind), "{said}");
     }
     let mut chat = Chat::open(&app).await;
     let done = chat.say_all(&["cancel order ABC-100001", "an.nguyen@example.com", "đúng, huỷ đi"]).await;
-    assert_eq!(done.kinds(), ["return_ticket", "follow_up"], "it is not asked a second time");
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert_eq!(metadata(&done, "return_ticket")["action_ticket"]["status"], "created");
 }
 
@@ -72,6 +75,7 @@ async fn yes_with_harmless_additions_counts() {
         ("77893", JOHN, "yes, no problem"),
         ("77895", "buyer-77895@example.com", "đúng đơn đó, không vấn đề gì"),
         ("ABC-100004", "kenji.sato@example.com", "👍"),
+        ("ABC-100003", "julia.weber@example.com", "yes, they are too small"),
     ] {
         let mut chat = Chat::open(&app).await;
         let done = chat.say_all(&[&format!("return order {number}"), contact, said]).await;
@@ -80,16 +84,16 @@ async fn yes_with_harmless_additions_counts() {
 }
 
 #[tokio::test]
-async fn a_second_no_ends_it() {
+async fn another_order_is_asked_for_not_the_end() {
     let app = open(TestApp::builder()).await;
     for (language, turns) in [
-        ("en", ["return order 77893", JOHN, "no", "no"]),
-        ("vi", ["trả hàng đơn 77893", JOHN, "không", "không"]),
-        ("vi", ["trả hàng đơn 77893", JOHN, "dạ không", "dạ thôi"]),
+        ("en", ["return order 77893", JOHN, "no, the other order"]),
+        ("en", ["return order 77893", JOHN, "that's not my order"]),
+        ("vi", ["trả hàng đơn 77893", JOHN, "không phải đơn này"]),
+        ("vi", ["trả hàng đơn 77893", JOHN, "không, đơn khác cơ"]),
     ] {
         let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
-        assert_eq!(chat.say_all(&turns[..3]).await.kinds(), ["order_prompt"], "{turns:?}");
-        assert_eq!(chat.say(turns[3]).await.kinds(), ["reply", "follow_up"], "{turns:?}");
+        assert_eq!(chat.say_all(&turns).await.kinds(), ["order_prompt"], "{turns:?}");
     }
 }
 
@@ -156,8 +160,8 @@ async fn a_number_is_enough_to_begin_with() {
         (&["77893 đâu rồi", JOHN], "order_status"),
         (&["problem with order 77893", JOHN], "order_status"),
         (&["trả 77893", JOHN], "order_confirm"),
-        (&["Cancel 77893", JOHN], "order_confirm"),
-        (&["77893 is broken", JOHN], "order_confirm"),
+        (&["Cancel 77893", JOHN], "action_prompt"),
+        (&["77893 is broken", JOHN], "escalation"),
     ] {
         let mut chat = Chat::open(&app).await;
         for (at, text) in turns.iter().enumerate() {
@@ -176,18 +180,18 @@ async fn damage_starts_a_return_and_is_escalated() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     assert_eq!(chat.say("it's cracked").await.kinds(), ["order_prompt"]);
-    let told = chat.say_all(&["77893", JOHN, "yes"]).await;
+    let told = chat.say_all(&["77893", JOHN]).await;
     assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
 
     let mut asking = Chat::open(&app).await;
     let answered = asking.say("They arrived broken, how long does a refund take?").await;
     assert_eq!(answered.kinds(), ["reply", "order_prompt"], "the question is answered, and the return begins");
-    let told = asking.say_all(&["77895", "buyer-77895@example.com", "yes"]).await;
+    let told = asking.say_all(&["77895", "buyer-77895@example.com"]).await;
     assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
 
     let mut shown = Chat::open(&app).await;
-    let confirm = shown.say_all(&["where is order ABC-100004", "kenji.sato@example.com", "it arrived torn"]).await;
-    assert!(confirm.text("order_confirm").contains("ABC-100004"), "{confirm:?}");
+    let told = shown.say_all(&["where is order ABC-100004", "kenji.sato@example.com", "it arrived torn"]).await;
+    assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
 }
 
 #[tokio::test]
@@ -200,7 +204,7 @@ async fn damage_or_exception_after_refusal_is_escalated() {
     ] {
         let mut chat = Chat::open(&app).await;
         let contact = format!("buyer-{number}@example.com");
-        let refused = chat.say_all(&[&format!("return order {number}"), &contact, "yes"]).await;
+        let refused = chat.say_all(&[&format!("return order {number}"), &contact]).await;
         assert_eq!(refused.kinds()[0], "return_decision", "{number}");
         let events = chat.say(said).await;
         assert_eq!(events.kinds(), ["escalation", "follow_up"], "{said}");
@@ -217,7 +221,7 @@ async fn damage_locks_a_return_made_elsewhere() {
     let made = Chat::open(&app).await.say_all(&["return order 77893", JOHN, "yes"]).await;
     let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].clone();
     let mut other = Chat::open(&app).await;
-    let told = other.say_all(&["77893 is broken", JOHN, "yes"]).await;
+    let told = other.say_all(&["77893 is broken", JOHN]).await;
     assert_eq!(told.kinds(), ["escalation", "follow_up"]);
     let tenant = TenantId::default();
     let rmas = app.inner.store.tenant(&tenant).list_rmas_of(&"77893".parse().unwrap()).await.unwrap();
@@ -234,9 +238,9 @@ async fn a_person_comes_in_whatever_is_asked() {
         &["return order 77893", "someone@example.com"],
         &["return order 77893", JOHN],
         &["return order 77893", JOHN, "no"],
-        &["refund order 77893", JOHN, "yes"],
-        &["return order ABC-100001", "an.nguyen@example.com", "yes"],
-        &["return order 77894", "buyer-77894@example.com", "yes"],
+        &["refund order 77893", JOHN],
+        &["return order ABC-100001", "an.nguyen@example.com"],
+        &["return order 77894", "buyer-77894@example.com"],
     ] {
         for wish in ["a person please", "cho mình gặp nhân viên"] {
             let mut chat = Chat::open(&app).await;
@@ -250,7 +254,7 @@ async fn a_person_comes_in_whatever_is_asked() {
 async fn third_misunderstanding_offers_a_person() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
-    let asked = chat.say_all(&["do you sell tents", "blue ones", "with a small door"]).await;
+    let asked = chat.say_all(&["do you sell tents", "tents, I said", "do you sell tents or not"]).await;
     assert_eq!(asked.kinds(), ["clarify"]);
     assert!(asked.text("clarify").contains("colleague"), "{asked:?}");
     assert_eq!(chat.say("yes").await.kinds(), ["escalation", "follow_up"]);

@@ -13,10 +13,10 @@ async fn understood_messages_never_reach_the_model() {
     let mut turns = 0;
     for dialogue in [
         &["I want to return my order", "77893", "john.doe@example.com", "yes", "where is order 77893?"][..],
-        &["I want a refund for order 77900", "buyer-77900@example.com", "no", "77900", "yes"],
+        &["I want a refund for order 77900", "buyer-77900@example.com", "no", "77900"],
         &["Where's my order?", "77899", "buyer-77899@example.com", "what is your return policy?"],
         &["tôi muốn trả đơn 77895", "buyer-77895@example.com", "đúng rồi", "cảm ơn em"],
-        &["cancel order ABC-100001", "an.nguyen@example.com", "yes", "yes", "I want to talk to a human"],
+        &["cancel order ABC-100001", "an.nguyen@example.com", "yes", "I want to talk to a human"],
     ] {
         let mut chat = Chat::open(&app).await;
         chat.say_all(dialogue).await;

@@ -25,8 +25,8 @@ async fn audit_log_shows_decisions_and_results() {
     let place = |row: &str| rows.iter().position(|known| known == row).unwrap_or_else(|| panic!("{row}: {rows:#?}"));
     let expected = [
         "tool desk order.looked_up",
-        "user customer customer.confirmed",
         "tool desk eligibility.decided",
+        "user customer customer.confirmed",
         "system desk rma.created",
         "assistant desk flow.ended",
     ];

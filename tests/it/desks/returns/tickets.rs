@@ -11,7 +11,7 @@ use super::shop::{Chat, metadata, open};
 use crate::support::app::TestApp;
 
 const JOHN: &str = "john.doe@example.com";
-const SHATTERED: [&str; 3] = ["return order 77893, the boots arrived shattered", JOHN, "yes"];
+const SHATTERED: [&str; 2] = ["return order 77893, the boots arrived shattered", JOHN];
 
 async fn advance(app: &TestApp, rma: &str, steps: &[RmaStatus]) {
     let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
@@ -74,7 +74,7 @@ async fn person_decides_a_cancellation() {
         let store = app.inner.store.tenant(&tenant);
         let email = store.find_order(&order.parse().unwrap()).await.unwrap().unwrap().email;
         let wish = format!("cancel order {order}");
-        let made = chat.say_all(&[&wish, email.as_str(), "yes", "yes, cancel it"]).await;
+        let made = chat.say_all(&[&wish, email.as_str(), "yes, cancel it"]).await;
         let ticket = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
         resolve(&app, &ticket, decision, "stopped in time").await;
         let told = chat.decisions(1).await.remove(0);
@@ -116,7 +116,7 @@ async fn numbers_are_understood_in_a_new_conversation() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let rma = returned(&mut chat).await;
-    let ticket = Chat::open(&app).await.escalated(&["return order 77897", "buyer-77897@example.com", "yes"]).await;
+    let ticket = Chat::open(&app).await.escalated(&["return order 77897", "buyer-77897@example.com"]).await;
     for (number, contact, kind) in [(&rma, JOHN, "order_status"), (&ticket, "buyer-77897@example.com", "escalation")] {
         let mut later = Chat::open(&app).await;
         let asked = later.say(&format!("what about {number}?")).await;
@@ -132,12 +132,41 @@ async fn numbers_are_understood_in_a_new_conversation() {
 }
 
 #[tokio::test]
+async fn damage_to_a_named_return_calls_a_person() {
+    let app = open(TestApp::builder()).await;
+    let rma = returned(&mut Chat::open(&app).await).await;
+    let mut later = Chat::open(&app).await;
+    let asked = later.say(&format!("{rma} arrived shattered")).await;
+    assert_eq!(
+        (asked.first("intent")["intent"].as_str(), asked.kinds()),
+        (Some("return"), vec!["order_prompt".to_owned()])
+    );
+    let events = later.say(JOHN).await;
+    assert!(events.kinds().contains(&"escalation".to_owned()), "{events:?}");
+}
+
+#[tokio::test]
+async fn ticket_question_is_answered_in_another_conversation() {
+    let app = open(TestApp::builder()).await;
+    let ticket = Chat::open(&app).await.escalated(&SHATTERED).await;
+    resolve(&app, &ticket, Resolution::MoreInfo, "Is the left sole torn as well?").await;
+    let mut later = Chat::open(&app).await;
+    let asked = later.say_all(&[&format!("what about {ticket}?"), JOHN]).await;
+    assert!(asked.text("escalation").contains("Is the left sole torn as well?"), "{asked:?}");
+    assert_eq!(later.say("yes, the left one too").await.kinds(), ["escalation"]);
+    let tenant = TenantId::default();
+    let stored = app.inner.store.tenant(&tenant).find_ticket(&ticket).await.unwrap().unwrap();
+    assert!(stored.summary.contains("Answer: yes, the left one too"), "{}", stored.summary);
+}
+
+#[tokio::test]
 async fn never_mind_after_ticket_asks_no_order() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.escalated(&SHATTERED).await;
     let ended = chat.say("never mind my return, forget it").await;
     assert!(!ended.kinds().contains(&"order_prompt".to_owned()), "{ended:?}");
+    assert!(ended.text("reply").contains("colleague"), "the request stays open: {ended:?}");
 }
 
 #[tokio::test]
@@ -145,11 +174,11 @@ async fn some_pieces_are_not_returned_silently() {
     let app = open(TestApp::builder()).await;
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);
-    let order = store.find_order(&"ABC-100011".parse().unwrap()).await.unwrap().unwrap();
-    assert_eq!(order.items[0].quantity, 2);
+    let order = store.find_order(&"ABC-100003".parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!(order.items[0].quantity, 3);
     let email = order.email.as_str();
     let mut chat = Chat::open(&app).await;
-    let asked = chat.say_all(&["I want to return one of the two from order ABC-100011", email]).await;
+    let asked = chat.say_all(&["I want to return one of the three from order ABC-100003", email]).await;
     assert_eq!(asked.kinds(), ["order_confirm"]);
     assert!(asked.text("order_confirm").contains("colleague"), "{asked:?}");
     let person = chat.say("no, only one of them").await;

@@ -167,6 +167,7 @@ async fn long_audit_log_shows_newest_entries() {
             order: None,
             rma: None,
             at: Utc::now(),
+            account: None,
         };
         app.inner.store.tenant(&tenant).record(&entry).await.unwrap();
     }
@@ -307,13 +308,13 @@ async fn escalated_rma_is_locked_until_resolved() {
 #[tokio::test]
 async fn approval_creates_return_or_reports_refusal() {
     let app = shop::open(guarded()).await;
-    let case = Case::open(&app, &["return order 77897", "buyer-77897@example.com", "yes"]).await;
+    let case = Case::open(&app, &["return order 77897", "buyer-77897@example.com"]).await;
     let ticket = case.returns().await["tickets"][0].clone();
     assert_eq!((&ticket["kind"], &ticket["claim"]["lines"]), (&json!("escalation"), &json!([1])));
     let done = case.resolve(ticket["id"].as_str().unwrap(), "approve", "a regular").await;
     assert_eq!(done["rmas"][0]["order"], "77897", "{done:#}");
     assert_eq!(case.only_rma().await["number"], done["rmas"][0]["number"]);
-    let late = Case::open(&app, &["return order 77894, it arrived broken", "buyer-77894@example.com", "yes"]).await;
+    let late = Case::open(&app, &["return order 77894, it arrived broken", "buyer-77894@example.com"]).await;
     let ticket = late.returns().await["tickets"][0]["id"].as_str().unwrap().to_owned();
     let approval = late.lan.post(&decide(&ticket), &json!({"decision": "approve", "why": "x"}));
     let detail = refused(approval, 409, "illegal_step").await["detail"].clone();

@@ -1,5 +1,6 @@
 //! Reports of wrong answers, and their replay.
 
+mod accounts;
 mod returns;
 
 use std::process::{Command, Output};

@@ -1,7 +1,7 @@
 use frontdesk::domain::ConversationId;
 use frontdesk::domain::identity::Contact;
 use frontdesk::domain::identity::attempts::{AttemptLimit, AttemptSubject};
-use frontdesk::store::order_misses::Verification;
+use frontdesk::store::attempts::{AttemptBy, Verification};
 
 use super::*;
 
@@ -19,7 +19,8 @@ async fn five_wrong_contacts_lock_the_order() {
     let door = shop.store().tenant(&shop.tenant);
     let limit = AttemptLimit::default();
     let verify = async |order: &str, email: &str, at: DateTime<Utc>| {
-        door.verify_order(&number(order), &contact(email), &subjects(order), &limit, at).await.unwrap()
+        let by = AttemptBy { subjects: &subjects(order), limit: &limit, now: at };
+        door.verify_order(&number(order), &contact(email), by).await.unwrap()
     };
     let opened = verify("77893", "John.Doe@example.com", shop.now).await;
     assert!(matches!(&opened, Verification::Verified(order) if order.number == number("77893")), "{opened:?}");
@@ -49,7 +50,8 @@ async fn concurrent_attempts_cannot_exceed_the_limit() {
             let subjects = [AttemptSubject::Conversation(conversation), AttemptSubject::Client(format!("hash-{n}"))];
             let (order, contact) = (number(&format!("9{n:04}")), contact("a@example.com"));
             let door = shop.store().tenant(&shop.tenant);
-            door.verify_order(&order, &contact, &subjects, &AttemptLimit::default(), shop.now).await.unwrap()
+            let by = AttemptBy { subjects: &subjects, limit: &AttemptLimit::default(), now: shop.now };
+            door.verify_order(&order, &contact, by).await.unwrap()
         })
     });
     let mut answered = 0;
@@ -66,7 +68,8 @@ async fn expired_counts_are_removed_but_not_locks() {
     let limit = AttemptLimit { misses: 2, lock: TimeDelta::hours(1) };
     let miss = async |subject: &AttemptSubject, at: DateTime<Utc>| {
         let subjects = std::slice::from_ref(subject);
-        door.verify_order(&number("77893"), &contact("other@example.com"), subjects, &limit, at).await.unwrap()
+        let by = AttemptBy { subjects, limit: &limit, now: at };
+        door.verify_order(&number("77893"), &contact("other@example.com"), by).await.unwrap()
     };
     let (guesser, other) = (AttemptSubject::Client("a".to_owned()), AttemptSubject::Client("b".to_owned()));
     miss(&guesser, shop.now).await;

@@ -3,11 +3,13 @@
 use super::*;
 use crate::desks::returns::advance::{Event, next_state};
 use crate::desks::returns::route::{Step, Worker, decide, route};
-use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, ItemSnapshot, Meta, TicketStatus};
+use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, ItemSnapshot, Meta, Subject, TicketStatus};
 use crate::desks::returns::tests::sample;
 use crate::dialogue::Act;
 use crate::dialogue::utterance::Entities;
 use crate::domain::commerce::OrderNumber;
+use crate::domain::returns::Cause;
+use crate::nlu::entities::Confidence;
 use crate::nlu::entities::Found;
 
 fn says(text: &str) -> Utterance {
@@ -48,15 +50,13 @@ fn mail_failed() -> State {
 
 #[test]
 fn no_after_cancelled_yes_takes_it_back() {
-    for state in [sample::confirmed(), sample::decided(sample::approved()), sample::chosen(Action::Return)] {
-        let next = next_state(state.clone(), Event::Said(no()));
-        assert_eq!(route(&next), Step::Ask(Question::Confirm), "{state:?}");
-        let asked = next_state(next, Event::Asked(Question::Confirm));
-        let other = next_state(asked, Event::Said(no()));
-        assert_eq!(route(&other), Step::Ask(Question::OtherOrder), "{state:?}");
-    }
-    let next = next_state(sample::confirmed(), Event::Said(says("hello?")));
-    assert_eq!(route(&next), Step::Run(Worker::CheckPolicy), "only a no interrupts");
+    let agreed = sample::agreed(Action::Return);
+    let next = next_state(agreed.clone(), Event::Said(no()));
+    assert_eq!(route(&next), Step::Ask(Question::Confirm));
+    let asked = next_state(next, Event::Asked(Question::Confirm));
+    assert_eq!(route(&next_state(asked, Event::Said(no()))), Step::Finish(Ending::Declined));
+    let next = next_state(agreed, Event::Said(says("hello?")));
+    assert_eq!(route(&next), Step::Run(Worker::ProcessReturn), "only a no interrupts");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn never_mind_after_the_ticket_cancels_nothing() {
     let next = next_state(ticketed(), never_mind());
     assert_eq!(next.ticket(), ticketed().ticket());
     assert_eq!(route(&next), Step::Run(Worker::SendEmail));
-    assert_eq!(route(&next_state(sample::confirmed(), never_mind())), Step::Finish(Ending::Declined));
+    assert_eq!(route(&next_state(sample::agreed(Action::Return), never_mind())), Step::Finish(Ending::Declined));
 }
 
 #[test]
@@ -80,10 +80,11 @@ fn shipped_order_is_not_returned_instead_of_cancelled() {
     let in_the_middle = next_state(sample::found(Intent::Return), Event::Said(cancel()));
     for state in [at_first, after_another_matter, in_the_middle] {
         assert!(state.case.wants_cancel, "{state:?}");
-        assert_eq!(decide(&delivered(state.clone(), sample::approved())), (12, Step::Ask(Question::ChooseAction)));
-        let only_return = delivered(state, sample::open(true, false));
-        assert_eq!(decide(&only_return), (12, Step::Ask(Question::OnlyReturn)));
+        let only_return = delivered(state, sample::approved());
+        assert_eq!(decide(&only_return), (11, Step::Ask(Question::OnlyReturn)));
         let agreed = sample::after(Question::OnlyReturn, only_return);
+        let reason = Event::Said(Utterance { intent: Some(Intent::Return), ..says("they are too small") });
+        assert_eq!(route(&next_state(agreed.clone(), reason)), Step::Ask(Question::Confirm), "a reason is no yes");
         let yes = Event::Said(Utterance { answer: Some(Answer::Yes), ..says("yes") });
         assert_eq!(route(&next_state(agreed, yes)), Step::Run(Worker::ProcessReturn));
     }
@@ -96,14 +97,18 @@ fn named_items_are_confirmed_before_a_partial_return() {
     order.items.push(socks);
     let yes = |text: &str| Event::Said(Utterance { answer: Some(Answer::Yes), ..says(text) });
     let both = sample::with_subject(Intent::Return, Subject::new(order, 1.0));
-    let asked = |state: State| next_state(state, Event::Asked(Question::Confirm));
-    let only = next_state(asked(both.clone()), yes("yes, only the socks"));
-    assert_eq!((route(&only), only.lines()), (Step::Ask(Question::Confirm), Some(&vec![2])));
-    let sure = next_state(asked(only), yes("yes, the socks"));
-    assert_eq!((route(&sure), sure.lines()), (Step::Run(Worker::CheckPolicy), Some(&vec![2])));
+    let asked = |state: State, lines: &[u32]| {
+        let decided = next_state(state, Event::Decided(sample::approved(), lines.to_vec(), sample::refund()));
+        next_state(next_state(decided, Event::ActionDecided), Event::Asked(Question::Confirm))
+    };
+    let all = asked(both, &[1, 2]);
+    let only = next_state(all.clone(), yes("yes, only the socks"));
+    assert_eq!((route(&only), only.lines()), (Step::Run(Worker::CheckPolicy), Some(&vec![2])));
+    let sure = next_state(asked(only, &[2]), yes("yes, the socks"));
+    assert_eq!((route(&sure), sure.lines()), (Step::Run(Worker::ProcessReturn), Some(&vec![2])));
     for text in ["yes", "yes, the boots and the socks"] {
-        let whole = next_state(asked(both.clone()), yes(text));
-        assert_eq!((route(&whole), whole.lines()), (Step::Run(Worker::CheckPolicy), None), "{text}");
+        let whole = next_state(all.clone(), yes(text));
+        assert_eq!((route(&whole), whole.lines()), (Step::Run(Worker::ProcessReturn), Some(&vec![1, 2])), "{text}");
     }
 }
 
@@ -118,14 +123,14 @@ fn damage_is_escalated_during_mail_questions_and_duplicates() {
     assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::DamageLater)));
 
     let ticket = ActionTicket { id: sample::rma().to_string(), status: TicketStatus::Duplicate };
-    let found = next_state(sample::confirmed(), Event::AskedBefore(ticket.clone()));
+    let found = next_state(sample::found(Intent::Return), Event::AskedBefore(ticket.clone()));
     assert_eq!((found.handoff.reason(), found.meta.last_rma.as_ref()), (None, Some(&sample::rma())));
     let later = Utterance { intent: None, ..shattered() };
     let over = State { phase: Phase::Over, ..found };
     assert_eq!(next_state(over, Event::Said(later)).handoff.reason(), Some(HandoffReason::DamageLater));
 
     let told = Event::Said(Utterance { entities: order("77893"), ..shattered() });
-    let at_once = State { stage: sample::confirmed().stage, ..next_state(State::default(), told) };
+    let at_once = State { stage: sample::found(Intent::Return).stage, ..next_state(State::default(), told) };
     let next = next_state(at_once, Event::AskedBefore(ticket));
     assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::DamageLater)));
 }
@@ -172,7 +177,7 @@ fn damage_belongs_to_the_current_order() {
         ..sample::shown()
     };
     let other = next_state(shown("77894"), torn());
-    assert_eq!((route(&other), other.handoff.reason()), (Step::Ask(Question::Confirm), None));
+    assert_eq!((route(&other), other.handoff.reason()), (Step::Run(Worker::CheckPolicy), None));
     assert_eq!(other.order_number(), Some(&sample::number()));
     assert_eq!(next_state(shown("77893"), torn()).handoff.reason(), Some(HandoffReason::DamageLater));
 }
@@ -186,10 +191,10 @@ fn wish_after_status_keeps_the_order_shown() {
         utterance
     };
     for (intent, points_back, expected) in [
-        (Intent::Refund, false, Step::Ask(Question::Confirm)),
-        (Intent::Return, false, Step::Ask(Question::Confirm)),
+        (Intent::Refund, false, Step::Run(Worker::CheckPolicy)),
+        (Intent::Return, false, Step::Run(Worker::CheckPolicy)),
         (Intent::OrderStatus, true, Step::Run(Worker::ShowStatus)),
-        (Intent::OrderStatus, false, Step::Ask(Question::OrderNumber)),
+        (Intent::OrderStatus, false, Step::Run(Worker::ShowStatus)),
     ] {
         let next = next_state(shown.clone(), Event::Said(wish(intent, points_back)));
         assert_eq!(route(&next), expected, "{intent:?}");
@@ -242,25 +247,82 @@ fn calling_off_a_ticket_ends_the_flow() {
     let said = Utterance { answer: Some(Answer::Cancel), intent: Some(Intent::Return), ..says("forget my return") };
     assert_eq!(route(&next_state(over.clone(), Event::Said(said.clone()))), Step::Finish(Ending::Other));
     let cancel = said.with(Act::Request(Topic::Cancellation));
-    assert_eq!(route(&next_state(over, Event::Said(cancel))), Step::Ask(Question::OrderNumber), "a new request");
+    assert_eq!(route(&next_state(over, Event::Said(cancel))), Step::Run(Worker::CheckPolicy), "of the same order");
 }
 
 #[test]
 fn some_pieces_are_confirmed_or_need_a_person() {
     let mut order = sample::order();
     order.items[0].quantity = 2;
+    let decision = || Event::Decided(sample::approved(), vec![1], sample::refund());
+    let asked = |state: State| {
+        let decided = next_state(next_state(state, decision()), Event::ActionDecided);
+        next_state(decided, Event::Asked(Question::Confirm))
+    };
     let several = sample::with_subject(Intent::Return, Subject::new(order, 1.0));
     let one = || {
         let utterance = Utterance { answer: Some(Answer::Yes), ..says("yes, only one of them") };
         Event::Said(utterance.with(Act::Mention(Topic::SomePieces)))
     };
-    let told = next_state(sample::after(Question::Confirm, several), one());
+    let told = next_state(asked(several), one());
     assert!(told.wants_some_pieces());
-    assert_eq!(route(&told), Step::Ask(Question::Confirm));
-    let asked = sample::after(Question::Confirm, told);
+    assert_eq!(route(&told), Step::Run(Worker::CheckPolicy), "all pieces are named before a yes counts");
+    let told = asked(told);
     let yes = Event::Said(Utterance { answer: Some(Answer::Yes), ..says("yes") });
-    assert_eq!(route(&next_state(asked.clone(), yes)), Step::Run(Worker::CheckPolicy));
-    assert_eq!(route(&next_state(asked, one())), Step::Run(Worker::Escalate));
-    let single = next_state(sample::after(Question::Confirm, sample::found(Intent::Return)), one());
-    assert_eq!(route(&single), Step::Run(Worker::CheckPolicy), "one piece is the whole item");
+    assert_eq!(route(&next_state(told.clone(), yes)), Step::Run(Worker::ProcessReturn));
+    assert_eq!(route(&next_state(told, one())), Step::Run(Worker::Escalate));
+    let single = next_state(asked(sample::found(Intent::Return)), one());
+    assert_eq!(route(&single), Step::Run(Worker::ProcessReturn), "one piece is the whole item");
+}
+
+#[test]
+fn cancel_after_a_status_means_the_order() {
+    let shown = State { phase: Phase::Over, ..sample::shown() };
+    let cancel = |answer_to_cancel| {
+        let said = Utterance { answer: Some(Answer::Cancel), answer_to_cancel, ..says("cancel it") };
+        Event::Said(said.with(Act::Mention(Topic::Cancellation)))
+    };
+    let next = next_state(shown.clone(), cancel(Some(Answer::Yes)));
+    assert_eq!((route(&next), next.case.wants_cancel), (Step::Run(Worker::CheckPolicy), true));
+    let kept = next_state(shown.clone(), cancel(Some(Answer::No)));
+    assert_eq!(route(&kept), Step::Finish(Ending::Declined), "keep it");
+    let never_mind = Event::Said(Utterance { answer: Some(Answer::Cancel), ..says("never mind") });
+    assert_eq!(route(&next_state(shown, never_mind)), Step::Finish(Ending::Declined));
+}
+
+#[test]
+fn argument_after_a_refusal_does_not_reopen_it() {
+    let refused = State { phase: Phase::Over, ..sample::decided(sample::refused(Cause::WindowOver)) };
+    let argues = || Event::Said(says("that is ridiculous"));
+    let next = next_state(refused.clone(), argues());
+    assert_eq!((route(&next), next.is_refused()), (Step::Run(Worker::ClassifyIntent), true));
+    let asked = next_state(next_state(next, Event::Classified(None)), Event::Asked(Question::Matter));
+    assert_eq!((asked.case.clarifies, asked.was_refused()), (1, true));
+    let again = next_state(asked.clone(), argues());
+    assert_eq!((again.case.clarifies, again.is_refused()), (1, true));
+    let yes = Utterance { answer: Some(Answer::Yes), ..says("yes") }.with(Act::OnlyAnswer);
+    assert_eq!(next_state(asked.clone(), Event::Said(yes)).handoff.reason(), Some(HandoffReason::Person));
+    let wish = Utterance { intent: Some(Intent::Refund), ..says("I want my money") };
+    assert_eq!(route(&next_state(asked, Event::Said(wish))), Step::Run(Worker::CheckPolicy));
+}
+
+#[test]
+fn unanswered_question_leads_to_a_person() {
+    let mut state = sample::wants(Intent::Return);
+    for said in ["hm", "what now", "hello"] {
+        assert_eq!(route(&state), Step::Ask(Question::OrderNumber), "{said}");
+        state = next_state(next_state(state, Event::Asked(Question::OrderNumber)), Event::Said(says(said)));
+    }
+    assert_eq!((route(&state), state.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::GaveUp)));
+}
+
+#[test]
+fn contact_after_misses_retries_the_tried_number() {
+    let mut missed = next_state(sample::named(Intent::Return), Event::OrderNotFound);
+    for question in [Question::NotFound, Question::OrderNumber] {
+        missed = next_state(missed, Event::Asked(question));
+        let said = Utterance { entities: contact("b@example.com"), ..says("b@example.com") };
+        let next = next_state(missed.clone(), Event::Said(said));
+        assert_eq!((route(&next), next.order_number()), (Step::Run(Worker::LookUpOrder), Some(&sample::number())));
+    }
 }

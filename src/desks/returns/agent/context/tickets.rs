@@ -8,7 +8,7 @@ use crate::desks::returns::agent::WHO;
 use crate::desks::returns::agent::tools::ToolError;
 use crate::desks::returns::mail::Template;
 use crate::desks::returns::state::{ActionTicket, EmailStatus, Handoff, HandoffReason, State, TicketStatus};
-use crate::desks::returns::work::{by, mail_context, request_of};
+use crate::desks::returns::work::{by, decided, mail_context, request_of};
 use crate::domain::commerce::Order;
 use crate::domain::returns::{Action, Decision, MailNumber, NoStep, Priority, Rma, RmaNumber, TrackingNumber};
 use crate::jobs::send_mail::wait_for_attempt;
@@ -59,7 +59,7 @@ impl ReturnsContext<'_> {
         let asked = self.asking_for(lines, self.reason(reason));
         let event = self.desk.check_policy(self.turn, &asked).await?;
         let verdict = match &event {
-            Event::Decided(decision, _) => Verdict::Decided(decision.clone()),
+            Event::Decided(decision, ..) => Verdict::Decided(decision.clone()),
             Event::AskedBefore(ticket) => Verdict::AskedBefore(ticket.clone()),
             _ => return Err(ToolError::Trouble),
         };
@@ -78,7 +78,7 @@ impl ReturnsContext<'_> {
         if self.state.case.is_held_back {
             return Err(ToolError::HeldBack);
         }
-        if self.state.wants_some_pieces() && !self.state.is_confirmed() {
+        if self.state.wants_some_pieces() && !self.state.is_agreed() {
             return Err(ToolError::SomePieces);
         }
         let lines = known_lines(order, lines)?;
@@ -92,7 +92,7 @@ impl ReturnsContext<'_> {
             let (terms, asked_at) = (self.desk.terms(), self.turn.accepted_at());
             let decision = self.store().check_eligibility(&order.number, &lines, &reason, &terms, asked_at).await?;
             if decision.eligible {
-                self.advance(Event::Decided(decision, lines.clone()));
+                self.advance(decided(order, decision, lines.clone()));
             }
         }
         let asked = self.asking_for(lines, reason);

@@ -24,7 +24,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
     )]
     NotFound,
     #[error(
-        "too many wrong details were given, so nothing is looked up for now; tell the customer that it is locked for an hour"
+        "too many wrong details were given, so nothing is looked up for now; tell the customer that orders cannot be looked up for now"
     )]
     Locked,
     #[error(

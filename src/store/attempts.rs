@@ -1,39 +1,87 @@
-//! Verifies whose order it is, and locks after too many failed attempts.
+//! Verifies whose order or account it is, and locks after too many failed attempts.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait, Func, LockType, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use super::entities::{TenantEntity, order_misses};
+use super::accounts::find_invoice;
+use super::entities::{TenantEntity, order_misses, subscriptions};
 use super::orders::lock_order;
+use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db};
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::identity::Contact;
 use crate::domain::identity::attempts::{AttemptCount, AttemptLimit, AttemptSubject};
+use crate::domain::telecom::InvoiceNumber;
 
-/// The result of [`TenantStore::verify_order`].
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verification {
-    /// The order has this contact.
-    Verified(Box<Order>),
-    /// The order does not exist or has another contact. The caller cannot distinguish the two.
+pub enum Verification<T> {
+    Verified(T),
+    /// It does not exist or the proof is wrong. The caller cannot distinguish the two.
     Missed,
-    /// There were too many failed attempts, so the order was not looked up.
-    Locked { until: DateTime<Utc> },
+    /// There were too many failed attempts, so nothing was looked up.
+    Locked {
+        until: DateTime<Utc>,
+    },
+}
+
+/// What an attempt counts for, and when it happens.
+#[derive(Clone, Copy, Debug)]
+pub struct AttemptBy<'a> {
+    pub subjects: &'a [AttemptSubject],
+    pub limit: &'a AttemptLimit,
+    pub now: DateTime<Utc>,
 }
 
 impl TenantStore<'_> {
-    /// Compares a contact with an order, and counts a mismatch as a failed attempt of each subject. All in one
-    /// transaction, so that concurrent attempts cannot exceed the limit.
+    /// Returns the order if it has this contact. Counts a mismatch as a failed attempt.
     pub async fn verify_order(
         &self,
         number: &OrderNumber,
         contact: &Contact,
-        subjects: &[AttemptSubject],
-        limit: &AttemptLimit,
-        now: DateTime<Utc>,
-    ) -> Result<Verification> {
+        by: AttemptBy<'_>,
+    ) -> Result<Verification<Box<Order>>> {
+        let find = async |transaction: &Transaction| {
+            let order = lock_order(transaction, self.tenant, number).await?;
+            Ok(order.filter(|order| order.has_contact(contact)).map(Box::new))
+        };
+        self.verify(by, find).await
+    }
+
+    /// Returns the account's `user_id` if the claimed id is its, and the invoice too. Case does not count. Without an invoice, the
+    /// account must only exist. Counts a mismatch as a failed attempt.
+    pub async fn verify_account(
+        &self,
+        claimed: &str,
+        invoice: Option<&InvoiceNumber>,
+        by: AttemptBy<'_>,
+    ) -> Result<Verification<String>> {
+        let find = async |transaction: &Transaction| match invoice {
+            Some(number) => {
+                let invoice = find_invoice(transaction, self.tenant, number).await?;
+                let is_theirs = |user_id: &String| !user_id.is_empty() && user_id.eq_ignore_ascii_case(claimed);
+                Ok(invoice.map(|invoice| invoice.user_id).filter(is_theirs))
+            }
+            None => {
+                let user_id = Func::lower(Expr::col(subscriptions::Column::UserId));
+                let rows =
+                    self.rows::<subscriptions::Entity>().filter(Expr::expr(user_id).eq(claimed.to_ascii_lowercase()));
+                Ok(rows.one(transaction).await?.map(|row| row.user_id))
+            }
+        };
+        self.verify(by, find).await
+    }
+
+    /// Returns what `find` returns, and counts `None` as a failed attempt of each subject. All in one transaction, so that concurrent
+    /// attempts cannot exceed the limit.
+    async fn verify<T>(
+        &self,
+        by: AttemptBy<'_>,
+        find: impl AsyncFnOnce(&Transaction) -> Result<Option<T>>,
+    ) -> Result<Verification<T>> {
+        let AttemptBy { subjects, limit, now } = by;
         let transaction = self.store.begin_fenced().await?;
         let counts = self.lock_counts(&transaction, subjects, now).await?;
         if let Some(until) =
@@ -41,10 +89,9 @@ impl TenantStore<'_> {
         {
             return Ok(Verification::Locked { until });
         }
-        let order = lock_order(&transaction, self.tenant, number).await?.filter(|order| order.has_contact(contact));
-        if let Some(order) = order {
+        if let Some(found) = find(&transaction).await? {
             // Rolls back the rows that `lock_counts` inserted.
-            return Ok(Verification::Verified(Box::new(order)));
+            return Ok(Verification::Verified(found));
         }
         for (subject, count) in counts {
             let count = AttemptCount::after_failure(Some(count).filter(|count| count.misses > 0), now, limit);

@@ -1,0 +1,75 @@
+"""Customers who claim refunds while the server is killed. Each claim must open one case, and each decision be said once."""
+import random
+import threading
+import time
+
+from campaign import PATIENCE, Over
+from returning import talk
+
+# The sample accounts' invoices: user id, number, amount.
+INVOICES = [("u123", "INV-20251001", "145"), ("u123", "INV-12345", "145"), ("u456", "INV-45601", "65")]
+
+
+class Claimer(threading.Thread):
+    """Claims one invoice again and again, each time in a new conversation. A person rejects each claim, so that the next is possible."""
+
+    def __init__(self, world, invoice, seed):
+        super().__init__(daemon=True)
+        self.world, self.chance = world, random.Random(seed)
+        self.user, self.invoice, self.amount = invoice
+        self.enough = threading.Event()
+        # Conversation -> its case.
+        self.done = {}
+
+    def run(self):
+        try:
+            while not self.enough.is_set():
+                self.claim()
+        except Over:
+            pass
+        except Exception as error:
+            self.world.violations.add(f"a customer who claims a refund gave up: {error!r}")
+
+    def claim(self):
+        conversation = self.world.open("telecom_en")
+        first = f"I was overcharged {self.amount} PLN on invoice {self.invoice}, my customer ID is {self.user}"
+        self.done[conversation] = None
+        talk(self.world, conversation, first, {}, lambda told: "refund_case" in told, self.chance)
+        self.done[conversation] = case = next(iter(cases_in(self.world, conversation)))
+        self.reject(conversation, case)
+        self.world.figures.add("refund cases")
+
+    def reject(self, conversation, case):
+        """A person rejects the case, and the customer hears of it."""
+        path = f"/console/api/refund-cases/{case}/decide"
+        status, answer = self.world.insist("POST", path, {"decision": "reject", "why": "no overcharge"})
+        if status != 200:
+            raise RuntimeError(f"POST {path}: {status} {answer}")
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            said = [message for message in self.world.history(conversation) if "decision" in message["metadata"]]
+            if said:
+                with conversation.lock:
+                    conversation.posted[f"decision:{case}"] = (said[0]["text"], said[0]["id"], said[0]["turn"])
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"nothing was said in {conversation.id} about {case} in {PATIENCE} s")
+
+
+def cases_in(world, conversation):
+    told = [message["metadata"] for message in world.history(conversation)]
+    return {metadata["refund_case"]["case_id"] for metadata in told if "refund_case" in metadata}
+
+
+def check_claims(world, done, listed):
+    """Each claim opened one case: `done` are the conversations with their cases, `listed` the cases of the database."""
+    said = world.violations.add
+    for conversation, case in done.items():
+        cases = cases_in(world, conversation)
+        if cases != {case}:
+            said(f"{conversation.id}: the customer received the cases {sorted(cases)}, not {case}")
+    cases = list(done.values())
+    if sorted(cases) != sorted(set(cases)):
+        said(f"two claims have the same case: {sorted(cases)}")
+    if sorted(listed) != sorted(cases):
+        said(f"cases without a claim, or claims without a case: {sorted(set(listed) ^ set(cases))}")

@@ -1,0 +1,85 @@
+//! Begins the flow after one that is over, with what stays from it.
+
+use super::super::super::rules::{Topic, Utterance};
+use super::super::super::state::{Handoff, HandoffReason, Intent, Question, Stage, State, Subject};
+use crate::dialogue::Answer;
+use crate::domain::commerce::OrderNumber;
+
+/// How sure the order is that a message does not name.
+const KEPT_CONFIDENCE: f64 = 0.6;
+
+/// Begins the next flow. The order stays its subject until the message names another one.
+pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
+    let (was_refused, may_argue) = (state.was_refused(), state.may_argue());
+    let (intent, clarifies) = (state.case.intent, state.case.clarifies);
+    let was_offered = state.open_question() == Some(Question::Matter);
+    let subject = state.subject().cloned();
+    let mut next = state.next_flow();
+    if let Some(number) = waiting_order(&next.meta.waiting, utterance) {
+        next.meta.waiting.retain(|other| *other != number);
+        next.case.intent = utterance.intent.or(intent);
+        next.name_order(Some(number), 1.0);
+        return next;
+    }
+    next.meta.waiting.clear();
+    let names_another = utterance.names_order_or_contact() || utterance.mentions(Topic::OtherOrder);
+    let subject = subject.filter(|subject| !names_another && !means_last_return(&next, utterance, subject));
+    let cancels_order = subject.is_some() && cancels(utterance);
+    let declines = matches!(utterance.answer, Some(Answer::No | Answer::Cancel)) && utterance.intent.is_none();
+    if declines && !utterance.names_order_or_contact() && !cancels_order {
+        next.case.intent = Some(Intent::Other);
+    }
+    let Some(subject) = subject else { return next };
+    // If this conversation made a return of that order, its damage belongs to that return.
+    let has_return = next.meta.last_returned.as_ref() == Some(&subject.order.number);
+    let is_damaged = utterance.reports(Topic::Damage) && !has_return;
+    let accepts = was_offered && utterance.affirms() && utterance.only_answers();
+    let appeals = is_damaged || accepts || utterance.asks(Topic::Exception) || utterance.wants_person();
+    let mut kept = Subject::new(subject.order.clone(), KEPT_CONFIDENCE);
+    if was_refused && appeals {
+        // What was refused, also after the customer has argued.
+        next.case.intent = intent.or(Some(Intent::Return));
+        kept.lines = subject.lines;
+        next.handoff = Handoff::Due(if is_damaged { HandoffReason::DamageTold } else { HandoffReason::Person });
+    } else if may_argue && utterance.intent.is_none() && !declines {
+        // The customer argues: the refusal stands.
+        next.case.clarifies = clarifies;
+        kept = Subject { confidence: KEPT_CONFIDENCE, ..subject };
+    } else if cancels_order {
+        next.case.intent = Some(Intent::Return);
+        next.case.wants_cancel = true;
+    }
+    next.stage = Stage::Found(Box::new(kept));
+    next
+}
+
+/// Whether "cancel it" asks for the cancellation of what the conversation is about.
+pub(super) fn cancels(utterance: &Utterance) -> bool {
+    utterance.intent.is_none()
+        && utterance.mentions(Topic::Cancellation)
+        && utterance.answer_to_cancel == Some(Answer::Yes)
+        && !utterance.equivocates()
+}
+
+/// Whether the message is about the conversation's last return, and the subject is another order.
+fn means_last_return(state: &State, utterance: &Utterance, subject: &Subject) -> bool {
+    let is_about_return = utterance.asks(Topic::ReturnStatus) || utterance.requests(Topic::Label);
+    is_about_return && state.meta.last_returned.as_ref().is_some_and(|number| *number != subject.order.number)
+}
+
+/// Returns the order that was named before, if the message continues with it.
+fn waiting_order(waiting: &[OrderNumber], utterance: &Utterance) -> Option<OrderNumber> {
+    match utterance.order() {
+        Some(found) => waiting.iter().find(|number| **number == found.number).cloned(),
+        // "Shall I continue with that one?" was asked, and nothing is done without a further question.
+        None if continues(utterance) => waiting.first().cloned(),
+        None => None,
+    }
+}
+
+/// Whether the message neither declines nor wants anything else.
+fn continues(utterance: &Utterance) -> bool {
+    let is_no = matches!(utterance.answer, Some(Answer::No | Answer::Cancel));
+    let is_other = utterance.wants_person() || utterance.says_goodbye() || utterance.reports(Topic::Damage);
+    utterance.intent.is_none() && !is_no && !is_other
+}

@@ -1,0 +1,20 @@
+//! Requests that a person settles: an exchange, a wrong or missing item, a double charge, an address, an invoice.
+
+use super::super::super::rules::{Topic, Utterance};
+use super::super::super::state::{Intent, State};
+use crate::domain::commerce::OrderStatus;
+
+/// Reads "but nothing came" after the status of a delivered order as a report of missing goods.
+pub(super) fn in_context(state: &State, utterance: &Utterance) -> Option<Utterance> {
+    let counts_as_delivered = state.order()?.status == OrderStatus::Delivered;
+    let asks_status = matches!(utterance.intent, None | Some(Intent::OrderStatus));
+    let is_missing = counts_as_delivered && asks_status && utterance.reports(Topic::NothingCame);
+    let was_shown = state.subject().is_some_and(|subject| subject.status_shown);
+    (is_missing && was_shown && utterance.order().is_none())
+        .then(|| Utterance { intent: Some(Intent::MissingItem), ..utterance.clone() })
+}
+
+/// Whether a message with this intent stays with the request: money for a mistake of the shop is for the person to decide.
+pub(super) fn covers(request: Intent, intent: Intent) -> bool {
+    request.is_mistake() && intent.is_return()
+}

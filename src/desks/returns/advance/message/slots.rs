@@ -1,0 +1,170 @@
+//! What a message adds to the case: the order, the contact, items, the intent and the reason.
+
+use super::super::super::items;
+use super::super::super::rules::{Topic, Utterance};
+use super::super::super::state::{HandoffReason, Intent, Progress, Question, State, Subject};
+use super::{changes_intent, names_another_order, requests};
+use crate::nlu::entities::Confidence;
+
+/// How many characters of the customer's words are kept as the reason.
+const REASON_MAX_CHARS: usize = 1000;
+
+/// Takes the order number and the contact from the message. A different number is a different order.
+pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option<Question>) {
+    if state.ticket().is_some() {
+        // The order has its ticket: a contact is now about the mail.
+        return;
+    }
+    match utterance.order() {
+        Some(found) if names_another_order(state, utterance) => {
+            state.forget_order();
+            if state.meta.tried.as_ref() == Some(&found.number) && !state.meta.contact_fits {
+                // The number is right, so the contact was wrong.
+                state.meta.contact = None;
+            }
+            state.meta.waiting = utterance.other_orders().cloned().collect();
+            state.name_order(Some(found.number.clone()), worth(found.confidence));
+        }
+        None if utterance.mentions(Topic::OtherOrder) && state.order().is_some() => {
+            state.forget_order();
+            state.case.declines += 1;
+            let next = (!state.meta.waiting.is_empty()).then(|| state.meta.waiting.remove(0));
+            state.name_order(next, 1.0);
+        }
+        // "My mail is …" corrects the contact for the number that was tried.
+        None if asks_again(state, asked) && utterance.contact().is_some() => {
+            let tried = state.meta.tried.take();
+            state.name_order(tried, 1.0);
+        }
+        _ => state.case.may_name_order = utterance.entities.has_unread_order && state.order_number().is_none(),
+    }
+    if let Some(contact) = utterance.contact()
+        && state.order().is_none()
+    {
+        let contact = Some(contact.as_str().to_owned());
+        state.meta.contact_fits &= contact == state.meta.contact;
+        state.meta.contact = contact;
+        state.case.other_contact = utterance.other_contact().map(|other| other.as_str().to_owned());
+        state.case.contact_given = true;
+    }
+}
+
+/// Whether the desk asks for a number or a contact after a look-up that found nothing.
+fn asks_again(state: &State, asked: Option<Question>) -> bool {
+    let is_asked = asked.is_some_and(|question| question.is_for_slot() || question == Question::Locked);
+    is_asked && state.order_number().is_none() && state.meta.tried.is_some()
+}
+
+/// `order_match_confidence`, 0 to 1.
+fn worth(confidence: Confidence) -> f64 {
+    match confidence {
+        Confidence::Named => 1.0,
+        Confidence::Alone => 0.9,
+        Confidence::Bare => 0.7,
+    }
+}
+
+/// Takes the items that the message names. Returns whether they differ from the items shown before: then the customer has to
+/// see them before an answer counts.
+pub(super) fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
+    let has_ticket = state.ticket().is_some();
+    let Some(Subject { order, lines, progress, .. }) = state.subject_mut().filter(|_| !has_ticket) else {
+        return false;
+    };
+    let all = || order.items.iter().map(|item| item.line).collect();
+    let named = items::named(&order.items, &utterance.text);
+    if named.is_empty() || named == lines.clone().unwrap_or_else(all) {
+        return false;
+    }
+    *lines = (named.len() < order.items.len()).then_some(named);
+    *progress = Progress::Undecided;
+    true
+}
+
+/// Takes the wish to return only some pieces of an item. The desk shows what comes back and asks again; a customer who still
+/// wants fewer gets a person. Returns whether the message says nothing else about the order.
+pub(super) fn take_pieces(state: &mut State, utterance: &Utterance, asked: Option<Question>) -> bool {
+    if !utterance.mentions(Topic::SomePieces) || state.ticket().is_some() {
+        return false;
+    }
+    let offers = [Question::Confirm, Question::OnlyReturn, Question::OnlyRefund, Question::OfferCancel];
+    let was_told = state.wants_some_pieces() && asked.is_some_and(|question| offers.contains(&question));
+    state.case.some_pieces = true;
+    if !state.wants_some_pieces() {
+        return false;
+    }
+    if was_told {
+        state.handoff.request(HandoffReason::Person);
+    }
+    if let Some(subject) = state.subject_mut() {
+        subject.progress = Progress::Undecided;
+    }
+    true
+}
+
+/// Takes the intent. A different intent in the middle of a flow continues with the same order.
+pub(super) fn take_intent(state: &mut State, utterance: &Utterance) {
+    let Some(intent) = utterance.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, utterance))
+    else {
+        state.case.intent = state.case.intent.or(utterance.intent);
+        return;
+    };
+    let decided = state.is_agreed() || state.ticket().is_some();
+    match state.case.intent {
+        None => {}
+        Some(now) if requests::covers(now, intent) => return,
+        Some(_) if decided || (utterance.answer.is_some() && !changes_intent(state, utterance)) => return,
+        // "Cancel my order" in the middle of a return asks for something else than that return.
+        Some(now) if now == intent && (state.case.wants_cancel || !utterance.requests(Topic::Cancellation)) => return,
+        Some(_) => {
+            if let Some(subject) = state.subject_mut() {
+                subject.progress.undecide();
+            }
+        }
+    }
+    state.case.intent = Some(intent);
+    state.case.wants_both = utterance.leaves_open();
+    // Who wants the money back asks for a refund, which offers to cancel what has not been shipped.
+    state.case.wants_cancel = utterance.requests(Topic::Cancellation) && intent != Intent::Refund;
+    state.case.clarifies = 0;
+}
+
+/// Takes the request for a label: that of the last return, unless the message names another order.
+pub(super) fn take_label(state: &mut State, utterance: &Utterance) {
+    if !utterance.requests(Topic::Label) || state.case.intent != Some(Intent::OrderStatus) {
+        return;
+    }
+    state.case.wants_label = true;
+    if state.order_number().is_none() {
+        state.name_order(state.meta.last_returned.clone(), 1.0);
+    }
+}
+
+/// Takes the conversation's last return for "where is my refund?", unless the message names another order.
+pub(super) fn take_last_return(state: &mut State, utterance: &Utterance) {
+    let is_free = state.order_number().is_none() && state.case.intent == Some(Intent::OrderStatus);
+    if utterance.asks(Topic::ReturnStatus) && is_free {
+        state.name_order(state.meta.last_returned.clone(), 1.0);
+    }
+}
+
+/// Returns the intent of a message that names none: damaged goods come back, and a number alone asks for the order's status.
+fn implied(state: &State, utterance: &Utterance) -> Option<Intent> {
+    if utterance.reports(Topic::Damage) && !state.case.intent.is_some_and(Intent::is_return) {
+        return Some(Intent::Return);
+    }
+    let is_number = utterance.only_answers() && utterance.names_order_or_contact();
+    (is_number && state.case.intent.is_none() && state.order_number().is_some()).then_some(Intent::OrderStatus)
+}
+
+/// Adds the message to the reason, up to a limit.
+pub(super) fn keep_reason(state: &mut State, utterance: &Utterance) {
+    let left = REASON_MAX_CHARS.saturating_sub(state.case.reason.chars().count());
+    if left == 0 || utterance.explanation.is_empty() || state.ticket().is_some() {
+        return;
+    }
+    if !state.case.reason.is_empty() {
+        state.case.reason.push('\n');
+    }
+    state.case.reason.extend(utterance.explanation.chars().take(left));
+}

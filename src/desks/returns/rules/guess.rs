@@ -1,0 +1,98 @@
+//! What a message means by its likeness to examples (`prompts/examples/returns.LANG.tsv`). The patterns decide where they
+//! understand a message; the examples where they do not.
+
+use super::{CHATS, Intent, Topic, Utterance};
+use crate::dialogue::{Act, Answer, Social};
+use crate::nlu::examples::Classifier;
+use crate::replies::ReplyKey;
+
+/// The probability from which a guess counts where the patterns understand nothing.
+const LIKELY: f64 = 0.5;
+/// The probability from which it counts against the patterns, names a wish, stops what is going on, or calls a person.
+const VERY_LIKELY: f64 = 0.6;
+
+/// Completes a message that the patterns do not understand, or that they take for something more common.
+pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) -> Utterance {
+    let is_understood = is_understood(&utterance);
+    if utterance.reports(Topic::Damage) || utterance.answer.is_some() || utterance.only_answers() {
+        return utterance;
+    }
+    let Some(guess) = examples.classify(text).filter(|guess| guess.probability >= LIKELY) else { return utterance };
+    let is_very_likely = guess.probability >= VERY_LIKELY;
+    if !is_understood {
+        apply(utterance, guess.label, is_very_likely)
+    } else if is_very_likely && may_overrule(guess.label, &utterance) {
+        apply(without_findings(utterance), guess.label, true)
+    } else {
+        utterance
+    }
+}
+
+/// Whether the patterns found what the message is about.
+fn is_understood(utterance: &Utterance) -> bool {
+    let has_act = utterance.acts.iter().any(|act| {
+        matches!(act, Act::WantPerson | Act::Leave | Act::Greet | Act::Chat(_) | Act::Request(_))
+            || matches!(act, Act::Ask(_) | Act::Report(Topic::MissingMail))
+    });
+    has_act || utterance.intent.is_some()
+}
+
+/// Whether examples of this kind know better than the patterns, which take its messages for something more common.
+fn may_overrule(label: &str, utterance: &Utterance) -> bool {
+    // A wish for a person is clear, and so is the question where an order is.
+    let is_common = matches!(utterance.intent, None | Some(Intent::Return | Intent::Refund | Intent::Other));
+    let is_request = Intent::ALL.iter().any(|intent| intent.is_request() && intent.as_str() == label);
+    match label {
+        _ if utterance.wants_person() => false,
+        "ticket" | "label" | "human_or_bot" => true,
+        "person" => utterance.intent == Some(Intent::Other),
+        _ => is_request && is_common && !utterance.asks(Topic::Policy) && !utterance.requests(Topic::Label),
+    }
+}
+
+/// Returns the message without what the patterns took it for.
+fn without_findings(mut utterance: Utterance) -> Utterance {
+    utterance.intent = None;
+    utterance.acts.retain(|act| {
+        !matches!(act, Act::WantPerson | Act::Chat(_) | Act::Ask(_) | Act::Request(_) | Act::Report(Topic::MissingMail))
+    });
+    utterance
+}
+
+fn apply(mut utterance: Utterance, label: &str, is_very_likely: bool) -> Utterance {
+    let names_nothing = !utterance.names_order_or_contact();
+    match label {
+        "cancel_order" => {
+            utterance.intent = Some(Intent::Return);
+            utterance.with(Act::Request(Topic::Cancellation))
+        }
+        "damage" => utterance.with(Act::Report(Topic::Damage)),
+        "policy" if is_very_likely && names_nothing => utterance.with(Act::Ask(Topic::Policy)),
+        "ticket" if names_nothing => utterance.with(Act::Ask(Topic::Ticket)),
+        "mail_missing" if names_nothing => {
+            utterance.with(Act::Ask(Topic::Policy)).with(Act::Report(Topic::MissingMail))
+        }
+        "label" => {
+            utterance.intent = Some(Intent::OrderStatus);
+            utterance.with(Act::Request(Topic::Label))
+        }
+        "person" if is_very_likely => utterance.with(Act::WantPerson),
+        "call_off" if is_very_likely && names_nothing => {
+            utterance.answer = Some(Answer::Cancel);
+            utterance.with(Act::Hesitate)
+        }
+        "hesitate" => utterance.with(Act::Hesitate),
+        "complaint" => utterance.with(Act::Complain),
+        "greet" | "thanks" => Utterance { intent: Some(Intent::Other), ..utterance },
+        "goodbye" if names_nothing => Utterance { intent: Some(Intent::Other), ..utterance }.with(Act::Leave),
+        label => {
+            let is_label = |intent: &Intent| intent.as_str() == label && *intent != Intent::Other;
+            utterance.intent = Intent::ALL.into_iter().find(|intent| is_very_likely && is_label(intent));
+            let topic = CHATS.into_iter().find(|topic: &Social| topic.as_str() == label && names_nothing);
+            topic.map_or(utterance.clone(), |topic| utterance.with(Act::Chat(topic)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

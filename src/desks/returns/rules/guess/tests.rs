@@ -1,0 +1,68 @@
+use super::super::tests::{rules, table};
+use super::*;
+use crate::persona::Prompts;
+
+/// What the desk makes of a message, as the examples call it.
+fn kind(utterance: &Utterance) -> &'static str {
+    let chats = utterance.social().map(ReplyKey::as_str);
+    match utterance.intent {
+        _ if utterance.wants_person() => "person",
+        _ if utterance.requests(Topic::Cancellation) => "cancel_order",
+        _ if utterance.reports(Topic::Damage) => "damage",
+        _ if utterance.reports(Topic::MissingMail) => "mail_missing",
+        _ if utterance.requests(Topic::Label) => "label",
+        _ if utterance.asks(Topic::Ticket) => "ticket",
+        _ if utterance.asks(Topic::Policy) => "policy",
+        _ if utterance.cancels() => "call_off",
+        Some(intent) if intent != Intent::Other => intent.as_str(),
+        _ if chats.is_some() => chats.unwrap_or_default(),
+        _ if utterance.complains() => "complaint",
+        _ if utterance.says_goodbye() => "goodbye",
+        _ if utterance.greets() => "greet",
+        Some(_) => "thanks",
+        None if utterance.hesitates() && utterance.answer.is_none() => "hesitate",
+        None => "unclear",
+    }
+}
+
+/// How many rows of a table the patterns, the examples and both together understand, and how many there are.
+fn figures(rows: &[(String, String)]) -> [usize; 4] {
+    let (rules, mut figures) = (rules(), [0; 4]);
+    for (text, wanted) in rows {
+        let patterns = kind(&rules.parse_by_patterns(text));
+        let examples = rules.examples.classify(text).map_or("unclear", |guess| guess.label);
+        let both = kind(&rules.parse(text));
+        let is = |kind: &str| wanted.split('|').any(|wanted| wanted == kind);
+        for (figure, kind) in figures.iter_mut().zip([patterns, examples, both]) {
+            *figure += usize::from(is(kind));
+        }
+        figures[3] += 1;
+        if !is(both) || !is(patterns) {
+            eprintln!("{text:?}: wanted {wanted}; patterns {patterns}, examples {examples}, both {both}");
+        }
+    }
+    figures
+}
+
+#[test]
+fn patterns_and_examples_understand_unseen_messages() {
+    let table = table("returns_messages.tsv");
+    let rows = table.lines().skip(1).map(|line| line.split_once('\t').expect("two columns"));
+    let rows: Vec<_> = rows.map(|(text, wanted)| (text.to_owned(), wanted.to_owned())).collect();
+    let [patterns, examples, both, all] = figures(&rows);
+    eprintln!("of {all}: patterns {patterns}, examples {examples}, both {both}");
+    assert!(both > patterns && both * 100 >= all * 75, "of {all}: patterns {patterns}, both {both}");
+}
+
+#[test]
+fn ten_fold_validation_understands_most_examples() {
+    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
+    let examples = Classifier::read(&prompts, "returns").expect("the shipped examples");
+    let (right, all) = examples.cross_validate(10, |text, wanted, got| {
+        if wanted != got {
+            eprintln!("{text:?}: wanted {wanted}, got {got}");
+        }
+    });
+    eprintln!("cross-validation: {right} of {all}");
+    assert!(right * 100 >= all * 60, "{right} of {all}");
+}

@@ -1,0 +1,294 @@
+//! The telecom desk: technical questions and billing. Its business rules are in `docs/desks/telecom.md`.
+//!
+//! [`Telecom::play`] shows a turn. [`classify`] decides what a message is about, and [`route`] who answers: [`technical`] from
+//! documents, [`billing`] from the customer's account ([`agent`] with a model's tools), or the desk asks what the customer needs.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
+use crate::dialogue::Social;
+use crate::dialogue::language::{self, Settled};
+use crate::domain::commerce::Currency;
+use crate::domain::{Kind, Language, PerShop};
+use crate::grounding::{Canary, Grounding, GroundingRules};
+use crate::jobs::Job;
+use crate::nlu::examples::Classifier;
+use crate::nlu::language::LanguageRules;
+use crate::nlu::long_text::read_text;
+use crate::persona::texts::{ByLanguage, CommonTexts};
+use crate::persona::{PromptError, Prompts};
+use crate::replies::{MissingValue, Replies};
+
+mod agent;
+mod billing;
+mod classify;
+mod decisions;
+mod memory;
+mod replay;
+pub mod route;
+pub(super) mod rules;
+mod said;
+mod sources;
+mod technical;
+mod texts;
+
+use classify::Verdict;
+use memory::{Asked, Decision, Memory};
+use route::{Category, Route};
+use rules::{Parsed, TelecomRules};
+use texts::Text;
+
+/// How often in a row the desk asks what the customer needs before it offers a person.
+const UNCLEAR_IN_A_ROW: u32 = 2;
+
+/// The telecom desk.
+pub struct Telecom {
+    services: Services,
+    texts: Arc<ByLanguage<Replies<Text>>>,
+    common: Arc<ByLanguage<CommonTexts>>,
+    language_rules: LanguageRules,
+    rules: TelecomRules,
+    /// Examples of the categories.
+    examples: Classifier,
+    /// The model's instructions for classification, technical answers and billing.
+    classify_prompt: String,
+    technical_prompt: String,
+    billing_prompt: String,
+    /// Checks what the language model says.
+    grounding: Grounding,
+}
+
+/// Makes the desk of each shop.
+#[derive(Default)]
+pub struct Factory {
+    texts: ShopTexts,
+    common: ShopCommon,
+}
+
+/// The texts of each shop, for jobs.
+type ShopTexts = Arc<PerShop<Arc<ByLanguage<Replies<Text>>>>>;
+
+/// The texts of every desk for each shop, for jobs.
+type ShopCommon = Arc<PerShop<Arc<ByLanguage<CommonTexts>>>>;
+
+#[async_trait]
+impl DeskFactory for Factory {
+    fn name(&self) -> &'static str {
+        "telecom"
+    }
+
+    fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
+        let open = Telecom::load(prompts, languages)?;
+        let (all_texts, all_common) = (self.texts.clone(), self.common.clone());
+        Ok(Box::new(move |services| {
+            let desk = open(services);
+            all_texts.set(&services.shop.tenant, desk.texts.clone());
+            all_common.set(&services.shop.tenant, desk.common.clone());
+            Arc::new(desk)
+        }))
+    }
+
+    fn jobs(&self) -> Vec<Arc<dyn Job>> {
+        let (texts, common) = (self.texts.clone(), self.common.clone());
+        vec![Arc::new(decisions::AnnounceDecision { texts, common })]
+    }
+
+    fn console_panel(&self) -> Option<ConsolePanel> {
+        Some(ConsolePanel::Account)
+    }
+
+    fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {
+        Some(Box::new(replay::Rows))
+    }
+
+    fn message_kinds(&self) -> &'static [Kind] {
+        &[kind::PROMPT, kind::INFO, kind::CASE]
+    }
+}
+
+/// The kinds of messages that only this desk sends.
+mod kind {
+    use crate::domain::Kind;
+
+    /// Asks for something that the desk needs to answer.
+    pub const PROMPT: Kind = Kind::desk("billing_prompt");
+    /// Tells about an account or the refund policy.
+    pub const INFO: Kind = Kind::desk("billing_info");
+    /// Tells about a refund case.
+    pub const CASE: Kind = Kind::desk("refund_case");
+}
+
+impl Telecom {
+    /// Reads the desk's texts and rules.
+    fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
+        let texts = ByLanguage::<Replies<Text>>::load(prompts, "telecom", languages)?;
+        for (language, texts) in texts.iter() {
+            texts.check(1).map_err(|hint| prompts.error(&format!("texts/telecom.{language}.toml"), None, hint))?;
+        }
+        let (texts, common) = (Arc::new(texts), Arc::new(ByLanguage::load(prompts, "common", languages)?));
+        let language_rules = LanguageRules::read(prompts)?;
+        let rules = TelecomRules::read(prompts)?;
+        let examples = Classifier::read(prompts, "telecom")?;
+        let grounding = GroundingRules::read(prompts)?;
+        let classify_prompt = prompts.text("telecom/classify.md")?.to_owned();
+        let technical_prompt = prompts.text("telecom/technical.md")?.to_owned();
+        let billing_prompt = prompts.text("telecom/billing.md")?.to_owned();
+        Ok(move |services: &Services| {
+            let hosts = services.config.grounding.link_hosts.clone();
+            let grounding = grounding.in_currency(Currency::Pln);
+            let grounding = Grounding::new(grounding, hosts, Canary::new(rand::random()));
+            let services = services.clone();
+            Self {
+                texts,
+                common,
+                language_rules,
+                rules,
+                examples,
+                classify_prompt,
+                technical_prompt,
+                billing_prompt,
+                grounding,
+                services,
+            }
+        })
+    }
+
+    /// Returns a text, filled in with these values and the hotline.
+    fn text(&self, turn: &Turn, text: Text, values: &[(&str, &str)]) -> Result<String, MissingValue> {
+        let hotline = ("hotline", self.hotline(turn));
+        self.texts.get(turn.language()).text(text, &[&[hotline], values].concat())
+    }
+
+    async fn say(&self, turn: &mut Turn, kind: Kind, text: Text) -> Result<(), DeskError> {
+        let text = self.text(turn, text, &[])?;
+        Ok(turn.say(kind, &text).await?)
+    }
+
+    fn common(&self, turn: &Turn) -> &CommonTexts {
+        self.common.get(turn.language())
+    }
+
+    fn hotline(&self, turn: &Turn) -> &str {
+        &self.common(turn).hotline
+    }
+
+    /// Settles the conversation's language and parses the message. Returns whether the customer asked for another language.
+    fn listen(&self, turn: &mut Turn) -> (bool, Parsed) {
+        let Settled { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
+        (switched_to.is_some(), self.rules.parse(&text))
+    }
+
+    /// Returns the category of a message that answers what the desk asked, or `None` if it does not.
+    fn answered(&self, parsed: &Parsed, memory: &Memory) -> Option<Category> {
+        match memory.asked? {
+            Asked::Details => parsed.gives_details().then_some(Category::Technical),
+            Asked::Person => parsed.utterance.answer.map(|_| Category::Unknown),
+            of_account => {
+                let answers = parsed.said.answers(of_account) || parsed.utterance.cancels();
+                answers.then_some(Category::Billing)
+            }
+        }
+    }
+
+    /// Reports who answers and why, and remembers it.
+    async fn report(
+        &self,
+        turn: &mut Turn,
+        verdict: Verdict,
+        route: Route,
+        is_unclear: bool,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        turn.note("intent", &verdict);
+        turn.note("route", route);
+        let Verdict { category, confidence, source, reason } = verdict;
+        memory.decided(Decision { turn: turn.number(), category, confidence, source, route, reason });
+        let confidence = (confidence * 100.0).round() / 100.0;
+        let route = Some(route.as_str());
+        Ok(turn.report_route(category.as_str(), route, (confidence, source), is_unclear).await?)
+    }
+
+    /// Lets a person answer, or says where one can be reached.
+    async fn call_person(&self, turn: &mut Turn) -> Result<(), DeskError> {
+        // Without a console, no person would see it.
+        let text = if self.services.config.console.on {
+            turn.ask_for_person();
+            Text::PersonTold
+        } else {
+            Text::PersonCall
+        };
+        self.say(turn, Kind::Social, text).await
+    }
+
+    async fn make_small_talk(&self, turn: &mut Turn, parsed: &Parsed) -> Result<(), DeskError> {
+        let text = match parsed.utterance.social() {
+            None => Text::Greeting,
+            Some(Social::Thanks | Social::Compliment) => Text::Thanks,
+            Some(Social::Goodbye) => Text::Goodbye,
+            Some(Social::HumanOrBot | Social::Name) => Text::Assistant,
+            Some(_) => Text::SmallTalk,
+        };
+        self.say(turn, Kind::Social, text).await
+    }
+
+    /// Asks what the customer needs. When that did not help, it offers a person.
+    async fn clarify(&self, turn: &mut Turn, memory: &mut Memory) -> Result<(), DeskError> {
+        memory.last_agent = Some(Route::Fallback);
+        memory.unclear += 1;
+        if memory.unclear > UNCLEAR_IN_A_ROW {
+            memory.unclear = 0;
+            memory.asked = Some(Asked::Person);
+            return self.say(turn, Kind::Clarify, Text::OfferPerson).await;
+        }
+        self.say(turn, Kind::Clarify, Text::Fallback).await
+    }
+}
+
+#[async_trait]
+impl Desk for Telecom {
+    async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
+        let mut memory = Memory::of(&turn.state);
+        self.settle_refund(turn, &mut memory).await?;
+        let length = turn.message.text.len();
+        let (switched, parsed) = read_text(length, || self.listen(turn));
+        let utterance = &parsed.utterance;
+        let verdict = turn.step("classify").take(self.classify(turn, &parsed, &memory)).await;
+        let route = verdict.route(memory.last_agent);
+        let asked = memory.asked.take();
+        let wants_person = utterance.wants_person() || (asked == Some(Asked::Person) && utterance.affirms());
+        let is_only_switch = switched && utterance.text.is_empty();
+        let is_chat = utterance.social().is_some() || utterance.greets() || is_only_switch;
+        let is_unclear = route == Route::Fallback && !wants_person && !is_chat;
+        self.report(turn, verdict, route, is_unclear, &mut memory).await?;
+        if switched {
+            self.say(turn, Kind::LanguageAck, Text::LanguageAck).await?;
+        }
+        if !is_chat {
+            memory.unclear *= u32::from(is_unclear);
+        }
+        turn.state = memory.to_state();
+        match route {
+            _ if wants_person => self.call_person(turn).await?,
+            Route::Fallback if is_chat => {
+                // Small talk answers no question of the desk.
+                memory.asked = asked;
+                if !is_only_switch {
+                    self.make_small_talk(turn, &parsed).await?;
+                }
+            }
+            Route::Technical => {
+                memory.last_agent = Some(Route::Technical);
+                self.answer_technical(turn, &parsed, asked, &mut memory).await?;
+            }
+            Route::Billing => {
+                memory.last_agent = Some(Route::Billing);
+                self.answer_billing(turn, &parsed, asked, &mut memory).await?;
+            }
+            Route::Fallback => self.clarify(turn, &mut memory).await?,
+        }
+        turn.state = memory.to_state();
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! What the tools work on. The customer comes from the desk, never from a model's arguments.
+
+use async_trait::async_trait;
+use chrono::Utc;
+use serde_json::Value;
+
+use super::tools::ToolError;
+use crate::agent::ToolContext;
+use crate::desks::telecom::Telecom;
+use crate::desks::telecom::billing::{Identity, plain};
+use crate::desks::telecom::memory::Memory;
+use crate::dialogue::agent_turn::AgentContext;
+use crate::dialogue::{DeskError, Turn};
+use crate::domain::commerce::Money;
+use crate::domain::telecom::{InvoiceNumber, RefundCase};
+use crate::domain::{AuditEntry, AuditKind, Sender};
+use crate::grounding::claims::Facts;
+use crate::store::TenantStore;
+
+/// The desk, the turn and the state that the tools of one turn work on.
+pub(super) struct BillingContext<'a> {
+    pub desk: &'a Telecom,
+    pub turn: &'a mut Turn,
+    pub memory: &'a mut Memory,
+    identity: &'a Identity,
+    /// The case that a call has opened (`true`) or found.
+    pub case: Option<(RefundCase, bool)>,
+    /// The claims that the calls support.
+    pub facts: Facts,
+}
+
+impl ToolContext for BillingContext<'_> {
+    type Error = ToolError;
+}
+
+#[async_trait]
+impl AgentContext for BillingContext<'_> {
+    fn turn(&mut self) -> &mut Turn {
+        self.turn
+    }
+
+    async fn record(&mut self, tool: &'static str, call: &Value) -> Result<(), DeskError> {
+        let entry = AuditEntry {
+            kind: AuditKind::Tool,
+            after: Some(call.clone()),
+            conversation: Some(self.turn.conversation.id),
+            account: self.user_id(None).ok(),
+            ..AuditEntry::system("agent", &format!("tool.{tool}"), Utc::now())
+        };
+        Ok(self.store().record(&entry).await?)
+    }
+}
+
+impl<'a> BillingContext<'a> {
+    pub fn new(desk: &'a Telecom, turn: &'a mut Turn, identity: &'a Identity, memory: &'a mut Memory) -> Self {
+        Self { desk, turn, memory, identity, case: None, facts: Facts::OF_DOCUMENTS }
+    }
+
+    pub fn store(&self) -> TenantStore<'_> {
+        self.desk.store_of(self.turn)
+    }
+
+    /// Returns the customer of this conversation. `claimed` is the user that the model named, if it did.
+    pub fn user_id(&self, claimed: Option<&str>) -> Result<String, ToolError> {
+        match self.identity {
+            Identity::Known(user_id) if claimed.is_none_or(|claimed| claimed.eq_ignore_ascii_case(user_id)) => {
+                Ok(user_id.clone())
+            }
+            Identity::Known(_) => Err(ToolError::OtherUser),
+            Identity::Unproved => Err(ToolError::NoProof),
+            Identity::Unknown | Identity::Wrong | Identity::Locked => Err(ToolError::NoUser),
+        }
+    }
+
+    /// Whether the customer's own messages name this invoice.
+    pub fn customer_named_invoice(&self, number: &InvoiceNumber) -> bool {
+        let wanted = plain(number);
+        self.customers_words().any(|text| {
+            let said: String =
+                text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_uppercase();
+            said.match_indices(&wanted)
+                .any(|(at, _)| !said[at + wanted.len()..].starts_with(|c: char| c.is_ascii_digit()))
+        })
+    }
+
+    /// Whether the customer's own messages name this amount.
+    pub fn customer_named_amount(&self, amount: Money) -> bool {
+        self.customers_words().any(|text| self.desk.rules.said(text).names_amount(amount))
+    }
+
+    fn customers_words(&self) -> impl Iterator<Item = &str> {
+        let earlier = self.turn.history.iter().filter(|message| message.sender == Sender::User);
+        earlier.chain([&self.turn.message]).map(|message| message.text.as_str())
+    }
+}

@@ -1,0 +1,20 @@
+//! The tools that a language model may call in the billing part of the desk.
+
+use crate::agent::ToolSet;
+
+use super::context::BillingContext;
+
+mod get_refund_policy;
+mod get_subscription;
+mod open_refund_case;
+mod tool_error;
+
+pub(super) use tool_error::ToolError;
+
+/// Returns the desk's tools. A new tool is one file here and one line in this list.
+pub(super) fn tool_set<'t>() -> ToolSet<BillingContext<'t>> {
+    ToolSet::default()
+        .with::<get_subscription::GetSubscription>()
+        .with::<open_refund_case::OpenRefundCase>()
+        .with::<get_refund_policy::GetRefundPolicy>()
+}

@@ -1,0 +1,86 @@
+//! Whose account it is: the conversation's `user_id`, or a user id with one of its invoice numbers.
+
+use crate::config::AccountVerification;
+use crate::desks::telecom::Telecom;
+use crate::desks::telecom::memory::{Asked, Memory};
+use crate::desks::telecom::said::Said;
+use crate::desks::telecom::texts::Text;
+use crate::dialogue::verification::{Attempt, Attempts};
+use crate::dialogue::{DeskError, Turn};
+use crate::domain::identity::attempts::AttemptSubject;
+
+/// What is known about the account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::desks::telecom) enum Identity {
+    /// The account with this user id is the customer's.
+    Known(String),
+    /// The customer has not named an id.
+    Unknown,
+    /// The customer has named an id, and no invoice.
+    Unproved,
+    /// The id does not exist, or the invoice is not its own.
+    Wrong,
+    /// There were too many wrong attempts.
+    Locked,
+}
+
+impl Identity {
+    /// Returns what the desk says, and what it asks with it.
+    pub fn question(&self) -> (Text, Option<Asked>) {
+        match self {
+            Self::Known(_) | Self::Unknown => (Text::AskUserId, Some(Asked::UserId)),
+            Self::Unproved => (Text::AskProof, Some(Asked::Proof)),
+            Self::Wrong => (Text::NotVerified, Some(Asked::Proof)),
+            Self::Locked => (Text::Locked, None),
+        }
+    }
+}
+
+impl Telecom {
+    /// Takes the id and the invoice that the message names, and verifies them once for each message that names one.
+    pub(in crate::desks::telecom) async fn identify(
+        &self,
+        turn: &Turn,
+        said: &Said,
+        asked: Option<Asked>,
+        memory: &mut Memory,
+    ) -> Result<Identity, DeskError> {
+        if let Some(user_id) = &turn.conversation.user_id {
+            return Ok(Identity::Known(user_id.clone()));
+        }
+        let (user_id, invoice) = (said.user_id(asked), said.invoice(asked));
+        let account = &mut memory.account;
+        let is_other = |known: &String| user_id.is_some_and(|named| !named.eq_ignore_ascii_case(known));
+        if account.verified.as_ref().is_some_and(is_other) {
+            account.verified = None;
+        }
+        if let Some(verified) = &account.verified {
+            return Ok(Identity::Known(verified.clone()));
+        }
+        let names_something = user_id.is_some() || invoice.is_some();
+        account.user_id = user_id.map(str::to_owned).or(account.user_id.take());
+        account.invoice = invoice.or(account.invoice.take());
+        let Some(claimed) = &account.user_id else { return Ok(Identity::Unknown) };
+        let proof = match self.services.config.telecom.verification {
+            AccountVerification::None => None,
+            AccountVerification::Invoice => match &account.invoice {
+                Some(invoice) => Some(invoice),
+                None => return Ok(Identity::Unproved),
+            },
+        };
+        if !names_something {
+            return Ok(Identity::Wrong);
+        }
+        let client = turn.caller.address.map(|address| self.services.client_names.of(address));
+        let (subject, limit) = (AttemptSubject::Account(claimed.clone()), self.services.config.returns.misses);
+        let attempts = Attempts::new(self.store_of(turn), turn, client, subject, limit);
+        Ok(match attempts.at_account(claimed, proof).await? {
+            Attempt::Verified(user_id) => {
+                account.verified = Some(user_id.clone());
+                Identity::Known(user_id)
+            }
+            Attempt::Failed => Identity::Wrong,
+            Attempt::Locked => Identity::Locked,
+        })
+    }
+}

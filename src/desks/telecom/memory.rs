@@ -1,0 +1,169 @@
+//! The desk's state between turns.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::route::{Category, Route};
+use super::rules::Topic;
+use crate::domain::commerce::Money;
+use crate::domain::telecom::{InvoiceNumber, RefundReason};
+use crate::domain::{IntentSource, SourceItem};
+
+/// Decisions that are kept.
+const DECISIONS: usize = 20;
+
+/// Stored when a turn ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    /// Who answered last. Small talk does not change it.
+    pub last_agent: Option<Route>,
+    pub context_flags: Flags,
+    /// The refund case that this conversation opened last.
+    pub billing_case_id: Option<String>,
+    /// What the customer said about a technical problem.
+    pub slots: Details,
+    /// The question that the documents did not answer.
+    pub unanswered: Option<String>,
+    /// What the desk asked last.
+    pub asked: Option<Asked>,
+    /// The sources of the last technical answer.
+    pub last_docs: Vec<SourceItem>,
+    /// The last decisions, oldest first.
+    pub decisions: Vec<Decision>,
+    pub account: Claimed,
+    /// What the customer asked for before the account was known.
+    pub wish: Option<Topic>,
+    pub refund: Option<Draft>,
+    /// How many messages in a row were not understood.
+    pub unclear: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Flags {
+    /// Whether the customer asks for a refund that is not settled.
+    pub refund_in_progress: bool,
+}
+
+/// What a customer says about a technical problem, in the customer's words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::desks) struct Details {
+    pub device: Option<String>,
+    pub access: Option<String>,
+    pub symptoms: Option<String>,
+}
+
+/// A question of the desk that the next message may answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::desks) enum Asked {
+    /// Details of a technical problem.
+    Details,
+    /// Whether a person should take over.
+    Person,
+    /// Whose account it is.
+    UserId,
+    /// An invoice of the account, as a proof.
+    Proof,
+    /// The fields of a refund.
+    Invoice,
+    Amount,
+    Reason,
+}
+
+/// Whose account the conversation is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Claimed {
+    /// The id that the customer named.
+    pub user_id: Option<String>,
+    /// An invoice that the customer named.
+    pub invoice: Option<InvoiceNumber>,
+    /// The account that the two belong to.
+    pub verified: Option<String>,
+}
+
+/// A refund that the customer asks for, until its case is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Draft {
+    pub invoice: Option<InvoiceNumber>,
+    pub amount: Option<Money>,
+    pub reason: Option<RefundReason>,
+    /// In the customer's words.
+    pub description: Option<String>,
+}
+
+/// A decision of the router.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Decision {
+    pub turn: u32,
+    pub category: Category,
+    pub confidence: f64,
+    pub source: IntentSource,
+    pub route: Route,
+    /// The rules that matched, or the model's reason.
+    pub reason: String,
+}
+
+impl Memory {
+    /// Reads the state; the default if it cannot be read.
+    pub fn of(state: &Value) -> Self {
+        Self::deserialize(state).unwrap_or_default()
+    }
+
+    pub fn to_state(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Adds a decision and removes the oldest ones.
+    pub fn decided(&mut self, decision: Decision) {
+        self.decisions.push(decision);
+        let too_many = self.decisions.len().saturating_sub(DECISIONS);
+        self.decisions.drain(..too_many);
+    }
+}
+
+impl Details {
+    /// Takes what a message says. What it does not mention stays.
+    pub fn update(&mut self, said: &Self) {
+        for (known, new) in
+            [(&mut self.device, &said.device), (&mut self.access, &said.access), (&mut self.symptoms, &said.symptoms)]
+        {
+            if new.is_some() {
+                known.clone_from(new);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_twenty_decisions_are_kept() {
+        let mut memory = Memory::default();
+        let decision = |turn| Decision {
+            turn,
+            category: Category::Billing,
+            confidence: 0.9,
+            source: IntentSource::Rules,
+            route: Route::Billing,
+            reason: String::new(),
+        };
+        (1..=25).for_each(|turn| memory.decided(decision(turn)));
+        let turns: Vec<u32> = memory.decisions.iter().map(|decision| decision.turn).collect();
+        assert_eq!(turns, (6..=25).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn later_details_replace_earlier_ones() {
+        let mut known = Details { device: Some("Archer".into()), ..Details::default() };
+        known.update(&Details { access: Some("FTTH".into()), ..Details::default() });
+        known.update(&Details { device: Some("Deco".into()), ..Details::default() });
+        assert_eq!(known, Details { device: Some("Deco".into()), access: Some("FTTH".into()), symptoms: None });
+    }
+}

@@ -1,0 +1,54 @@
+//! Copies the rows of a case: plans, the customer's account, invoices and refund cases.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
+use crate::domain::telecom::InvoiceNumber;
+use crate::store::account_snapshot::{AccountSnapshot, AskedAccount};
+use crate::store::{Store, StoreError};
+
+/// Words that are looked up for a copy, as user ids and as invoice numbers.
+const NAMED_MAX: usize = 200;
+
+/// The rows of the conversation's accounts.
+pub(super) struct Rows;
+
+#[async_trait]
+impl ReplayFixture for Rows {
+    async fn copy(&self, shop: &Store, turn: &AskedTurn) -> Result<Option<Value>, StoreError> {
+        Ok(serde_json::to_value(shop.tenant(&turn.tenant).snapshot_accounts(&asked_of(turn)).await?).ok())
+    }
+
+    /// Without rows, the shop's current ones are used.
+    async fn restore(
+        &self,
+        rows: Option<Value>,
+        shop: Option<&Store>,
+        to: &Store,
+        turn: &AskedTurn,
+    ) -> Result<(), FixtureError> {
+        let rows: AccountSnapshot = match (rows, shop) {
+            (Some(rows), _) => serde_json::from_value(rows)?,
+            (None, Some(shop)) => shop.tenant(&turn.tenant).snapshot_accounts(&asked_of(turn)).await?,
+            (None, None) => return Ok(()),
+        };
+        Ok(to.restore_accounts(rows).await?)
+    }
+}
+
+/// Describes the question for a copy. Every word that could be a user id or an invoice number counts, whether or not today's rules
+/// recognize it, so that a replay with improved rules finds its account.
+fn asked_of(turn: &AskedTurn) -> AskedAccount {
+    let state = turn.state.to_string();
+    let texts = turn.texts.iter().rev().map(String::as_str).chain([state.as_str()]);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-/_.@".contains(c);
+    let words = texts.flat_map(|text| text.split(move |c| !is_part(c))).map(|word| word.trim_matches(['.', '-', '/']));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).take(NAMED_MAX).collect();
+    AskedAccount {
+        conversation: turn.conversation,
+        at: turn.asked_at,
+        users: turn.user_id.iter().map(String::as_str).chain(words.iter().copied()).map(str::to_owned).collect(),
+        invoices: words.iter().filter_map(|word| word.parse::<InvoiceNumber>().ok()).collect(),
+    }
+}

@@ -1,0 +1,230 @@
+//! Parses messages by rules, without a model. The words are in `prompts/rules/telecom.toml` and `prompts/rules/telecom.LANG.toml`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::Details;
+use super::route::Category;
+use super::said::{NumberWords, Said};
+use crate::dialogue::social::{Social, SocialRules};
+use crate::dialogue::{self, Act, Answer};
+use crate::domain::commerce::Currency;
+use crate::domain::telecom::RefundReason;
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
+use crate::nlu::facts;
+use crate::persona::{PromptError, Prompts};
+
+/// A parsed message of this desk's customer. Its intent is `None` where the words decide nothing.
+pub(in crate::desks) type Utterance = dialogue::Utterance<Category, Topic>;
+
+/// What a billing message asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::desks) enum Topic {
+    Subscription,
+    Invoices,
+    Refund,
+    Policy,
+    CaseStatus,
+    /// A money matter that the desk does not handle.
+    OutOfScope,
+}
+
+/// A message with what it says for this desk.
+#[derive(Clone, Debug, Default)]
+pub(in crate::desks) struct Parsed {
+    pub utterance: Utterance,
+    pub technical: Strength,
+    pub billing: Strength,
+    /// Details of a technical problem.
+    pub details: Details,
+    /// Details of an account and a refund.
+    pub said: Said,
+}
+
+impl Parsed {
+    /// Whether the message names a detail of a technical problem, and no matter of billing.
+    pub fn gives_details(&self) -> bool {
+        self.details != Details::default() && self.billing < Strength::Clear
+    }
+}
+
+/// How clearly the words of a message belong to a category.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::desks) enum Strength {
+    #[default]
+    None,
+    Weak,
+    Clear,
+}
+
+/// The keywords of the desk.
+#[derive(Debug)]
+pub(in crate::desks) struct TelecomRules {
+    lexicon: Lexicon,
+    social: SocialRules,
+    filler: Vec<Pattern>,
+    greeting: Vec<Pattern>,
+    yes: Vec<Pattern>,
+    no: Vec<Pattern>,
+    cancel: Vec<Pattern>,
+    technical: Words,
+    billing: Words,
+    asks: BTreeMap<Topic, Vec<Pattern>>,
+    slots: Slots<Vec<Pattern>>,
+    numbers: NumberWords,
+    source_headings: Vec<String>,
+}
+
+/// The words of a category.
+#[derive(Debug)]
+struct Words {
+    clear: Vec<Pattern>,
+    weak: Vec<Pattern>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RuleFile {
+    plain_words: Vec<String>,
+    aliases: HashMap<String, String>,
+    classes: HashMap<String, Vec<String>>,
+    /// The topics of small talk, in order, and their patterns.
+    topics: Vec<Social>,
+    social: HashMap<Social, Vec<String>>,
+    asks: BTreeMap<Topic, Vec<String>>,
+    filler: Vec<String>,
+    greeting: Vec<String>,
+    yes: Vec<String>,
+    no: Vec<String>,
+    cancel: Vec<String>,
+    source_headings: Vec<String>,
+    user_id_words: Vec<String>,
+    invoice_words: Vec<String>,
+    technical: WordFile,
+    billing: WordFile,
+    reasons: BTreeMap<RefundReason, Vec<String>>,
+    slots: Slots<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct WordFile {
+    clear: Vec<String>,
+    weak: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Slots<T> {
+    device: T,
+    access: T,
+    symptoms: T,
+}
+
+impl TelecomRules {
+    /// Reads `rules/common.*.toml`, `rules/social*.toml` and `rules/telecom*.toml`.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        let serial_words = prompts.serial_words()?;
+        let facts = facts::Lexicon::read(prompts)?.in_currency(Currency::Pln);
+        prompts.rules(&["common", "social", "telecom"], |file: RuleFile| {
+            let lexicon = Lexicon::new(file.aliases.clone(), file.classes.clone())
+                .with_plain_words(&file.plain_words)
+                .with_serial_words(serial_words);
+            Self::new(file, lexicon, facts)
+        })
+    }
+
+    fn new(file: RuleFile, lexicon: Lexicon, facts: facts::Lexicon) -> Result<Self, InvalidPattern> {
+        let patterns = |written: &Vec<String>| lexicon.patterns(written);
+        let words = |file: &WordFile| Ok(Words { clear: patterns(&file.clear)?, weak: patterns(&file.weak)? });
+        let asks = file.asks.iter().map(|(topic, written)| Ok((*topic, patterns(written)?)));
+        let reasons = file.reasons.iter().map(|(reason, written)| Ok((*reason, patterns(written)?)));
+        Ok(Self {
+            social: SocialRules::new(&file.topics, &file.social, &lexicon)?,
+            filler: patterns(&file.filler)?,
+            greeting: patterns(&file.greeting)?,
+            yes: patterns(&file.yes)?,
+            no: patterns(&file.no)?,
+            cancel: patterns(&file.cancel)?,
+            technical: words(&file.technical)?,
+            billing: words(&file.billing)?,
+            asks: asks.collect::<Result<_, _>>()?,
+            slots: Slots {
+                device: patterns(&file.slots.device)?,
+                access: patterns(&file.slots.access)?,
+                symptoms: patterns(&file.slots.symptoms)?,
+            },
+            numbers: NumberWords {
+                facts,
+                user_id: patterns(&file.user_id_words)?,
+                invoice: patterns(&file.invoice_words)?,
+                reasons: reasons.collect::<Result<_, _>>()?,
+            },
+            source_headings: file.source_headings,
+            lexicon,
+        })
+    }
+
+    /// The headings under which a language model lists its sources.
+    pub fn source_headings(&self) -> &[String] {
+        &self.source_headings
+    }
+
+    /// Parses a message by itself.
+    pub fn parse(&self, text: &str) -> Parsed {
+        let stream = self.lexicon.tokenize(text);
+        let (social, hidden) = self.social.find(&stream);
+        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &hidden).is_some());
+        let strength = |words: &Words| match () {
+            () if has(&words.clear) => Strength::Clear,
+            () if has(&words.weak) => Strength::Weak,
+            () => Strength::None,
+        };
+        let (technical, billing) = (strength(&self.technical), strength(&self.billing));
+        let greeting = match_mask(&self.greeting, &stream, &[]);
+        let filler = match_mask(&self.filler, &stream, &[]);
+        let is_polite = filler.iter().zip(&greeting).all(|(filler, greeting)| *filler || *greeting);
+        let has_question = text.contains('?');
+        let is_clear = technical.max(billing) == Strength::Clear;
+        // "Thanks, it works now" is not a question about what works.
+        let is_business = is_clear || (technical.max(billing) == Strength::Weak && (social.is_empty() || has_question));
+        let mut utterance = Utterance { text: text.to_owned(), answer: self.answer(&stream), ..Utterance::default() };
+        for (topic, patterns) in &self.asks {
+            utterance.set(Act::Ask(*topic), has(patterns));
+        }
+        utterance.set(Act::WantPerson, social.contains(&Social::Person));
+        utterance.set(Act::Greet, is_polite && greeting.contains(&true));
+        utterance.set(Act::Question, has_question);
+        if let Some(topic) = social.first().filter(|_| !is_business) {
+            utterance.set(Act::Chat(*topic), true);
+        }
+        Parsed { utterance, technical, billing, details: self.details(&stream), said: self.numbers.read(&stream) }
+    }
+
+    /// Reads what a message says about an account and a refund.
+    pub fn said(&self, text: &str) -> Said {
+        self.numbers.read(&self.lexicon.tokenize(text))
+    }
+
+    fn answer(&self, stream: &TokenStream<'_>) -> Option<Answer> {
+        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
+        match () {
+            () if has(&self.cancel) => Some(Answer::Cancel),
+            () if has(&self.no) => Some(Answer::No),
+            () if has(&self.yes) => Some(Answer::Yes),
+            () => None,
+        }
+    }
+
+    fn details(&self, stream: &TokenStream<'_>) -> Details {
+        let said = |patterns: &[Pattern]| {
+            let longest =
+                patterns.iter().filter_map(|pattern| pattern.find(stream, &[])).max_by_key(|words| words.len());
+            longest.map(|words| stream.source(words).to_owned())
+        };
+        let Slots { device, access, symptoms } = &self.slots;
+        Details { device: said(device), access: said(access), symptoms: said(symptoms) }
+    }
+}

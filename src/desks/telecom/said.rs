@@ -1,0 +1,232 @@
+//! What a message says about an account and a refund: user ids, invoice and case numbers, amounts and the reason.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::memory::Asked;
+use crate::domain::commerce::{Currency, Money};
+use crate::domain::telecom::{CaseId, InvoiceNumber, RefundReason};
+use crate::domain::text::{Pattern, TokenStream};
+use crate::nlu::facts::{self, Amount, Value};
+
+/// The name of the złoty in `rules/facts.toml`.
+const PLN: &str = "pln";
+/// Digits of a word with a hyphen or slash that is an invoice number without being called so.
+const INVOICE_DIGITS: usize = 3;
+
+/// Words that say what a number is.
+#[derive(Debug)]
+pub(in crate::desks) struct NumberWords {
+    pub facts: facts::Lexicon,
+    pub user_id: Vec<Pattern>,
+    pub invoice: Vec<Pattern>,
+    pub reasons: BTreeMap<RefundReason, Vec<Pattern>>,
+}
+
+/// What a message says, in its order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::desks) struct Said {
+    user_ids: Vec<String>,
+    invoices: Vec<InvoiceNumber>,
+    pub cases: Vec<CaseId>,
+    /// Amounts in złoty. `None` has more than two decimals.
+    amounts: Vec<Option<Money>>,
+    /// Numbers without a unit, which may be amounts.
+    numbers: Vec<Option<Money>>,
+    pub reason: Option<RefundReason>,
+    /// Other words with a digit.
+    others: Vec<String>,
+}
+
+/// An amount that a message names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::desks) enum SaidAmount {
+    One(Money),
+    /// It has more than two decimals.
+    TooExact,
+    /// There is none, or several of which any may be meant.
+    Unclear,
+}
+
+impl Said {
+    /// Returns the user id, also an unnamed one if the desk asked for it.
+    pub fn user_id(&self, asked: Option<Asked>) -> Option<&str> {
+        let others = self.others.iter().filter(|_| asked == Some(Asked::UserId));
+        self.user_ids.iter().chain(others).next().map(String::as_str)
+    }
+
+    /// Returns the invoice number, also an unnamed one if the desk asked for it.
+    pub fn invoice(&self, asked: Option<Asked>) -> Option<InvoiceNumber> {
+        let is_asked = matches!(asked, Some(Asked::Invoice | Asked::Proof));
+        let others = self.others.iter().filter(|_| is_asked).filter_map(|word| word.parse().ok());
+        self.invoices.iter().cloned().chain(others).next()
+    }
+
+    /// Returns the amount, also a bare number if the desk asked for it.
+    pub fn amount(&self, asked: Option<Asked>) -> SaidAmount {
+        let numbers = if asked == Some(Asked::Amount) { &self.numbers[..] } else { &[] };
+        let mut all = if self.amounts.is_empty() { numbers.to_vec() } else { self.amounts.clone() };
+        all.dedup();
+        match all[..] {
+            [Some(amount)] => SaidAmount::One(amount),
+            [None] => SaidAmount::TooExact,
+            _ => SaidAmount::Unclear,
+        }
+    }
+
+    /// Whether the message names this amount, with its currency or without.
+    pub fn names_amount(&self, amount: Money) -> bool {
+        self.amounts.contains(&Some(amount)) || self.numbers.contains(&Some(amount))
+    }
+
+    /// Whether the message names what a refund is about.
+    pub fn is_concrete(&self) -> bool {
+        !self.invoices.is_empty() || !self.amounts.is_empty()
+    }
+
+    /// Whether the message answers what the desk asked.
+    pub fn answers(&self, asked: Asked) -> bool {
+        match asked {
+            Asked::UserId => self.user_id(Some(asked)).is_some(),
+            Asked::Proof => self.invoice(Some(asked)).is_some() || self.user_id(Some(asked)).is_some(),
+            Asked::Invoice => self.invoice(Some(asked)).is_some(),
+            Asked::Amount => self.amount(Some(asked)) != SaidAmount::Unclear,
+            Asked::Reason => self.reason.is_some(),
+            Asked::Details | Asked::Person => false,
+        }
+    }
+}
+
+impl NumberWords {
+    /// Reads a message.
+    pub fn read(&self, stream: &TokenStream<'_>) -> Said {
+        let text = stream.text();
+        let named = |patterns: &[Pattern]| -> Vec<usize> {
+            let ends = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end);
+            let starts = ends.filter_map(|end| stream.tokens().get(end)).map(|token| token.span.start);
+            let mut starts: Vec<usize> = starts.collect();
+            starts.sort_unstable();
+            starts
+        };
+        let (user_ids, invoices) = (named(&self.user_id), named(&self.invoice));
+        let facts = facts::read(text, &self.facts);
+        let money = facts.iter().filter(|fact| matches!(fact.value, Value::Money(..)));
+        let money: Vec<Range<usize>> = money.map(|fact| fact.range.clone()).collect();
+        let mut said = Said::default();
+        let mut numbers_of_things: Vec<Range<usize>> = Vec::new();
+        for range in words(text) {
+            let word = &text[range.clone()];
+            let is_called = |starts: &[usize]| {
+                let next = starts.partition_point(|start| *start < range.start);
+                starts.get(next).is_some_and(|start| range.contains(start))
+            };
+            let digits = word.bytes().filter(u8::is_ascii_digit).count();
+            if digits == 0 || overlaps(&money, &range) {
+                continue;
+            }
+            let invoice = word.parse::<InvoiceNumber>().ok();
+            let looks_like_invoice = digits >= INVOICE_DIGITS
+                && word.contains(['-', '/', '_'])
+                && word.contains(|c: char| c.is_ascii_alphabetic());
+            match (word.parse::<CaseId>(), invoice) {
+                (Ok(case), _) => said.cases.push(case),
+                (_, Some(number)) if looks_like_invoice || is_called(&invoices) => said.invoices.push(number),
+                _ if is_called(&user_ids) || looks_like_user_id(word) => said.user_ids.push(word.to_owned()),
+                _ => {
+                    said.others.push(word.to_owned());
+                    continue;
+                }
+            }
+            numbers_of_things.push(range);
+        }
+        for fact in facts.iter().filter(|fact| !overlaps(&numbers_of_things, &fact.range)) {
+            match &fact.value {
+                Value::Money(amount, currency) if currency == PLN => said.amounts.push(grosze(*amount)),
+                Value::Number(number) => said.numbers.push(grosze(*number)),
+                _ => {}
+            }
+        }
+        let is_reason = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
+        said.reason = self.reasons.iter().find(|(_, patterns)| is_reason(patterns)).map(|(reason, _)| *reason);
+        said
+    }
+}
+
+/// Returns an amount of złoty, or `None` if it has more than two decimals.
+fn grosze(amount: Amount) -> Option<Money> {
+    let minor = amount.times(100).as_whole().and_then(|minor| i64::try_from(minor).ok())?;
+    Some(Money::new(minor, Currency::Pln))
+}
+
+/// Whether a word is letters and then digits, like the ids of accounts.
+fn looks_like_user_id(word: &str) -> bool {
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = word.len() - digits.len();
+    (1..=4).contains(&letters) && (2..=12).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a range overlaps one of these, which are in order and apart.
+fn overlaps(ordered: &[Range<usize>], range: &Range<usize>) -> bool {
+    let next = ordered.partition_point(|other| other.end <= range.start);
+    ordered.get(next).is_some_and(|other| other.start < range.end)
+}
+
+/// Returns the words between spaces, without the punctuation around them.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for piece in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')' | '"' | '?' | '!')) {
+        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        let start = at + (piece.len() - piece.trim_start_matches(|c: char| !c.is_alphanumeric()).len());
+        if !word.is_empty() {
+            found.push(start..start + word.len());
+        }
+        at += piece.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desks::telecom::rules::TelecomRules;
+    use crate::persona::Prompts;
+
+    fn said(text: &str) -> Said {
+        TelecomRules::read(&Prompts::shipped()).expect("the rules").said(text)
+    }
+
+    fn pln(minor: i64) -> SaidAmount {
+        SaidAmount::One(Money::new(minor, Currency::Pln))
+    }
+
+    #[test]
+    fn invoices_users_and_amounts_are_told_apart() {
+        for (text, user_id, invoice, amount) in [
+            ("I was overcharged PLN 100 on invoice INV-12345", None, Some("INV-12345"), pln(10_000)),
+            ("It's u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
+            ("my customer id is 445566", Some("445566"), None, SaidAmount::Unclear),
+            ("zwrot 45,50 zł z faktury FV/2025/10/17", None, Some("FV/2025/10/17"), pln(4_550)),
+            ("1 000 zł", None, None, pln(100_000)),
+            ("0.005 PLN", None, None, SaidAmount::TooExact),
+            ("145 PLN instead of 45 PLN", None, None, SaidAmount::Unclear),
+            ("refund 20 EUR", None, None, SaidAmount::Unclear),
+            ("what about case R10001", None, None, SaidAmount::Unclear),
+            ("my Wi-Fi 6 router", None, None, SaidAmount::Unclear),
+        ] {
+            let said = said(text);
+            let found = (said.user_id(None), said.invoice(None).map(String::from), said.amount(None));
+            assert_eq!(found, (user_id, invoice.map(str::to_owned), amount), "{text}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn bare_numbers_answer_what_was_asked() {
+        let number = said("it is 4550");
+        assert_eq!(number.amount(Some(Asked::Amount)), pln(455_000));
+        assert_eq!(number.invoice(Some(Asked::Invoice)).map(String::from).as_deref(), Some("4550"));
+        assert_eq!(number.user_id(Some(Asked::UserId)), Some("4550"));
+        assert_eq!((number.amount(None), number.invoice(None)), (SaidAmount::Unclear, None));
+    }
+}

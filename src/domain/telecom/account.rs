@@ -1,0 +1,60 @@
+//! What a customer has: a plan, and invoices for it.
+
+use chrono::NaiveDate;
+
+use super::invoice_number::InvoiceNumber;
+use super::refund_case::RefundCase;
+use crate::domain::commerce::money::Money;
+use crate::domain::string_enum::string_enum;
+
+/// A plan that the shop sells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// A short name such as `M`, unique in the shop.
+    pub code: String,
+    /// The name for customers.
+    pub name: String,
+    pub price_monthly: Money,
+}
+
+string_enum! {
+    /// Whether a customer can use the plan.
+    pub enum SubscriptionStatus {
+        Active = "active",
+        /// Blocked, for example because an invoice is overdue.
+        Suspended = "suspended",
+        Cancelled = "cancelled",
+    }
+}
+
+/// A customer's plan. A customer has at most one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// The customer's id in the shop's own system: the `user_id` of conversations.
+    pub user_id: String,
+    pub plan: Plan,
+    pub status: SubscriptionStatus,
+    /// The first day of the contract.
+    pub start_date: NaiveDate,
+}
+
+/// An invoice to a customer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invoice {
+    pub number: InvoiceNumber,
+    /// Whose invoice it is; empty after an erasure.
+    pub user_id: String,
+    /// The total.
+    pub amount: Money,
+    pub issued_on: NaiveDate,
+}
+
+/// A customer's subscription with what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    pub subscription: Subscription,
+    /// The last three invoices, newest first.
+    pub invoices: Vec<Invoice>,
+    /// All refund cases, newest first.
+    pub cases: Vec<RefundCase>,
+}

@@ -1,0 +1,95 @@
+//! Invoice numbers, such as `INV-20251001` or `FV/2025/10/17`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The number of an invoice, in upper case: 3 to 64 letters, digits and `-`, `/`, `_`, `.`, with a digit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct InvoiceNumber(String);
+
+/// Why a text is no invoice number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidInvoiceNumber {
+    #[error("it is not 3 to 64 characters long")]
+    Length,
+    #[error("it has a character other than A-Z, 0-9, '-', '/', '_' and '.'")]
+    Character,
+    #[error("it has no digit")]
+    NoDigit,
+}
+
+impl InvoiceNumber {
+    pub const MIN_LENGTH: usize = 3;
+    pub const MAX_LENGTH: usize = 64;
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for InvoiceNumber {
+    type Err = InvalidInvoiceNumber;
+
+    /// Case does not count.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-/_.".contains(&b)) {
+            Err(InvalidInvoiceNumber::Character)
+        } else if !(Self::MIN_LENGTH..=Self::MAX_LENGTH).contains(&text.len()) {
+            Err(InvalidInvoiceNumber::Length)
+        } else if !text.bytes().any(|b| b.is_ascii_digit()) {
+            Err(InvalidInvoiceNumber::NoDigit)
+        } else {
+            Ok(Self(text.to_ascii_uppercase()))
+        }
+    }
+}
+
+impl TryFrom<String> for InvoiceNumber {
+    type Error = InvalidInvoiceNumber;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<InvoiceNumber> for String {
+    fn from(number: InvoiceNumber) -> Self {
+        number.0
+    }
+}
+
+impl fmt::Display for InvoiceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invoice_number_becomes_upper_case_or_explains() {
+        for (text, expected) in [
+            ("inv-20251001", Ok("INV-20251001")),
+            (" FV/2025/10/17 ", Ok("FV/2025/10/17")),
+            ("123", Ok("123")),
+            ("12", Err(InvalidInvoiceNumber::Length)),
+            ("INV", Err(InvalidInvoiceNumber::NoDigit)),
+            ("INV 1", Err(InvalidInvoiceNumber::Character)),
+            ("żółw-1", Err(InvalidInvoiceNumber::Character)),
+        ] {
+            assert_eq!(
+                text.parse::<InvoiceNumber>().as_ref().map(InvoiceNumber::as_str),
+                expected.as_deref(),
+                "{text:?}"
+            );
+        }
+        assert!("1".repeat(64).parse::<InvoiceNumber>().is_ok());
+        assert_eq!("1".repeat(65).parse::<InvoiceNumber>(), Err(InvalidInvoiceNumber::Length));
+    }
+}

@@ -1,0 +1,144 @@
+//! Telecom accounts: plans, subscriptions and invoices.
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use super::entities::{audit, invoices, plans, subscriptions};
+use super::{Result, TenantStore, unreadable};
+use crate::domain::commerce::{Currency, Money};
+use crate::domain::telecom::{Account, Invoice, InvoiceNumber, Plan, Subscription, SubscriptionStatus};
+use crate::domain::{Conversation, TenantId};
+
+/// The number of invoices in an [`Account`].
+const INVOICES_LISTED: u64 = 3;
+
+impl TenantStore<'_> {
+    /// Returns the account with this `user_id`, exactly as written: its subscription, last three invoices and refund cases.
+    pub async fn find_account(&self, user_id: &str) -> Result<Option<Account>> {
+        let read = &self.store.read;
+        let found = subscriptions::Entity::find_by_id((self.tenant.to_string(), user_id.to_owned())).one(read).await?;
+        let Some(row) = found else { return Ok(None) };
+        let plan = plans::Entity::find_by_id((self.tenant.to_string(), row.plan_code.clone())).one(read).await?;
+        let subscription = read_subscription(row, plan)?;
+        let invoices = self
+            .rows::<invoices::Entity>()
+            .filter(invoices::Column::UserId.eq(user_id))
+            .order_by_desc(invoices::Column::IssuedOn)
+            .order_by_desc(invoices::Column::Number)
+            .limit(INVOICES_LISTED)
+            .all(read)
+            .await?;
+        let cases = self.list_refund_cases_of(user_id).await?;
+        let invoices = invoices.into_iter().map(read_invoice).collect::<Result<_>>()?;
+        Ok(Some(Account { subscription, invoices, cases }))
+    }
+
+    /// Returns the `user_id` of the account that the conversation is about: the one that the shop named, else the one that the customer
+    /// proved last.
+    pub async fn find_account_of(&self, conversation: &Conversation) -> Result<Option<String>> {
+        if let Some(user_id) = &conversation.user_id {
+            return Ok(Some(user_id.clone()));
+        }
+        let proved = self
+            .rows::<audit::Entity>()
+            .filter(audit::Column::ConversationId.eq(conversation.id.0))
+            .filter(audit::Column::UserId.is_not_null())
+            .order_by_desc(audit::Column::Id)
+            .one(&self.store.read)
+            .await?;
+        Ok(proved.and_then(|row| row.user_id))
+    }
+
+    /// Lists the shop's plans, the cheapest first.
+    pub async fn list_plans(&self) -> Result<Vec<Plan>> {
+        let rows = self
+            .rows::<plans::Entity>()
+            .order_by_asc(plans::Column::PriceMonthly)
+            .order_by_asc(plans::Column::Code)
+            .all(&self.store.read)
+            .await?;
+        Ok(rows.into_iter().map(read_plan).collect())
+    }
+
+    /// Returns the invoice with this number.
+    pub async fn find_invoice(&self, number: &InvoiceNumber) -> Result<Option<Invoice>> {
+        find_invoice(&self.store.read, self.tenant, number).await
+    }
+}
+
+pub(super) async fn find_invoice(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    number: &InvoiceNumber,
+) -> Result<Option<Invoice>> {
+    let found = invoices::Entity::find_by_id((tenant.to_string(), number.to_string()));
+    found.one(connection).await?.map(read_invoice).transpose()
+}
+
+/// Returns the invoice and locks it until the transaction ends. Every change of its cases takes this lock first.
+pub(super) async fn lock_invoice(
+    transaction: &impl ConnectionTrait,
+    tenant: &TenantId,
+    number: &InvoiceNumber,
+) -> Result<Option<Invoice>> {
+    let found = invoices::Entity::find_by_id((tenant.to_string(), number.to_string()));
+    found.lock(LockType::Update).one(transaction).await?.map(read_invoice).transpose()
+}
+
+pub(super) fn plan_row(tenant: &TenantId, plan: &Plan) -> plans::ActiveModel {
+    plans::ActiveModel {
+        tenant_id: Set(tenant.to_string()),
+        code: Set(plan.code.clone()),
+        name: Set(plan.name.clone()),
+        price_monthly: Set(plan.price_monthly.minor),
+    }
+}
+
+pub(super) fn subscription_row(tenant: &TenantId, subscription: &Subscription) -> subscriptions::ActiveModel {
+    subscriptions::ActiveModel {
+        tenant_id: Set(tenant.to_string()),
+        user_id: Set(subscription.user_id.clone()),
+        plan_code: Set(subscription.plan.code.clone()),
+        status: Set(subscription.status.as_str().to_owned()),
+        start_date: Set(subscription.start_date),
+    }
+}
+
+pub(super) fn invoice_row(tenant: &TenantId, invoice: &Invoice) -> invoices::ActiveModel {
+    invoices::ActiveModel {
+        tenant_id: Set(tenant.to_string()),
+        number: Set(invoice.number.to_string()),
+        user_id: Set(Some(invoice.user_id.clone())),
+        amount: Set(invoice.amount.minor),
+        issued_on: Set(invoice.issued_on),
+    }
+}
+
+fn read_plan(row: plans::Model) -> Plan {
+    Plan { code: row.code, name: row.name, price_monthly: grosze(row.price_monthly) }
+}
+
+fn read_subscription(row: subscriptions::Model, plan: Option<plans::Model>) -> Result<Subscription> {
+    let unreadable = |reason| unreadable("subscriptions", reason);
+    Ok(Subscription {
+        user_id: row.user_id,
+        plan: plan.map(read_plan).ok_or_else(|| unreadable("plan_code"))?,
+        status: SubscriptionStatus::parse(&row.status).ok_or_else(|| unreadable("status"))?,
+        start_date: row.start_date,
+    })
+}
+
+fn read_invoice(row: invoices::Model) -> Result<Invoice> {
+    Ok(Invoice {
+        number: row.number.parse().map_err(|error| unreadable("invoices", error))?,
+        user_id: row.user_id.unwrap_or_default(),
+        amount: grosze(row.amount),
+        issued_on: row.issued_on,
+    })
+}
+
+/// Returns the amount in a column.
+pub(super) fn grosze(minor: i64) -> Money {
+    Money::new(minor, Currency::Pln)
+}

@@ -1,0 +1,229 @@
+//! Messages that depend on what was said before, and questions that are answered before anything is asked back.
+
+use super::chat::{Shop, open_shop_with};
+use crate::support::app::TestApp;
+
+const DOCUMENTS: [(&str, &str); 5] = [
+    (
+        "laptops.csv",
+        "sku,name,category,price_vnd,stock,warranty_months,specs\n\
+         L-1,Laptop Acer Aspire,Laptop,11000000,5,12,\"15 inch, nặng 1.8 kg\"\n\
+         L-2,Laptop MSI Modern,Laptop,12000000,3,24,\"14 inch, nặng 1.4 kg\"\n\
+         L-3,Laptop Dell Inspiron,Laptop,14000000,2,36,\"15 inch, nặng 1.6 kg\"\n\
+         L-4,Laptop LG Gram,Laptop,30000000,1,18,\"16 inch, nặng 1.1 kg\"\n\
+         L-5,Laptop Asus Tuf,Laptop,16000000,0,24,\"15 inch, nặng 2.2 kg\"\n\
+         M-1,Chuột Logitech G102,Chuột,390000,4,24,\"8.000 DPI, có dây\"\n",
+    ),
+    (
+        "bao-hanh.md",
+        "---\nid: terms\ntitle: Điều kiện bảo hành\nlanguage: vi\n---\n# Điều kiện bảo hành\n\n## Không bảo hành\n\
+         <!-- questions\nlỡ đổ cà phê vào máy thì sao\nbị sét đánh có được bảo hành không\n-->\n\
+         Bảo hành không áp dụng cho rơi vỡ, vào nước và sai điện áp.\n",
+    ),
+    (
+        "terms.md",
+        "---\nid: terms\ntitle: Warranty terms\nlanguage: en\n---\n# Warranty terms\n\n## Not covered\n\
+         <!-- questions\nI spilled coffee on it\nis lightning covered\n-->\n\
+         The warranty does not cover drops, liquids and the wrong voltage.\n",
+    ),
+    (
+        "gio.md",
+        "---\nid: hours\ntitle: Giờ mở cửa\nlanguage: vi\n---\n# Giờ mở cửa\n\n## Cửa hàng\n\
+         <!-- questions\nmấy giờ đóng cửa\n-->\nMở cửa từ 8:30 đến 20:30, Chủ nhật đến 18:00.\n\n\
+         ## Quầy bảo hành\n<!-- questions\nmang máy hỏng đến lúc nào\nsửa ở đâu\n-->\n\
+         Quầy bảo hành và sửa chữa làm việc đến 17:30, Chủ nhật nghỉ.\n",
+    ),
+    (
+        "giao.md",
+        "---\nid: delivery\ntitle: Giao hàng\nlanguage: vi\n---\n# Giao hàng\n\n## Nội thành\n\
+         Giao trong ngày, phí 30.000đ, Chủ nhật giao trước 12:00.\n",
+    ),
+];
+
+async fn open() -> Shop {
+    open_shop_with(TestApp::builder(), &DOCUMENTS).await
+}
+
+/// The products of a reply that quotes catalogue rows, in their order.
+fn products(reply: &str) -> Vec<&str> {
+    reply.lines().filter_map(|line| line.strip_prefix("• ")?.split_once(':')).map(|(title, _)| title).collect()
+}
+
+#[tokio::test]
+async fn shown_products_are_compared_within_the_budget() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let first = chat.say("tư vấn laptop dưới 15 triệu").await.text("reply");
+    assert_eq!(products(&first).len(), 3, "{first}");
+    for (text, product) in [
+        ("con nào nhẹ nhất", "Laptop MSI Modern"),
+        ("con đó bảo hành bao lâu", "Laptop MSI Modern"),
+        ("có rẻ hơn không", "Laptop Acer Aspire"),
+        ("còn con dell thì sao, con đó nặng bao nhiêu", "Laptop Dell Inspiron"),
+        ("chuột có dây giá bao nhiêu", "Chuột Logitech G102"),
+    ] {
+        let events = chat.say(text).await;
+        assert_eq!(products(&events.text("reply")), [product], "{text}: {:?}", events.kinds());
+    }
+}
+
+#[tokio::test]
+async fn ordinal_means_the_product_at_that_place() {
+    let shop = open().await;
+    for (text, place) in [("cái đầu tiên", 0), ("con thứ hai", 1), ("mẫu cuối cùng", 2)] {
+        let mut chat = shop.chat().await;
+        let first = chat.say("tư vấn laptop dưới 15 triệu").await.text("reply");
+        let reply = chat.say(&format!("{text} còn hàng không")).await.text("reply");
+        assert_eq!(products(&reply), [products(&first)[place]], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn question_about_terms_needs_no_serial() {
+    let shop = open().await;
+    for (text, answer) in [
+        ("lỡ đổ cà phê vào máy thì có được bảo hành không", "vào nước"),
+        ("is lightning covered by the warranty?", "does not cover"),
+    ] {
+        let events = shop.chat().await.say(text).await;
+        assert_eq!(events.first("intent")["intent"], "shopping", "{text}");
+        let reply = events.text("reply");
+        assert!(reply.contains(answer) && products(&reply).len() == 1, "{text}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn question_is_answered_while_a_serial_is_awaited() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    assert_eq!(chat.say("kiểm tra bảo hành giúp em").await.kinds(), ["cute_greeting", "warranty_prompt"]);
+    let reply = chat.say("bị sét đánh có được bảo hành không").await.text("reply");
+    assert!(reply.contains("sai điện áp"), "{reply}");
+}
+
+#[tokio::test]
+async fn customer_without_a_serial_gets_another_way() {
+    let shop = open().await;
+    for text in ["em không tìm thấy số serial", "tem mờ không đọc được"] {
+        let mut chat = shop.chat().await;
+        chat.say("kiểm tra bảo hành giúp em").await;
+        let reply = chat.say(text).await.text("reply");
+        assert!(reply.contains("vỏ hộp") && reply.contains("1900 636 979"), "{text}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn order_in_the_chat_leads_to_the_shop() {
+    let shop = open().await;
+    for text in ["đặt hàng giúp mình nhé", "hẹn giúp mình chiều mai"] {
+        let reply = shop.chat().await.say(text).await.text("reply");
+        assert!(reply.contains("1900 636 979") && reply.contains("chưa đặt"), "{text}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn other_question_to_the_same_page_is_answered() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("lỡ đổ cà phê vào máy thì có được bảo hành không").await;
+    let reply = chat.say("vậy còn rơi vỡ thì sao").await.text("reply");
+    assert!(reply.contains("cũng nằm trong phần") && reply.contains("rơi vỡ"), "{reply}");
+}
+
+#[tokio::test]
+async fn same_pages_are_not_quoted_twice() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("bị sét đánh có được bảo hành không").await;
+    let events = chat.say("bị sét đánh có được bảo hành không").await;
+    assert!(events.text("reply").contains("1900 636 979"), "{events:?}");
+    assert!(events.data().iter().all(|event| event["type"] != "sources"), "{events:?}");
+}
+
+#[tokio::test]
+async fn follow_up_stays_with_the_page() {
+    let shop = open().await;
+    for (first, section, other) in [
+        ("mấy giờ đóng cửa", "8:30 đến 20:30", "17:30"),
+        ("quầy bảo hành làm việc tới mấy giờ", "17:30", "20:30"),
+        ("phí giao hàng nội thành", "trước 12:00", "17:30"),
+    ] {
+        let mut chat = shop.chat().await;
+        let reply = chat.say(first).await.text("reply");
+        assert!(reply.contains(section) && !reply.contains(other), "only what answers is quoted: {reply}");
+        let again = chat.say("chủ nhật thì sao").await.text("reply");
+        assert!(!again.contains(other), "{first}: {again}");
+    }
+}
+
+#[tokio::test]
+async fn question_after_a_record_is_about_its_warranty() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("kiểm tra bảo hành FUT-2099").await;
+    let days = chat.say("vậy còn mấy ngày nữa").await.text("warranty_result");
+    assert!(days.contains("FUT-2099") && days.contains("ngày ạ."), "{days}");
+    let place = chat.say("mang sửa ở đâu").await.text("reply");
+    assert!(place.contains("17:30"), "{place}");
+}
+
+#[tokio::test]
+async fn question_about_price_means_the_current_product() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("tư vấn laptop dưới 15 triệu").await;
+    chat.say("con nào nhẹ nhất").await;
+    for text in ["còn hàng không", "bảo hành mấy tháng", "giá bao nhiêu"] {
+        assert_eq!(products(&chat.say(text).await.text("reply")), ["Laptop MSI Modern"], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn prices_are_added_up() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("tư vấn laptop dưới 15 triệu").await;
+    chat.say("con nào nhẹ nhất").await;
+    let three = chat.say("lấy 3 cái bao nhiêu tiền").await.text("reply");
+    assert!(three.contains("3 × 12.000.000 đ") && three.contains("36.000.000 đ"), "{three}");
+    chat.say("chuột có dây giá bao nhiêu").await;
+    let both = chat.say("tổng cộng bao nhiêu").await.text("reply");
+    assert!(both.contains("12.390.000 đ"), "{both}");
+}
+
+#[tokio::test]
+async fn sold_out_product_comes_with_others_in_stock() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let reply = chat.say("laptop asus tuf còn hàng không").await.text("reply");
+    assert_eq!(products(&reply), ["Laptop Asus Tuf", "Laptop Dell Inspiron", "Laptop MSI Modern"], "{reply}");
+    let date = chat.say("khi nào có hàng lại").await.text("reply");
+    assert!(date.contains("1900 636 979"), "{date}");
+}
+
+#[tokio::test]
+async fn serial_in_groups_is_one_number() {
+    let shop = open().await;
+    shop.import_warranties("default", "AB12CD34EF,Máy A,2099-12-01\nCN-0HE-97A,Máy B,2099-12-01").await;
+    for (text, product) in
+        [("bảo hành AB12 CD34 EF", "Máy A"), ("bảo hành AB12-CD34-EF", "Máy A"), ("bảo hành CN 0HE 97A", "Máy B")]
+    {
+        let result = shop.chat().await.say(text).await;
+        assert_eq!(result.kinds(), ["cute_greeting", "warranty_result", "follow_up"], "{text}");
+        assert!(result.text("warranty_result").contains(product), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn follow_up_line_varies() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let mut last = String::new();
+    for text in
+        ["mấy giờ đóng cửa", "phí giao hàng nội thành", "chuột có dây giá bao nhiêu", "laptop dell giá bao nhiêu"]
+    {
+        let line = chat.say(text).await.text("follow_up");
+        assert!(line != last, "{text}: {line}");
+        last = line;
+    }
+}

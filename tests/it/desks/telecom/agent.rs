@@ -1,0 +1,127 @@
+//! Billing with a model that calls tools.
+
+use serde_json::{Value, json};
+
+use super::{Turns, cases_of, open_desk};
+use crate::desks::retail::chat::Shop;
+use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
+use crate::support::ollama::{Play, ScriptedOllama};
+
+const CLAIM: &str = "I was overcharged PLN 100 on invoice INV-12345, please refund it";
+
+async fn open() -> (Shop, ScriptedOllama) {
+    let ollama = ScriptedOllama::start().await;
+    (open_desk(TestApp::builder().ollama(&ollama)).await, ollama)
+}
+
+fn claim(changes: &Value) -> Value {
+    let mut claim = json!({ "reason": "overcharge", "amount_pln": 100.0, "invoice_id": "INV-12345" });
+    for (name, value) in changes.as_object().unwrap() {
+        claim[name] = value.clone();
+    }
+    claim
+}
+
+/// The last tool result that the model was shown.
+fn last_result(ollama: &ScriptedOllama) -> Value {
+    let chats = ollama.chats();
+    let messages = chats.last().unwrap()["messages"].as_array().unwrap().clone();
+    let result = messages.iter().rfind(|message| message["role"] == "tool").unwrap();
+    serde_json::from_str(result["content"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn desk_adds_next_steps_to_models_case() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    ollama.play_call(Play::calls(&[("open_refund_case", claim(&json!({})))]));
+    ollama.play_call(Play::answer(
+        "I've opened case R10001 for 100.00 PLN. A specialist will check it within 5 business days.\nNext steps:\n- We call you.",
+    ));
+    let mut turns = vec![chat.say(CLAIM).await];
+    ollama.play_call(Play::calls(&[("get_subscription", json!({}))]));
+    ollama.play_call(Play::answer(
+        "You are on M 100 GB for 45.00 PLN a month. It is active. One. Two. Three. Four. Five.",
+    ));
+    turns.push(chat.say("And what plan do I have?").await);
+    assert_dialogue!("telecom_billing_with_a_model", Turns(turns));
+    assert_eq!(cases_of(&desk, "u123").await.len(), 1);
+}
+
+#[tokio::test]
+async fn refused_call_is_explained_and_stores_nothing() {
+    let (desk, ollama) = open().await;
+    for (changes, code) in [
+        (json!({ "user_id": "u456" }), "NOT_ALLOWED"),
+        (json!({ "amount_pln": 99.0 }), "NOT_SAID"),
+        (json!({ "invoice_id": "INV-20251001" }), "NOT_SAID"),
+        (json!({ "reason": "bad_mood" }), "BAD_ARGUMENTS"),
+        (json!({ "amount_pln": 0 }), "BAD_ARGUMENTS"),
+        (json!({ "amount_pln": 1000.01 }), "BAD_ARGUMENTS"),
+        (json!({ "amount_pln": 100.005 }), "BAD_ARGUMENTS"),
+    ] {
+        let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+        ollama.play_call(Play::calls(&[("open_refund_case", claim(&changes))]));
+        ollama.play_call(Play::answer("Which invoice do you mean?"));
+        let events = chat.say(CLAIM).await;
+        assert_eq!(last_result(&ollama)["error"], code, "{changes}");
+        assert_eq!(events.text("billing_info"), "Which invoice do you mean?", "{changes}");
+    }
+    assert_eq!(cases_of(&desk, "u123").await, []);
+    assert_eq!(cases_of(&desk, "u456").await, []);
+}
+
+#[tokio::test]
+async fn unknown_customer_gets_no_account() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat().await;
+    ollama.play_call(Play::calls(&[("get_subscription", json!({ "user_id": "u123" }))]));
+    ollama.play_call(Play::answer("What is your customer ID?"));
+    chat.say("How much is my plan?").await;
+    assert_eq!(last_result(&ollama)["error"], "NO_ACCOUNT");
+    ollama.play_call(Play::answer("Thank you. Which invoice number do you have?"));
+    chat.say("It's u123").await;
+    ollama.play_call(Play::calls(&[("get_subscription", json!({}))]));
+    ollama.play_call(Play::answer("Your plan is M 100 GB for 45.00 PLN a month."));
+    let events = chat.say("INV-12345").await;
+    assert_eq!(events.text("billing_info"), "Your plan is M 100 GB for 45.00 PLN a month.");
+}
+
+#[tokio::test]
+async fn invented_price_is_removed() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    ollama.play_call(Play::calls(&[("get_subscription", json!({}))]));
+    ollama.play_call(Play::answer("Your plan costs 39.00 PLN a month."));
+    let events = chat.say("How much is my plan?").await;
+    assert!(!events.text("billing_info").contains("39"), "{events:?}");
+    assert_eq!(events.first("guard")["reason"], "unsupported_fact");
+}
+
+#[tokio::test]
+async fn reply_without_the_case_is_replaced() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    ollama.play_call(Play::calls(&[("open_refund_case", claim(&json!({})))]));
+    ollama.play_call(Play::refuses(500, "out of memory"));
+    let events = chat.say(CLAIM).await;
+    assert!(events.text("refund_case").starts_with("I've opened refund case R10001."), "{events:?}");
+    ollama.play_call(Play::calls(&[("open_refund_case", claim(&json!({})))]));
+    ollama.play_call(Play::answer("Done."));
+    let events = chat.say("open it again, please: overcharged PLN 100 on invoice INV-12345").await;
+    assert!(
+        events.text("refund_case").starts_with("There is already a case for invoice INV-12345: R10001"),
+        "{events:?}"
+    );
+    assert_eq!(cases_of(&desk, "u123").await.len(), 1);
+}
+
+#[tokio::test]
+async fn desk_answers_by_rules_where_the_model_fails() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    ollama.play_call(Play::refuses(500, "out of memory"));
+    let events = chat.say("How much is my plan?").await;
+    assert!(events.text("billing_info").starts_with("You are on plan M 100 GB for 45.00 PLN a month"), "{events:?}");
+}

@@ -1,0 +1,108 @@
+//! Plans, invoices and refunds without a model.
+
+use frontdesk::domain::telecom::{CaseStatus, RefundReason};
+use serde_json::json;
+
+use super::{Turns, cases_of, open_desk, open_plain_desk, persona, talk};
+use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
+
+#[tokio::test]
+async fn refund_is_opened_from_the_customers_words() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let texts =
+        ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "please refund invoice INV-12345, 20 PLN"];
+    let turns = talk(&mut chat, &texts).await;
+    assert_dialogue!("telecom_refund_in_two_turns", Turns(turns));
+    let cases = cases_of(&desk, "u123").await;
+    let [case] = &cases[..] else { panic!("{cases:?}") };
+    assert_eq!((case.amount.minor, case.reason, case.status), (10_000, RefundReason::Overcharge, CaseStatus::Opened));
+    assert_eq!(case.invoice.as_str(), "INV-12345");
+    assert_eq!(case.description.as_deref(), Some("I was overcharged PLN 100 on invoice INV-12345"));
+}
+
+#[tokio::test]
+async fn missing_fields_are_asked_one_at_a_time() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let texts = [
+        "I want a refund",
+        "INV-99999",
+        "20251001",
+        "1000.01 PLN",
+        "150",
+        "what is the refund policy?",
+        "45.50",
+        "the internet was down for a week",
+        "what is my case status?",
+    ];
+    let turns = talk(&mut chat, &texts).await;
+    assert_dialogue!("telecom_refund_slots", Turns(turns));
+    let cases = cases_of(&desk, "u123").await;
+    assert_eq!((cases.len(), cases[0].amount.minor, cases[0].reason), (1, 4_550, RefundReason::ServiceOutage));
+}
+
+#[tokio::test]
+async fn withdrawal_waits_for_review() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let events = chat.say("Refund 145 PLN of INV-12345 please, I withdraw within the cooling-off period").await;
+    assert_eq!(events.first("message.end")["metadata"]["refund_case"]["status"], "pending_review");
+    assert!(events.text("refund_case").contains("14-day cooling-off"), "{events:?}");
+}
+
+#[tokio::test]
+async fn plan_is_shown_to_its_owner_only() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let texts = ["How much is my plan?", "u123", "INV-45601", "INV-20251001"];
+    let turns = talk(&mut chat, &texts).await;
+    assert_dialogue!("telecom_subscription", Turns(turns));
+    let mut stranger = desk.chat().await;
+    let wrong = talk(&mut stranger, &["How much is my plan?", "u123", "INV-45601"]).await;
+    let mut unknown = desk.chat().await;
+    let unknown = talk(&mut unknown, &["How much is my plan?", "u999", "INV-45601"]).await;
+    assert_eq!(wrong[2].text("billing_prompt"), unknown[2].text("billing_prompt"), "wrong sounds like unknown");
+}
+
+#[tokio::test]
+async fn fifth_wrong_attempt_locks_the_account() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    talk(&mut chat, &["How much is my plan?", "u123"]).await;
+    for n in 1..=5 {
+        chat.say(&format!("INV-4560{n}0")).await;
+    }
+    let events = chat.say("INV-20251001").await;
+    assert!(events.text("billing_prompt").starts_with("There were too many attempts"), "{events:?}");
+}
+
+#[tokio::test]
+async fn refund_continues_after_a_restart() {
+    let desk = open_plain_desk().await;
+    let chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let id = chat.id.clone();
+    desk.app.ask(&id, "I was overcharged 30 PLN").await;
+    let app = desk.app.stop().await.env("PERSONA_PATH", persona("en").display()).start().await;
+    let events = app.ask(&id, "invoice INV-12345").await;
+    assert!(events.text("refund_case").contains("R10001"), "{events:?}");
+}
+
+#[tokio::test]
+async fn given_up_refund_opens_nothing() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let turns = talk(&mut chat, &["I want a refund for INV-12345", "never mind", "45 PLN"]).await;
+    assert!(turns[1].text("billing_info").starts_with("All right"), "{turns:?}");
+    assert_eq!(cases_of(&desk, "u123").await, []);
+}
+
+#[tokio::test]
+async fn matter_out_of_scope_ends_the_thread() {
+    let desk = open_desk(TestApp::builder()).await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let events = chat.say("I want to change my plan to L").await;
+    assert!(events.text("billing_info").starts_with("I can't do that here"), "{events:?}");
+    assert_eq!(chat.say("???").await.first("intent")["route"], "fallback");
+}

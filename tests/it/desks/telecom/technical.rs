@@ -1,0 +1,106 @@
+//! Technical answers, their sources, and questions back.
+
+use serde_json::Value;
+
+use super::{Turns, open_desk, open_plain_desk};
+use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
+use crate::support::ollama::{Play, ScriptedOllama};
+use crate::support::sse::Events;
+
+const QUESTION: &str = "What does a red PON light mean?";
+
+/// The list that the desk has to write below its answer, from the `sources` event.
+fn expected_list(events: &Events) -> String {
+    let line = |item: &Value| {
+        let text = |name: &str| item[name].as_str().unwrap().replace(" > ", " / ");
+        format!("\n- {} — {} — {} (v{})", text("title"), text("section"), text("file"), text("version"))
+    };
+    let items = events.first("sources")["items"].as_array().unwrap();
+    assert!(!items.is_empty());
+    format!("\n\nSources:{}", items.iter().map(line).collect::<String>())
+}
+
+#[tokio::test]
+async fn passages_are_quoted_with_sources_without_model() {
+    let desk = open_plain_desk().await;
+    let events = desk.chat().await.say(QUESTION).await;
+    assert_dialogue!("telecom_technical_without_a_model", events);
+    assert!(events.text("reply").ends_with(&expected_list(&events)));
+}
+
+#[tokio::test]
+async fn models_own_list_is_replaced_by_the_desks() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_desk(TestApp::builder().ollama(&ollama)).await;
+    let answer = "There is no signal. Check the fibre cable, then restart the ONT.";
+    for play in [
+        Play::reply(answer),
+        Play::reply(&format!("{answer}\n\nSources:\n- Router Guide — Magic — 99_magic.md (v9)")),
+        Play::reply(&format!("{answer} [SOURCES]")),
+        Play::reply(&format!("{answer}\n\n**Źródła:**\n1. wymyślone.md")).in_packets_of(1),
+        Play::reply(&format!("Sources: none\n\n{answer}\n[SOURCE] A — B — c.md (v1)\n")).in_packets_of(3),
+    ] {
+        ollama.play(play);
+        let events = desk.chat().await.say(QUESTION).await;
+        assert_eq!(events.text("reply"), format!("{answer}{}", expected_list(&events)));
+        assert_eq!(events.status(), "completed");
+    }
+    let prompt = ollama.chats()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(prompt.contains("[SOURCE] ONT lights — PON light — telecom/ont.en.md (v2.1)\n"), "{prompt}");
+}
+
+#[tokio::test]
+async fn list_alone_is_no_answer() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_desk(TestApp::builder().ollama(&ollama)).await;
+    ollama.reply("Sources:\n- ONT lights — PON light — ont.md (v2.1)");
+    let events = desk.chat().await.say(QUESTION).await;
+    let reply = events.text("reply");
+    assert!(reply.starts_with("Here is what our help pages say:"), "{reply}");
+    assert!(reply.ends_with(&expected_list(&events)), "{reply}");
+}
+
+#[tokio::test]
+async fn answer_is_searched_with_its_question() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let mut events = vec![chat.say("How do I configure my router for gaming?").await];
+    assert_eq!(events[0].first("message.end")["metadata"]["no_context"], true);
+    events.push(chat.say("It's a Huawei HG8245 over FTTH, I want bridge mode").await);
+    assert_eq!(events[1].first("sources")["items"][0]["title"], "Bridge mode");
+    assert_dialogue!("telecom_technical_details", Turns(events));
+}
+
+#[tokio::test]
+async fn customer_without_more_details_gets_the_hotline() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    chat.say("my satellite dish has no signal").await;
+    let events = chat.say("I don't know").await;
+    assert!(events.text("reply").contains("1900 636 979"), "{events:?}");
+}
+
+#[tokio::test]
+async fn invented_figure_is_removed_and_supports_nothing_later() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_desk(TestApp::builder().ollama(&ollama)).await;
+    let mut chat = desk.chat().await;
+    ollama.reply("Wait 45 minutes, then call us.");
+    let events = chat.say(QUESTION).await;
+    assert_eq!(events.first("guard")["reason"], "unsupported_fact");
+    assert_eq!(events.first("message.end")["metadata"]["by_model"], true);
+    ollama.reply("Wait up to 2 minutes.");
+    assert!(chat.say("and the blinking PON light?").await.text("reply").starts_with("Wait up to 2 minutes."));
+}
+
+#[tokio::test]
+async fn failure_midway_keeps_the_text_without_sources() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_desk(TestApp::builder().ollama(&ollama)).await;
+    ollama.play(Play::new().says("Check the fibre cable, and then ").hangs_up());
+    let events = desk.chat().await.say(QUESTION).await;
+    assert_eq!(events.status(), "failed");
+    assert_eq!(events.first("message.end")["metadata"]["cut"], true);
+    assert!(!events.text("reply").contains("Sources"), "{events:?}");
+}

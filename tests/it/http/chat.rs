@@ -1,0 +1,148 @@
+//! `POST /chat`: a session is an ordinary conversation, and the response is the reply.
+
+use frontdesk::cli::seed::accounts::accounts;
+use frontdesk::domain::TenantId;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::console::{Browser, guarded};
+use super::problem::refused;
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::ollama::{Play, ScriptedOllama};
+
+const KEY: &str = "key-of-the-shop-0";
+
+async fn open(builder: TestAppBuilder) -> TestApp {
+    let app = builder.start().await;
+    app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
+    app
+}
+
+async fn chat(app: &TestApp, body: &Value) -> Value {
+    let response = app.post("/chat", body).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    response.json().await.unwrap()
+}
+
+async fn conversations(app: &TestApp) -> Vec<Value> {
+    let list: Value = app.get("/conversations?limit=200").send().await.unwrap().json().await.unwrap();
+    list["conversations"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn session_opens_a_refund_case() {
+    let app = open(TestApp::builder()).await;
+    let said =
+        |message: &str| json!({"session_id": "s-1", "user_id": "u123", "persona": "telecom_en", "message": message});
+    let asked = chat(&app, &said("I want to request a refund for invoice INV-20251001")).await;
+    assert_eq!((&asked["route"], &asked["last_agent"]), (&json!("billing"), &json!("billing")));
+    assert_eq!(asked["state_excerpt"]["history_length"], 2);
+    assert_eq!(asked["state_excerpt"]["refund_in_progress"], true);
+    let opened = chat(&app, &said("Reason: overcharge. Amount: PLN 100")).await;
+    let excerpt =
+        json!({"last_agent": "billing", "history_length": 4, "refund_in_progress": true, "billing_case_id": "R10001"});
+    assert_eq!(opened["state_excerpt"], excerpt, "{opened}");
+    assert!(opened["reply"].as_str().unwrap().contains("R10001"), "{opened}");
+    let members: Vec<&str> = opened.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(members, ["reply", "route", "last_agent", "sources", "used_tools", "state_excerpt"]);
+    let [conversation] = &conversations(&app).await[..] else { panic!("not one conversation") };
+    assert_eq!((&conversation["user_id"], &conversation["persona"]), (&json!("u123"), &json!("telecom_en")));
+    let history = app.history(conversation["id"].as_str().unwrap()).await;
+    assert_eq!(history.last().unwrap()["text"], opened["reply"]);
+}
+
+#[tokio::test]
+async fn fifty_first_calls_open_one_conversation() {
+    let app = TestApp::builder().env("TURNS_PER_MINUTE", 0).env("TURNS_WAITING_MAX", 100).start().await;
+    let body = json!({"session_id": "s-1", "message": "xin chào"});
+    let answers = join_all((0..50).map(|_| chat(&app, &body))).await;
+    assert!(answers.iter().all(|answer| answer["reply"].is_string()));
+    let [conversation] = &conversations(&app).await[..] else { panic!("not one conversation") };
+    let id = conversation["id"].as_str().unwrap();
+    let turn: Value = app.get(&format!("/conversations/{id}/turns/50")).send().await.unwrap().json().await.unwrap();
+    assert_eq!(turn["status"], "completed");
+}
+
+#[tokio::test]
+async fn repeated_key_gives_the_same_reply() {
+    let app = TestApp::start().await;
+    let body = json!({"session_id": "s-1", "message": "hello"});
+    let send = async |body: &Value| app.post("/chat", body).header("idempotency-key", "k-1").send().await.unwrap();
+    let first: Value = send(&body).await.json().await.unwrap();
+    let again: Value = send(&body).await.json().await.unwrap();
+    assert_eq!(first, again);
+    let other = json!({"session_id": "s-1", "message": "bye"});
+    assert_eq!(send(&other).await.status(), 422);
+}
+
+#[tokio::test]
+async fn first_user_binds_the_session() {
+    let app = TestApp::start().await;
+    let said = |user: Option<&str>| json!({"session_id": "s-1", "message": "hello", "user_id": user});
+    chat(&app, &said(None)).await;
+    chat(&app, &said(Some("u123"))).await;
+    chat(&app, &said(None)).await;
+    assert_eq!(conversations(&app).await[0]["user_id"], "u123");
+    let detail = refused(app.post("/chat", &said(Some("u456"))), 422, "invalid_request").await["detail"].clone();
+    assert!(detail.as_str().unwrap().contains("another user_id"), "{detail}");
+    let persona = json!({"session_id": "s-1", "message": "hello", "persona": "telecom_en"});
+    refused(app.post("/chat", &persona), 422, "invalid_request").await;
+}
+
+#[tokio::test]
+async fn invalid_sessions_and_messages_are_refused() {
+    let app = TestApp::start().await;
+    for (session, message) in
+        [("", "hello"), ("a b", "hello"), ("ế", "hello"), (&"x".repeat(129), "hello"), ("s-1", " "), ("s-1", "")]
+    {
+        let body = json!({"session_id": session, "message": message});
+        refused(app.post("/chat", &body), 422, "invalid_request").await;
+    }
+    refused(app.post("/chat", &json!({"session_id": "s-1"})), 422, "invalid_request").await;
+    assert!(conversations(&app).await.is_empty());
+}
+
+#[tokio::test]
+async fn only_the_shop_may_chat() {
+    let app = guarded().start().await;
+    let body = json!({"session_id": "s-1", "message": "hello"});
+    refused(app.post("/chat", &body), 401, "unauthorized").await;
+    let lan = Browser::sign_in(&app, KEY, "Lan").await;
+    refused(lan.post("/chat", &body), 401, "unauthorized").await;
+    // Each shop has its own sessions.
+    for key in [KEY, "key-of-the-shop-1"] {
+        let response = app.post("/chat", &body).header("x-api-key", key).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        let list: Value =
+            app.get("/conversations").header("x-api-key", key).send().await.unwrap().json().await.unwrap();
+        assert_eq!(list["conversations"].as_array().unwrap().len(), 1, "{list}");
+    }
+}
+
+#[tokio::test]
+async fn taken_conversation_has_no_reply() {
+    let app = guarded().start().await;
+    let send = async |text: &str| -> Value {
+        let body = json!({"session_id": "s-1", "message": text});
+        app.post("/chat", &body).header("x-api-key", KEY).send().await.unwrap().json().await.unwrap()
+    };
+    assert!(send("hello").await["reply"].is_string());
+    let list: Value = app.get("/conversations").header("x-api-key", KEY).send().await.unwrap().json().await.unwrap();
+    let id = list["conversations"][0]["id"].as_str().unwrap();
+    let lan = Browser::sign_in(&app, KEY, "Lan").await;
+    lan.hand(id, "take").await;
+    assert_eq!(send("are you there?").await["reply"], Value::Null);
+}
+
+#[tokio::test]
+async fn late_reply_is_accepted_with_its_turn() {
+    let ollama = ScriptedOllama::start().await;
+    ollama.otherwise(|_| Some(Play::new().stalls()));
+    let app = TestApp::builder().ollama(&ollama).env("CHAT_WAIT_SECONDS", "0").start().await;
+    let body = json!({"session_id": "s-1", "message": "Shop có laptop nào dưới 20 triệu không?"});
+    let response = app.post("/chat", &body).send().await.unwrap();
+    assert_eq!(response.status(), 202);
+    let accepted: Value = response.json().await.unwrap();
+    assert_eq!(accepted["turn"], 1);
+    assert_eq!(accepted["conversation_id"], conversations(&app).await[0]["id"]);
+}

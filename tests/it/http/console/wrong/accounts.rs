@@ -1,0 +1,34 @@
+//! Cases of the telecom desk, replayed on a snapshot of the shop's accounts.
+
+use chrono::Utc;
+use frontdesk::cli::seed::accounts::accounts;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::Hand;
+use frontdesk::domain::telecom::{CaseId, Verdict};
+use frontdesk::store::returns::By;
+use serde_json::json;
+
+use super::{changed, eval_json, keep};
+use crate::http::console::desk::Desk;
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn replayed_refund_sees_the_account_of_its_time() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let (tenant, sample) = (TenantId::default(), accounts());
+    let store = desk.app.inner.store.tenant(&tenant);
+    store.make_sample_accounts(&sample).await.unwrap();
+    let id = desk.app.open(&json!({"persona": "telecom_en"})).await;
+    let texts = ["How much is my plan?", "u123", "INV-12345", "Refund PLN 100 of invoice INV-12345, I was overcharged"];
+    for (turn, text) in (1..).zip(texts) {
+        assert_eq!(desk.app.ask(&id, text).await.status(), "completed", "{text}");
+        keep(&desk, &id, turn, json!({})).await;
+    }
+    // The replay does not see the later decision.
+    let by = By { hand: Hand::Person, who: "Ola", conversation: None, now: Utc::now() };
+    store.decide_refund_case(CaseId::FIRST, Verdict::Approve, "charged twice", &by).await.unwrap();
+    let report = eval_json(&desk).await;
+    assert_eq!(changed(&report), [[""; 0]; 4], "{report:#}");
+    assert_eq!((&report["same"], &report["failed"]), (&json!(4), &json!(0)));
+    assert_eq!(store.list_refund_cases_of("u123").await.unwrap().len(), 1, "a replay opens no case in the shop");
+}

@@ -1,0 +1,32 @@
+// The telecom account of a conversation, and the decision on a refund case.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { enter } from "./desk.js";
+import { Stage, assertClean } from "./stage.js";
+
+let stage;
+before(async () => {
+  stage = await Stage.open({ PERSONA_PATH: "prompts/telecom_en.md" });
+  await stage.server.run("seed", "telecom");
+});
+after(() => stage?.close());
+
+test("a refund case is decided in the console", async () => {
+  const said = ["I was overcharged PLN 100 on invoice INV-12345", "It's u123"];
+  const id = await stage.server.conversation({ persona: "telecom_en", language: "en" }, ...said);
+  const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
+  const summary = page.locator(".returns:visible > summary", { hasText: "Account" });
+  await summary.getByText("Decision needed").waitFor();
+  await summary.click();
+  const form = page.locator('[data-case="R10001"]');
+  assert.match(await page.locator(".returns:visible").innerText(), /u123[^]*INV-12345[^]*overcharge[^]*M 100 GB/);
+  await form.locator('[data-decision="approve"]').click();
+  await form.locator("[role=alert]").waitFor();
+  await form.locator("textarea").fill("charged twice");
+  await form.locator('[data-decision="approve"]').click();
+  await page.locator('[data-case="R10001"] .badge', { hasText: "approved" }).waitFor();
+  await page.getByText("refund case R10001 is approved").waitFor();
+  assert.equal(await summary.getByText("Decision needed").count(), 0);
+  assertClean(page);
+});
