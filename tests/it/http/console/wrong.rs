@@ -135,8 +135,10 @@ async fn replayed_cases_differ_only_after_file_changes() {
     assert!(differences[3].contains(&"sources") && differences[3].contains(&"text"), "{report}");
     assert_eq!(report["expected_found"], 2, "{report}");
 
-    let persona = desk.read("prompts/system_persona_vi.md").replace("FollowUp:", "FollowUp: Dạ,");
-    desk.write("prompts/system_persona_vi.md", &persona);
+    let persona = desk.read("prompts/system_persona_vi.md");
+    let lines =
+        persona.lines().map(|line| if line.starts_with("FollowUp:") { "FollowUp: Dạ, còn gì nữa ạ?" } else { line });
+    desk.write("prompts/system_persona_vi.md", &lines.collect::<Vec<_>>().join("\n"));
     assert_eq!(changed(&eval_json(&desk).await)[2], ["text"]);
     let text = String::from_utf8(eval(&desk, &[], &[]).await.stdout).unwrap();
     assert!(text.contains("changed: text\n  asked     Phí giao hàng bao nhiêu?\n"), "{text}");
