@@ -63,7 +63,7 @@ pub struct Query {
 /// What a conversation is about: what a question that says little means.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Words about it: the question before, and the title and section of its answer.
+    /// Words about it: the question before, and the title of its answer. With the section, other sections would answer less often.
     pub words: String,
     /// The document that answered. Empty if it was none.
     pub file: String,

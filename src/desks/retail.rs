@@ -268,9 +268,10 @@ impl Retail {
     /// Adds the persona's follow-up. With several variants, none comes twice in a row.
     async fn follow_up(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let persona = turn.persona.clone();
-        let said = turn.history.iter().filter(|message| message.metadata.kind() == Some(Kind::FollowUp)).count();
         let lines = persona.follow_ups(turn.language());
-        if let Some(line) = lines.get(said % lines.len().max(1)) {
+        let last = turn.history.iter().rev().find(|message| message.metadata.kind() == Some(Kind::FollowUp));
+        let at = last.and_then(|last| lines.iter().position(|line| *line == last.text)).map_or(0, |at| at + 1);
+        if let Some(line) = lines.get(at % lines.len().max(1)) {
             turn.say(Kind::FollowUp, line).await?;
         }
         Ok(())
@@ -284,7 +285,7 @@ impl Desk for Retail {
         let length = turn.message.text.len();
         let mut incoming = read_text(length, || self.listen(turn));
         let mut understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
-        self.recognize_serial(turn, &mut understood).await?;
+        let counted = self.recognize_serial(turn, &mut understood).await?;
         let about = read_text(length, || self.in_conversation(turn, &mut incoming, &mut understood, &memory));
         self.report_intent(turn, &understood).await?;
         if incoming.switched {
@@ -303,7 +304,9 @@ impl Desk for Retail {
                 turn.state = memory.into_state();
                 return Ok(());
             }
-            (false, Intent::Warranty, _) => self.warranty(turn, &incoming, about.is_record, &mut memory).await?,
+            (false, Intent::Warranty, _) => {
+                self.warranty(turn, &incoming, about.is_record, counted, &mut memory).await?;
+            }
             (false, Intent::Shopping, _) => self.reply(turn, &understood.utterance, about, &mut memory).await?,
         }
         memory.unclear = 0;

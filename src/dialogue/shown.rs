@@ -11,7 +11,7 @@ use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{Passage, Query};
 
-/// A longer message says what it is about, in words.
+/// A longer message names its subject.
 const SHORT: usize = 8;
 
 /// The products that were shown last, in the desk's state.
@@ -72,18 +72,25 @@ impl Shown {
         let shown = named.map_or_else(|| self.clone(), |named| named.shown);
         let current = shown.current.and_then(|n| shown.products.get(n)).cloned();
         let all = shown.clone().after(Some(self), knowledge, folders, query.language).taken;
-        let products = if rules.pieces(&query.text).is_some() { current.into_iter().collect() } else { all };
+        let products = match rules.pieces(&query.text) {
+            // "How much are those two?"
+            Some(pieces) if current.is_none() && usize::try_from(pieces) == Ok(shown.products.len()) => {
+                shown.products.clone()
+            }
+            Some(_) => current.into_iter().collect(),
+            None => all,
+        };
         let rows: Vec<Row> = knowledge.rows(folders, &products, query.language).into_iter().flatten().collect();
         (!rows.is_empty()).then(|| shown.about(rows))
     }
 
-    /// Returns the product that was talked of last, or all that were shown.
+    /// Returns the product of the last message, or all that were shown.
     pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
         let shown = knowledge.rows(folders, &self.products, language);
         self.about(self.meant(&shown).unwrap_or_default())
     }
 
-    /// Returns the products that a message is about, or `None` if it is about something else. `is_current` says whether the
+    /// Returns the products that a message is about, or `None` if it is about something else. With `is_current` the
     /// conversation is about them, so that "it" means one of them.
     pub fn choose(
         &self,
@@ -108,13 +115,26 @@ impl Shown {
             return Some(self.instead(named));
         }
         let with = |rest: &str| knowledge.rows_with(folders, &of_kind(), rest, query.language);
-        // "The cheapest with 16 GB": those that have the rest of the words, if any has.
-        let fitting = |rest: &str| Some(with(rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind);
+        // "The cheapest with 16 GB": those that have the rest of the words, if any has. "The cheapest": of those that were shown.
+        let fitting = |rest: &str| {
+            let is_of_shown =
+                rows.len() > 1 && knowledge.names_nothing(folders, &Query { text: rest.to_owned(), ..query.clone() });
+            match is_of_shown {
+                true => rows.clone(),
+                false => Some(with(rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind),
+            }
+        };
         let Some((pick, rest)) = pick else {
             let with = if is_short { with(&query.text) } else { Vec::new() };
             return is_current.then(|| self.implied(knowledge, folders, rules, query, &shown, with))?;
         };
         match pick {
+            // "What is covered in the first year?"
+            Pick::Nth(_) | Pick::Last
+                if !is_current && !knowledge.names_nothing(folders, &Query { text: rest.clone(), ..query.clone() }) =>
+            {
+                None
+            }
             Pick::Nth(n) => Some(self.only(shown.get(n)?.as_ref()?)),
             Pick::Last => Some(self.only(shown.last()?.as_ref()?)),
             Pick::All => Some(Self { current: None, ..self.clone() }.about(rows)),
@@ -134,7 +154,7 @@ impl Shown {
                     Some(row) => row.price?,
                     None => rows.iter().filter_map(|row| row.price).min()?,
                 };
-                let mut cheaper = fitting(&rest);
+                let mut cheaper = Some(with(&rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind);
                 cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| price < least));
                 cheaper.sort_by_key(|row| std::cmp::Reverse(row.price));
                 (!cheaper.is_empty()).then(|| self.instead_first(cheaper, query.limit))
@@ -144,8 +164,8 @@ impl Shown {
         }
     }
 
-    /// Returns the products that a message is about that does not point at them: what every product has ("còn hàng không") is asked of
-    /// those that were talked of last, other words choose among their kind ("bluetooth one?").
+    /// Returns the products of a message that does not point at any: a question about what every product has ("còn hàng không") is
+    /// about those of the last message, other words choose among their kind ("bluetooth one?").
     fn implied(
         &self,
         knowledge: &Knowledge,
@@ -164,7 +184,7 @@ impl Shown {
         (!with.is_empty()).then(|| self.instead_first(with, query.limit))
     }
 
-    /// Returns the product that was talked of last, or all that were shown.
+    /// Returns the product of the last message, or all that were shown.
     fn meant(&self, shown: &[Option<Row>]) -> Option<Vec<Row>> {
         let Some(n) = self.current else { return Some(shown.iter().flatten().cloned().collect()) };
         Some(vec![shown.get(n)?.clone()?])

@@ -70,7 +70,7 @@ pub struct NumberFormat {
     /// Whether the sign of a currency follows the number. That of the đồng and a currency's code always do.
     #[serde(default)]
     pub symbol_after: bool,
-    /// The signs of currencies that this language writes in its own way, by code.
+    /// The signs of currencies in the spelling of this language, by code.
     #[serde(default)]
     pub symbols: BTreeMap<Currency, String>,
 }

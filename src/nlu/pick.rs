@@ -105,7 +105,7 @@ impl PickRules {
         self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper))
     }
 
-    /// Returns how many pieces the message speaks of: 12 of "12 con", "12 laptops".
+    /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
     pub fn pieces(&self, text: &str) -> Option<u64> {
         let stream = self.lexicon.tokenize(text);
         let found = self.pieces.iter().find_map(|pattern| pattern.find(&stream, &[]))?;

@@ -257,7 +257,6 @@ impl Prompts {
     }
 }
 
-/// Parses the files at the top of the folder. The errors name every invalid one.
 /// Returns the languages in which a desk has texts, or all if it has none.
 fn languages_with_texts(languages: &[Language], desk: &str, has_file: impl Fn(&str) -> bool) -> Vec<Language> {
     let written = languages.iter().filter(|language| has_file(&format!("texts/{desk}.{language}.toml")));
@@ -265,6 +264,7 @@ fn languages_with_texts(languages: &[Language], desk: &str, has_file: impl Fn(&s
     if written.is_empty() { languages.to_vec() } else { written }
 }
 
+/// Parses the files at the top of the folder. The errors name every invalid one.
 fn parse_personas(
     folder: &Path,
     files: &BTreeMap<String, String>,

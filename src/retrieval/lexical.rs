@@ -239,9 +239,9 @@ impl LexicalIndex {
     }
 
     /// Returns the indices of all chunks that share a term with the question, whether or not they answer it. Scores and
-    /// order are those of [`Self::search`].
-    pub fn ranked(&self, query: &Query) -> Vec<(usize, f64)> {
-        rank::rank_all(query, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
+    /// order are those of [`Self::answering_about`].
+    pub fn ranked(&self, query: &Query, subject: Option<&Subject>) -> Vec<(usize, f64)> {
+        rank::rank_all(query, subject, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
     /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.

@@ -77,13 +77,14 @@ impl Knowledge {
     /// Returns the names of the products in a passage of a document that names several of one category, in their order.
     pub fn products_named(&self, folders: &[String], passage: &Passage) -> Vec<String> {
         let named = self.with_view(folders, |view| {
-            let rows = view.index.chunks().iter().filter(|chunk| chunk.product.is_some());
+            let is_named = |chunk: &&Arc<Chunk>| chunk.product.is_some() && !chunk.title.trim().is_empty();
+            let rows = view.index.chunks().iter().filter(is_named);
             let mut named: Vec<(usize, &Arc<Chunk>)> =
                 rows.filter_map(|row| Some((passage.text.find(&row.title)?, row))).collect();
             named.sort_by_key(|(at, _)| *at);
             let is_one_category = named.windows(2).all(|pair| pair[0].1.section_path == pair[1].1.section_path);
             let names: Vec<String> = named.iter().map(|(_, row)| row.title.clone()).collect();
-            if is_one_category { names } else { Vec::new() }
+            if is_one_category && names.len() > 1 { names } else { Vec::new() }
         });
         named.unwrap_or_default()
     }

@@ -26,7 +26,7 @@ pub struct SearchRules {
 /// The words of the languages that share a stemmer: stop words, synonyms, units and words about money.
 ///
 /// Another stemmer makes other roots, so words of languages with different stemmers cannot be in one list. A language without a
-/// stemmer is in the first group, since its customers use loan words.
+/// stemmer is in the first group, since its customers use English words.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     languages: Vec<Language>,

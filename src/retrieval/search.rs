@@ -71,6 +71,8 @@ pub struct WordHits {
     answering: Vec<(usize, f64)>,
     /// The best chunks, including those below the coverage threshold, because the search by meaning may confirm them.
     ranked: Vec<(usize, f64)>,
+    /// The question to embed: one that says little, with its subject.
+    meant: String,
 }
 
 /// How a question was searched.
@@ -186,20 +188,25 @@ impl Knowledge {
         let (answering, ranked) = shelves.views.get(folders).map_or_else(Default::default, |view| {
             let mut ranked = Vec::new();
             if self.has_meaning() {
-                ranked = view.index.ranked(query);
+                ranked = view.index.ranked(query, subject);
                 ranked.truncate(FETCH);
             }
             (view.index.answering_about(query, subject), ranked)
         });
-        WordHits { shelves, answering, ranked }
+        let says_little = || self.says_little(folders, query);
+        let meant = match subject.filter(|_| self.has_meaning() && says_little()) {
+            Some(subject) => format!("{}. {}", subject.words, query.text),
+            None => query.text.clone(),
+        };
+        WordHits { shelves, answering, ranked, meant }
     }
 
     /// Finds the passages in these folders that answer, given the result of the search by words.
     pub async fn find_with(&self, folders: &[String], query: &Query, hits: WordHits) -> Found {
-        let WordHits { shelves, answering: words, ranked } = hits;
+        let WordHits { shelves, answering: words, ranked, meant } = hits;
         let nothing = Found { passages: Vec::new(), by: By::Words, similarity: None, question: None };
         let Some(view) = shelves.views.get(folders) else { return nothing };
-        let question = match self.question(&query.text).await {
+        let question = match self.question(&meant).await {
             Ok(question) => question,
             Err(cause) => {
                 self.complain(&cause);

@@ -89,10 +89,13 @@ impl Retail {
         let guess = Guess(guess.and_then(|guess| Some((kind_of(guess.label)?, guess.probability))));
         let likely = guess.at_least(LIKELY);
         let pages_only = likely == Some(Guessed::Shop);
+        // What ends the answer needs more than a guess, and a model that has classified the message knows better.
+        let is_by_model = understood.source == IntentSource::Llm;
+        let decisive = guess.at_least(VERY_LIKELY).filter(|_| !is_by_model);
         let is_unclear = understood.clarify_needed && understood.utterance.social().is_none();
-        let is_unclear = is_unclear && understood.source != IntentSource::Llm;
+        let is_unclear = is_unclear && !is_by_model;
         match likely {
-            Some(Guessed::Chat(Social::Person)) => {
+            Some(Guessed::Chat(Social::Person)) if decisive.is_some() => {
                 understood.utterance.set(Act::Chat(Social::Person), true);
                 understood.utterance.intent = None;
                 understood.clarify_needed = true;
@@ -106,7 +109,7 @@ impl Retail {
             Some(Guessed::NoSerial) if incoming.waiting_for_serial => {
                 return Self::written(understood, Text::ReplyNoSerial);
             }
-            Some(Guessed::Order) => return Self::written(understood, Text::ReplyOrder),
+            Some(Guessed::Order) if !is_by_model => return Self::written(understood, Text::ReplyOrder),
             Some(Guessed::Restock) => {
                 if let Some(chosen) = self.sold_out(turn, &understood.utterance.text, memory) {
                     return About { chosen: Some(chosen), ..Self::written(understood, Text::ReplyRestock) };
@@ -119,10 +122,9 @@ impl Retail {
             memory.current == Some(Current::Products) && self.asks_attribute(turn, &understood.utterance.text);
         if (!pages_only || is_of_shown)
             && (is_unclear || !understood.clarify_needed)
-            && let Some(chosen) = self.choose_shown(turn, &understood.utterance.text, memory, is_product)
+            && let Some((chosen, is_total)) = self.choose_shown(turn, &understood.utterance.text, memory, is_product)
         {
             understood.settle(Intent::Shopping, "shown_products");
-            let is_total = is_product && self.asks_total(&understood.utterance.text);
             return About { chosen: Some(chosen), is_total, ..About::default() };
         }
         let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
@@ -147,7 +149,7 @@ impl Retail {
     fn sold_out(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let again = || Some(memory.shown.as_ref()?.again(knowledge, folders, language));
-        let chosen = self.choose_shown(turn, text, memory, true).or_else(again)?;
+        let chosen = self.choose_shown(turn, text, memory, true).map(|(chosen, _)| chosen).or_else(again)?;
         let rows = knowledge.rows_of(folders, &chosen.passages, language);
         (!rows.is_empty() && rows.iter().all(|row| !row.in_stock)).then_some(chosen)
     }
@@ -164,14 +166,18 @@ impl Retail {
         self.picks.asks_total(text) || self.picks.pieces(text).is_some_and(|pieces| pieces > 1)
     }
 
-    fn choose_shown(&self, turn: &Turn, text: &str, memory: &Memory, is_current: bool) -> Option<Chosen> {
+    /// Returns the products that a message is about, and whether it asks for the sum of their prices.
+    fn choose_shown(&self, turn: &Turn, text: &str, memory: &Memory, is_current: bool) -> Option<(Chosen, bool)> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let query = Query { text: text.to_owned(), language: turn.language(), limit: CHOSEN, pages_only: false };
         let shown = memory.shown.as_ref()?;
-        if is_current && self.asks_total(text) {
-            return shown.to_sum(knowledge, folders, &self.picks, &query);
+        let sum = (is_current && self.asks_total(text))
+            .then(|| shown.to_sum(knowledge, folders, &self.picks, &query))
+            .flatten();
+        match sum {
+            Some(chosen) => Some((chosen, true)),
+            None => Some((shown.choose(knowledge, folders, &self.picks, &query, is_current)?, false)),
         }
-        shown.choose(knowledge, folders, &self.picks, &query, is_current)
     }
 
     /// Settles on the documents where they answer a message that is unclear, or that mentions a warranty and asks something

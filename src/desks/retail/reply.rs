@@ -7,7 +7,7 @@ use super::context::About;
 use super::intent::Intent;
 use super::memory::Memory;
 use super::prompt::{Given, system};
-use super::retrieve::Retrieved;
+use super::retrieve::{Retrieved, WORTH_QUOTING};
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use crate::config::LlmMode;
@@ -16,7 +16,7 @@ use crate::dialogue::history::{room_for_history, window, window_start};
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::text::words;
-use crate::domain::{Kind, Metadata, Sender};
+use crate::domain::{Kind, Message, Metadata, Sender};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
@@ -25,7 +25,7 @@ use crate::retrieval::Passage;
 use crate::retrieval::catalogue::money;
 use crate::retrieval::search::{By, Found};
 
-/// Products in stock that are named next to one that is sold out.
+/// Products in stock that are named if a product is sold out.
 const INSTEAD: usize = 2;
 /// More pieces of one product are not added up.
 const MOST_PIECES: u64 = 10_000;
@@ -45,7 +45,7 @@ impl Retail {
         let is_chosen = about.chosen.is_some();
         let is_total = about.is_total;
         let (knowledge, folders) = (self.services.knowledge.clone(), turn.persona.knowledge.clone());
-        let Retrieved { found, quoted } = match about.chosen {
+        let Retrieved { found, mut quoted } = match about.chosen {
             Some(Chosen { passages, shown }) => {
                 memory.shown = Some(shown);
                 let quoted = passages.clone();
@@ -57,14 +57,18 @@ impl Retail {
             }
         };
         let asked = self.search(turn, &utterance.text, about.pages_only);
+        // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
+        if !self.services.llm.is_up() && knowledge.rows_of(&folders, &quoted, asked.language).is_empty() {
+            self.replace_repeated(turn, &asked.text, &found, &mut quoted)?;
+        }
         let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
-        let quotation = match is_total {
-            true => self.total(turn, &utterance.text, &quoted)?,
-            false => self.quote(turn, utterance, &asked.text, &quoted)?,
+        let total = if is_total { self.total(turn, &utterance.text, &quoted)? } else { None };
+        let is_total = total.is_some();
+        let quotation = match total {
+            Some(total) => total,
+            None => self.quote(turn, utterance, &asked.text, &quoted)?,
         };
-        // A customer may ask for the same products again. The same pages did not answer before.
-        let is_repeated = knowledge.rows_of(&folders, &quoted, asked.language).is_empty() && repeats(turn, &quotation);
-        let passages = if is_repeated || quoted.is_empty() { &[] } else { found.passages.as_slice() };
+        let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
         let Some(metadata) = answer::cite(turn, &found, passages).await? else {
             let names_nothing = utterance.requests(Topic::UnnamedGoods);
             let text = self.text(turn, if names_nothing { Text::ReplyWhich } else { Text::ReplyUnknown }, &[])?;
@@ -176,13 +180,10 @@ impl Retail {
         passages: &[Passage],
     ) -> Result<String, MissingValue> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let excerpt = |passage: &Passage| Passage {
-            text: knowledge.excerpt(folders, asked, passage, language),
-            ..passage.clone()
-        };
-        let quotes = self.quotes(turn, &passages.iter().map(excerpt).collect::<Vec<_>>())?;
+        let excerpts: Vec<Passage> = passages.iter().map(|passage| self.excerpt(turn, asked, passage)).collect();
+        let quotes = self.quotes(turn, &excerpts)?;
         let is_again =
-            last_reply(turn).is_some_and(|last| quotes.first().is_some_and(|quote| last.contains(quote.as_str())));
+            last_reply(turn).is_some_and(|last| quotes.first().is_some_and(|quote| last.text.contains(quote.as_str())));
         let intro = match () {
             () if utterance.complains() => Text::ReplyIntroSorry,
             () if is_again && knowledge.rows_of(folders, passages, language).is_empty() => Text::ReplyIntroAgain,
@@ -191,6 +192,12 @@ impl Retail {
         let texts = self.texts.get(answer::language_of(turn, passages));
         let quotation = answer::quotation(texts.text(intro, &[])?, quotes.into_iter());
         Ok(quotation + &self.instead(turn, passages)?)
+    }
+
+    /// Returns a passage with only the part that answers.
+    fn excerpt(&self, turn: &Turn, asked: &str, passage: &Passage) -> Passage {
+        let text = self.services.knowledge.excerpt(&turn.persona.knowledge, asked, passage, turn.language());
+        Passage { text, ..passage.clone() }
     }
 
     fn quotes(&self, turn: &Turn, passages: &[Passage]) -> Result<Vec<String>, MissingValue> {
@@ -218,34 +225,59 @@ impl Retail {
         Ok(format!("\n{}", answer::quotation(intro, self.quotes(turn, &others)?.into_iter())))
     }
 
-    /// Adds up the prices of the quoted products.
-    fn total(&self, turn: &Turn, asked: &str, passages: &[Passage]) -> Result<String, MissingValue> {
+    /// Adds up the prices of the quoted products, if all have one.
+    fn total(&self, turn: &Turn, asked: &str, passages: &[Passage]) -> Result<Option<String>, MissingValue> {
         let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
-        let pieces = self.picks.pieces(asked).filter(|pieces| (1..=MOST_PIECES).contains(pieces)).unwrap_or(1);
+        let pieces = self.picks.pieces(asked).unwrap_or(1);
         // "Both": the number counts products, not pieces.
         let count = if rows.len() > 1 { 1 } else { pieces };
+        if rows.is_empty() || rows.iter().any(|row| row.price.is_none()) || !(1..=MOST_PIECES).contains(&count) {
+            return Ok(None);
+        }
         let (mut lines, mut sum) = (Vec::new(), 0_u64);
         for row in &rows {
-            let Some(price) = row.price else { continue };
+            let price = row.price.unwrap_or_default();
             sum += price * count;
             let values =
                 [("name", row.passage.title.as_str()), ("count", &count.to_string()), ("price", &money(price))];
             lines.push(self.text(turn, Text::ReplyTotalLine, &values)?);
         }
         lines.push(self.text(turn, Text::ReplyTotal, &[("sum", &money(sum))])?);
-        Ok(lines.join("\n"))
+        Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
+    }
+
+    /// Replaces what was quoted, if the same question had the same answer before, by the next passage of nearly the same score. Without
+    /// one, nothing is quoted.
+    fn replace_repeated(
+        &self,
+        turn: &Turn,
+        asked: &str,
+        found: &Found,
+        quoted: &mut Vec<Passage>,
+    ) -> Result<(), MissingValue> {
+        let Some(last) = last_reply(turn) else { return Ok(()) };
+        let was_said = |passage: &Passage| {
+            let quotes = self.quotes(turn, std::slice::from_ref(&self.excerpt(turn, asked, passage)))?;
+            Ok(quotes.iter().any(|quote| last.text.contains(quote.as_str())))
+        };
+        let question = turn.history.iter().rev().find(|message| message.sender == Sender::User);
+        let is_same =
+            question.is_some_and(|asked| asked.turn == last.turn && words(&asked.text) == words(&turn.message.text));
+        if !is_same || !quoted.first().map_or(Ok(false), was_said)? {
+            return Ok(());
+        }
+        let best = found.passages.first().map_or(0.0, |best| best.score);
+        let mut next = None;
+        for passage in found.passages.iter().filter(|passage| passage.score >= WORTH_QUOTING * best) {
+            if next.is_none() && !was_said(passage)? {
+                next = Some(passage.clone());
+            }
+        }
+        *quoted = next.into_iter().collect();
+        Ok(())
     }
 }
 
-/// Whether the customer asks the same again, or the last reply had the same words. Saying them again would not help.
-fn repeats(turn: &Turn, text: &str) -> bool {
-    let asked = turn.history.iter().rev().find(|message| message.sender == Sender::User);
-    let is_same = asked.is_some_and(|asked| words(&asked.text) == words(&turn.message.text));
-    let last = last_reply(turn);
-    (is_same && last.is_some()) || last == Some(text)
-}
-
-fn last_reply(turn: &Turn) -> Option<&str> {
-    let last = turn.history.iter().rev().find(|message| message.metadata.kind() == Some(Kind::Reply));
-    last.map(|last| last.text.as_str())
+fn last_reply(turn: &Turn) -> Option<&Message> {
+    turn.history.iter().rev().find(|message| message.metadata.kind() == Some(Kind::Reply))
 }

@@ -21,7 +21,7 @@ const CLAUSES: usize = 3;
 /// Products that are quoted together.
 const PRODUCTS: usize = 3;
 /// A product with less than this share of the best score is not worth quoting.
-const WORTH_QUOTING: f64 = 0.6;
+pub(super) const WORTH_QUOTING: f64 = 0.6;
 
 /// What was found for a question.
 pub(super) struct Retrieved {
@@ -114,9 +114,10 @@ impl Retail {
         let (within, beyond): (Vec<_>, Vec<_>) = products.into_iter().partition(|row| budget.allows(row.price));
         let rows = if within.is_empty() { beyond } else { within };
         let category = rows.first().map(|row| row.passage.section.clone());
-        let is_worth = |row: &Row| {
-            row.passage.score >= WORTH_QUOTING * best.score && Some(&row.passage.section) == category.as_ref()
-        };
+        // The best row within the budget, which may score less than one beyond it.
+        let most = rows.first().map_or(0.0, |row| row.passage.score);
+        let is_worth =
+            |row: &Row| row.passage.score >= WORTH_QUOTING * most && Some(&row.passage.section) == category.as_ref();
         rows.into_iter().filter(is_worth).take(PRODUCTS).map(|row| row.passage).collect()
     }
 

@@ -23,6 +23,8 @@ use crate::retrieval::Subject;
 
 /// Candidates of one message that are looked up. This also limits guesses.
 const CANDIDATES: usize = 10;
+/// Serial numbers that are tried for a message that may write one in groups.
+const JOINED: usize = 3;
 
 /// `metadata.warranty_meta`
 #[derive(Serialize)]
@@ -76,12 +78,13 @@ fn opening(prompt: &str) -> &str {
 }
 
 impl Retail {
-    /// Looks up the message's serial numbers, or asks for one.
+    /// Looks up the message's serial numbers, or asks for one. Of the failed attempts, `counted` are counted already.
     pub(super) async fn warranty(
         &self,
         turn: &mut Turn,
         incoming: &Incoming,
         is_again: bool,
+        counted: usize,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         let utterance = &incoming.utterance;
@@ -96,11 +99,9 @@ impl Retail {
         if limit > 0 && self.failed_attempts.is_over(&keys, limit, window, Instant::now()) {
             return self.ask_to_wait(turn, window).await;
         }
-        if let Some(whole) = self.in_groups(turn, &utterance.text).await? {
-            serials = vec![whole];
-        }
+        self.join_groups(turn, &utterance.text, &mut serials).await?;
         let (finding, failures) = turn.step("warranty").take(self.look_up(turn, utterance, &serials)).await?;
-        self.failed_attempts.add(&keys, failures, window, Instant::now());
+        self.failed_attempts.add(&keys, failures.saturating_sub(counted), window, Instant::now());
         match finding {
             Finding::Nothing => self.ask_for_serial(turn, incoming).await,
             Finding::Answers(answers) => {
@@ -141,44 +142,58 @@ impl Retail {
         }
     }
 
-    /// Settles on the warranty where a message that the rules understood otherwise holds the serial number of a record.
-    pub(super) async fn recognize_serial(&self, turn: &Turn, understood: &mut Understood) -> Result<(), DeskError> {
+    /// Settles on the warranty where a message that the rules understood otherwise holds the serial number of a record. Returns how
+    /// many failed attempts it has counted.
+    pub(super) async fn recognize_serial(&self, turn: &Turn, understood: &mut Understood) -> Result<usize, DeskError> {
         let is_serial = |serial: &&PossibleSerial| serial.known.is_none() && serial.likeness() == Likeness::Serial;
         let serials: Vec<&PossibleSerial> = understood.utterance.entities.serials.iter().filter(is_serial).collect();
         let is_settled = understood.intent() == Intent::Warranty && !understood.clarify_needed;
         if is_settled || serials.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let keys = attempt_keys(turn);
         let (limit, window) = (self.config().miss_limit, self.config().miss_window);
         let _lock = self.failed_attempts.lock(&keys).await;
         if limit > 0 && self.failed_attempts.is_over(&keys, limit, window, Instant::now()) {
-            return Ok(());
+            return Ok(0);
         }
         let answers = self.records(turn, &serials[..serials.len().min(CANDIDATES)]).await?;
         if answers.iter().any(Result::is_ok) {
             understood.settle(Intent::Warranty, "record");
         } else {
             self.failed_attempts.add(&keys, answers.len(), window, Instant::now());
+            return Ok(answers.len());
         }
-        Ok(())
+        Ok(0)
     }
 
-    /// Returns the serial number that a message writes in groups, "S6Z1 NS0T 0923 35X", if there is a record of it.
-    async fn in_groups(&self, turn: &Turn, text: &str) -> Result<Option<PossibleSerial>, DeskError> {
-        let written = groups::serials_in_groups(text);
-        let possible: Vec<PossibleSerial> = written
-            .into_iter()
-            .take(CANDIDATES)
-            .map(|text| PossibleSerial { text, looks: Likeness::Serial, known: None })
-            .collect();
-        let answers = self.records(turn, &possible.iter().collect::<Vec<_>>()).await?;
-        let found = answers.into_iter().find_map(Result::ok);
-        Ok(found.map(|record| PossibleSerial {
-            text: record.serial.as_str().to_owned(),
-            looks: Likeness::Serial,
-            known: None,
-        }))
+    /// Replaces words that are groups of one serial number, "S6Z1 NS0T 0923 35X", if there is a record of it. Words that are serial
+    /// numbers themselves, and their neighbours, stay.
+    async fn join_groups(&self, turn: &Turn, text: &str, serials: &mut Vec<PossibleSerial>) -> Result<(), DeskError> {
+        let words = groups::words(text);
+        let joined = groups::joined(&words);
+        if joined.is_empty() {
+            return Ok(());
+        }
+        let records = self.records(turn, &serials.iter().collect::<Vec<_>>()).await?;
+        let known: Vec<&str> = records.iter().flatten().map(|record| record.serial.as_str()).collect();
+        let is_known = |group: &&str| known.iter().any(|known| known.eq_ignore_ascii_case(group));
+        // Each is a guess, too, but the message counts as one failed attempt.
+        for joined in joined.iter().filter(|joined| !joined.groups.iter().any(is_known)).take(JOINED) {
+            let possible = |text: &String| PossibleSerial { text: text.clone(), looks: Likeness::Serial, known: None };
+            let possible: Vec<PossibleSerial> = joined.spellings.iter().map(possible).collect();
+            let found =
+                self.records(turn, &possible.iter().collect::<Vec<_>>()).await?.into_iter().find_map(Result::ok);
+            let Some(record) = found else { continue };
+            serials.retain(|serial| !joined.groups.contains(&serial.text.as_str()));
+            serials.push(PossibleSerial {
+                text: record.serial.as_str().to_owned(),
+                looks: Likeness::Serial,
+                known: None,
+            });
+            break;
+        }
+        Ok(())
     }
 
     /// Remembers the record, and the product of the catalogue that it is about.

@@ -69,10 +69,13 @@ pub(super) fn rank(query: &Query, subject: Option<&Subject>, index: &LexicalInde
     hits
 }
 
-/// Returns the passages that share a term with the question.
-pub(super) fn rank_all(query: &Query, index: &LexicalIndex) -> Vec<Hit> {
+/// Returns the passages that share a term with the question, or that follow its subject.
+pub(super) fn rank_all(query: &Query, subject: Option<&Subject>, index: &LexicalIndex) -> Vec<Hit> {
     let (question, language) = (&Question::of(&query.text, query.language, index), query.language);
-    let mut hits = met(question, query.pages_only, false, index);
+    let mut hits = met(question, query.pages_only, subject.is_some(), index);
+    if let Some(subject) = subject {
+        follow(subject, question, &mut hits, language, index);
+    }
     hits.retain(|hit| hit.score > 0.0);
     let mut hits = ordered(hits, question, language, index);
     settle_ties(&mut hits, question, index);
@@ -90,7 +93,8 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
     };
     for hit in hits {
         let piece = &index.pieces[hit.piece];
-        let is_same = !subject.file.is_empty() && piece.path == subject.file;
+        // The rows of a catalogue are as many documents.
+        let is_same = !subject.file.is_empty() && piece.path == subject.file && piece.product.is_none();
         let (score, coverage) = (about.score[hit.piece], about.coverage[hit.piece]);
         if strong == 0 && piece.product.is_none() {
             let is_alike = hit.raw_likeness >= FOLLOWING;

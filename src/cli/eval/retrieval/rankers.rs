@@ -39,7 +39,7 @@ impl Lexical {
     }
 
     fn places(&self, question: &Question) -> Vec<(usize, f64)> {
-        self.0.ranked(&question.to_query(self.0.languages()))
+        self.0.ranked(&question.to_query(self.0.languages()), None)
     }
 
     fn chunks(&self, places: impl IntoIterator<Item = usize>) -> Vec<Arc<Chunk>> {

@@ -1,4 +1,4 @@
-//! Messages that depend on what was said before, and questions that are answered before anything is asked back.
+//! Messages that depend on earlier ones, and questions that are answered before anything is asked back.
 
 use super::chat::{Shop, open_shop_with};
 use crate::support::app::TestApp;
@@ -115,7 +115,7 @@ async fn customer_without_a_serial_gets_another_way() {
 #[tokio::test]
 async fn order_in_the_chat_leads_to_the_shop() {
     let shop = open().await;
-    for text in ["đặt hàng giúp mình nhé", "hẹn giúp mình chiều mai"] {
+    for text in ["đặt hàng giúp mình nhé", "hẹn giúp em chiều mai nhé"] {
         let reply = shop.chat().await.say(text).await.text("reply");
         assert!(reply.contains("1900 636 979") && reply.contains("chưa đặt"), "{text}: {reply}");
     }
@@ -192,6 +192,22 @@ async fn prices_are_added_up() {
 }
 
 #[tokio::test]
+async fn shown_products_are_added_up_and_compared() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let first = chat.say("tư vấn laptop").await.text("reply");
+    let shown = products(&first);
+    assert!(shown.len() == 3 && !shown.contains(&"Laptop LG Gram"), "{first}");
+    // The lightest of all is another one.
+    let lightest = chat.say("con nào nhẹ nhất").await.text("reply");
+    assert_eq!(products(&lightest), ["Laptop MSI Modern"], "{lightest}");
+    let mut chat = shop.chat().await;
+    chat.say("tư vấn laptop dưới 15 triệu").await;
+    let sum = chat.say("3 con đó giá bao nhiêu").await.text("reply");
+    assert!(sum.contains("37.000.000 đ"), "{sum}");
+}
+
+#[tokio::test]
 async fn sold_out_product_comes_with_others_in_stock() {
     let shop = open().await;
     let mut chat = shop.chat().await;
@@ -215,13 +231,32 @@ async fn serial_in_groups_is_one_number() {
 }
 
 #[tokio::test]
+async fn serials_next_to_each_other_are_answered_each() {
+    let shop = open().await;
+    let csv = "AB12CD34EF,Máy A,2099-12-01\n50026B7A07430EA6,Máy B,2099-12-01\nR2293AE20064523,Máy C,2099-12-01";
+    shop.import_warranties("default", csv).await;
+    for (text, products) in [
+        ("bảo hành 50026B7A07430EA6 và R2293AE20064523", ["Máy B", "Máy C"]),
+        ("bảo hành 50026B7A07430EA6 R2293AE20064523", ["Máy B", "Máy C"]),
+        ("bảo hành AB12 CD34 EF và R2293AE20064523", ["Máy C", "Máy A"]),
+    ] {
+        let result = shop.chat().await.say(text).await;
+        let kinds = result.kinds();
+        assert_eq!(kinds, ["cute_greeting", "warranty_result", "warranty_result", "follow_up"], "{text}");
+        let said = result.messages();
+        let is_said = |product: &&str| said.iter().any(|(_, text)| text.contains(product));
+        assert!(products.iter().all(is_said), "{text}: {said:?}");
+    }
+}
+
+#[tokio::test]
 async fn follow_up_line_varies() {
     let shop = open().await;
     let mut chat = shop.chat().await;
     let mut last = String::new();
-    for text in
-        ["mấy giờ đóng cửa", "phí giao hàng nội thành", "chuột có dây giá bao nhiêu", "laptop dell giá bao nhiêu"]
-    {
+    let questions =
+        ["mấy giờ đóng cửa", "phí giao hàng nội thành", "chuột có dây giá bao nhiêu", "laptop dell giá bao nhiêu"];
+    for text in questions.into_iter().cycle().take(12) {
         let line = chat.say(text).await.text("follow_up");
         assert!(line != last, "{text}: {line}");
         last = line;

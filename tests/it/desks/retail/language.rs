@@ -216,7 +216,7 @@ async fn small_talk_in_another_language_is_replaced() {
     assert!(events.text("social").starts_with("I'm "), "{events:?}");
 }
 
-/// A page that exists in one language only is quoted with its own introduction.
+/// A page that exists in one language only is quoted with an introduction in that language.
 #[tokio::test]
 async fn untranslated_page_is_quoted_in_its_language() {
     let page = "---\nlanguage: vi\n---\n# Lắp đặt\n\n## Helicopter\nHelicopter được lắp đặt tại nhà trong ngày.\n";
