@@ -43,6 +43,8 @@ pub(super) struct Hit {
     pub piece: usize,
     pub score: f64,
     coverage: f64,
+    /// How many of the question's meaningful words it has.
+    words: usize,
     /// The similarity to the most similar question that the passage's section lists.
     likeness: f64,
     /// The same, also where the passage has none of the content.
@@ -60,7 +62,12 @@ pub(super) fn rank(query: &Query, subject: Option<&Subject>, index: &LexicalInde
     if let Some(subject) = subject {
         follow(subject, question, &mut hits, language, index);
     }
-    hits.retain(|hit| hit.named || hit.follows || hit.coverage >= MIN_COVERAGE || hit.likeness >= MIN_LIKENESS);
+    let strong = question.parts.iter().filter(|part| !part.weak).count();
+    // One word of several is chance, unless the question is like one of the section.
+    let is_covered = |hit: &Hit| {
+        hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= FOLLOWING)
+    };
+    hits.retain(|hit| hit.named || hit.follows || is_covered(hit) || hit.likeness >= MIN_LIKENESS);
     let mut hits = ordered(hits, question, language, index);
     index.keep_own_language(&mut hits, language, |hit| hit.piece);
     let best = hits.first().map_or(0.0, |hit| hit.score);
@@ -118,6 +125,8 @@ fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &
 struct Totals {
     score: Vec<f64>,
     coverage: Vec<f64>,
+    /// The number of meaningful words that are covered.
+    words: Vec<usize>,
 }
 
 fn totals(question: &Question, index: &LexicalIndex) -> Totals {
@@ -127,6 +136,7 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
     let none = (0.0_f64, 0.0_f64);
     let mut totals = vec![none; index.pieces.len()];
     let mut met = vec![none; index.pieces.len()];
+    let mut words = vec![0; index.pieces.len()];
     // What each listed question has in addition to its passage.
     let mut listed = vec![0.0; index.listed.len()];
     let mut met_listed = vec![0.0_f64; index.listed.len()];
@@ -147,6 +157,9 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
             }
         }
         let idf = if part.weak { 0.0 } else { part.idf };
+        if !part.weak {
+            words.iter_mut().zip(&met).for_each(|(words, (_, covered))| *words += usize::from(*covered > 0.0));
+        }
         for ((score, coverage), (met_score, covered)) in totals.iter_mut().zip(&met) {
             *score += weight(part) * met_score;
             *coverage += idf * covered;
@@ -163,6 +176,7 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
     Totals {
         score: totals.iter().map(|(score, _)| share(*score, asked)).collect(),
         coverage: totals.iter().zip(&most).map(|((_, own), more)| share(own + more, to_cover)).collect(),
+        words,
     }
 }
 
@@ -173,7 +187,7 @@ fn met(question: &Question, pages_only: bool, has_subject: bool, index: &Lexical
     if to_cover <= 0.0 && !has_subject && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
         return Vec::new();
     }
-    let Totals { score, coverage } = totals(question, index);
+    let Totals { score, coverage, words } = totals(question, index);
     let mut named = vec![false; index.pieces.len()];
     question.named_categories(index).into_iter().for_each(|piece| named[piece] = true);
     let hits = (0..index.pieces.len()).map(|piece| {
@@ -182,8 +196,8 @@ fn met(question: &Question, pages_only: bool, has_subject: bool, index: &Lexical
         let raw_likeness = likeness[piece];
         let likeness = if is_likely { raw_likeness } else { 0.0 };
         let score = score[piece].max(likeness);
-        let coverage = coverage[piece];
-        Hit { piece, score, coverage, likeness, raw_likeness, named: named[piece], follows: false }
+        let (coverage, words) = (coverage[piece], words[piece]);
+        Hit { piece, score, coverage, words, likeness, raw_likeness, named: named[piece], follows: false }
     });
     hits.filter(|hit| !pages_only || index.pieces[hit.piece].product.is_none()).collect()
 }
