@@ -76,7 +76,7 @@ mod tests {
     use crate::persona::Prompts;
 
     #[tokio::test]
-    async fn reply_without_letters_is_held_for_a_bounded_time() {
+    async fn hold_of_reply_without_letters_is_bounded() {
         let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
         let rules = LanguageRules::read(&prompts).expect("the shipped rules");
         let wanted = Wanted { rules: &rules, language: Language::EN, spoken: vec![Language::EN] };
