@@ -13,6 +13,8 @@ use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError, Ticket};
 
 /// The letters after which a reply is shown at the latest.
 const OPENING: usize = 80;
+/// The bytes after which a reply with few letters is shown, such as a list of numbers.
+const OPENING_BYTES: usize = 400;
 /// A model that pauses for so long has its words shown.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -34,7 +36,7 @@ impl<'a> Wanted<'a> {
         self.look_at(text) == Prose::Foreign
     }
 
-    /// Starts the reply. A model that opens in another language is asked once more.
+    /// Starts the reply. A model that opens in another language is asked again.
     ///
     /// # Errors
     /// [`LlmError::WrongLanguage`] if it opens in another language again.
@@ -43,7 +45,7 @@ impl<'a> Wanted<'a> {
         if let Some(deltas) = self.checked(ticket.stream(request.clone()).await?).await {
             return Ok(deltas);
         }
-        warn!(language = %self.language, "The language model replied in another language: asking once more");
+        warn!(language = %self.language, "The language model replied in another language: asking again");
         let mut again = request;
         again.messages.push(ChatMessage::system(format!("Language: {}", self.language)));
         self.checked(gateway.stream(again).await?).await.ok_or(LlmError::WrongLanguage)
@@ -52,10 +54,12 @@ impl<'a> Wanted<'a> {
     /// Reads until the language is clear. Returns the whole reply, or `None` if its opening is in another language.
     async fn checked(&self, deltas: Deltas) -> Option<Deltas> {
         let mut deltas = deltas.fuse();
-        let (mut held, mut text) = (Vec::new(), String::new());
-        while text.chars().filter(|c| c.is_alphabetic()).count() < OPENING && self.look_at(&text) != Prose::Own {
+        let (mut held, mut text, mut letters) = (Vec::new(), String::new(), 0);
+        while letters < OPENING && text.len() < OPENING_BYTES && self.look_at(&text) != Prose::Own {
             let Ok(Some(delta)) = timeout(PAUSE, deltas.next()).await else { break };
-            text.push_str(delta.as_deref().unwrap_or_default());
+            let new = delta.as_deref().unwrap_or_default();
+            letters += new.chars().filter(|c| c.is_alphabetic()).count();
+            text.push_str(new);
             held.push(delta);
         }
         (!self.is_missed_by(&text)).then(|| Box::pin(stream::iter(held).chain(deltas)) as Deltas)
@@ -63,5 +67,21 @@ impl<'a> Wanted<'a> {
 
     fn look_at(&self, text: &str) -> Prose {
         self.rules.look_at_prose(text, self.language, &self.spoken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::persona::Prompts;
+
+    #[tokio::test]
+    async fn hold_of_reply_without_letters_is_bounded() {
+        let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
+        let rules = LanguageRules::read(&prompts).expect("the shipped rules");
+        let wanted = Wanted { rules: &rules, language: Language::EN, spoken: vec![Language::EN] };
+        let digits = stream::repeat_with(|| Ok("12345 ".to_owned()));
+        let mut shown = wanted.checked(Box::pin(digits)).await.expect("no other language");
+        assert_eq!(shown.next().await.and_then(Result::ok).as_deref(), Some("12345 "));
     }
 }

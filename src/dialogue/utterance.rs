@@ -93,6 +93,8 @@ pub struct Utterance<I, T> {
     pub answer: Option<Answer>,
     /// The answer if the question was whether to cancel an order: "cancel it" is a yes there, and "keep it" a no.
     pub answer_to_cancel: Option<Answer>,
+    /// The answer if the question was whether to open a ticket for a person: "open it" and "ask them" are a yes there.
+    pub answer_to_ticket: Option<Answer>,
     pub entities: Entities,
     pub acts: BTreeSet<Act<T>>,
 }
@@ -108,6 +110,7 @@ impl<I, T> Default for Utterance<I, T> {
             matched: Vec::new(),
             answer: None,
             answer_to_cancel: None,
+            answer_to_ticket: None,
             entities: Entities::default(),
             acts: BTreeSet::new(),
         }

@@ -23,7 +23,9 @@ use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
 
 pub mod advance;
 pub mod create;
+mod details;
 pub mod escalate;
+mod notify;
 pub mod overview;
 pub mod resolve;
 mod rows;

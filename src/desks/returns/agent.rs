@@ -109,6 +109,9 @@ impl Returns {
 fn answers_machine(state: &State, utterance: &Utterance) -> bool {
     match state.open_question() {
         Some(Question::OfferCancel) => utterance.answer_to_cancel.is_some() && utterance.order().is_none(),
+        Some(Question::Confirm) if state.case.intent.is_some_and(Intent::is_request) => {
+            utterance.answer_to_ticket.is_some() && utterance.order().is_none()
+        }
         Some(Question::Confirm | Question::OnlyReturn | Question::OnlyRefund) => {
             utterance.answer.is_some() && utterance.order().is_none()
         }

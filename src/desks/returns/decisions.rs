@@ -133,7 +133,10 @@ impl Returns {
             (Some(Resolution::Approve), _) if ticket.kind == TicketKind::Cancel => Scenario::DecisionCancelled,
             (Some(Resolution::Reject), _) if ticket.kind == TicketKind::Cancel => Scenario::DecisionNotCancelled,
             (Some(Resolution::Approve), _) if rma.is_some() => Scenario::DecisionApproved,
-            (Some(Resolution::Reject), _) if order.is_some() => Scenario::DecisionRejected,
+            // Only a return can be rejected; another request was closed.
+            (Some(Resolution::Reject), _) if order.is_some() && (rma.is_some() || ticket.claim.is_some()) => {
+                Scenario::DecisionRejected
+            }
             (Some(_), _) => Scenario::DecisionClosed,
         };
         let values = [

@@ -9,6 +9,7 @@ use super::texts::VariantPicker;
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::answer;
 use crate::domain::{Kind, Metadata};
+use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query};
 
@@ -30,7 +31,7 @@ impl Returns {
         let is_unclear = match route(after) {
             Step::Run(Worker::ClassifyIntent) => !before.may_argue() || utterance.has_question(),
             // The same question would be repeated.
-            Step::Ask(question) if before.open_question() == Some(question) => {
+            Step::Ask(question) if before.open_question() == Some(question) && !has_changed(before, after) => {
                 after.case.help.is_none() && !(asks_for_yes && utterance.hesitates())
             }
             _ => false,
@@ -42,7 +43,8 @@ impl Returns {
         let query = Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         // "Is that final?" is about the yes, and not about final sale.
-        answer::is_answered(knowledge, folders, &query, utterance.has_question() && !asks_for_yes)
+        let is_question = utterance.has_question() && !asks_for_yes;
+        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, is_question))
     }
 
     /// Answers with quotes and their sources, or says that the documents have no answer.
@@ -72,6 +74,11 @@ impl Returns {
         turn.say_with(Kind::Reply, &text, metadata).await?;
         Ok(())
     }
+}
+
+/// Whether the message said something about what the customer wants.
+fn has_changed(before: &State, after: &State) -> bool {
+    before.case.intent != after.case.intent || before.case.some_pieces != after.case.some_pieces
 }
 
 /// The section says more than the page's title.

@@ -1,4 +1,4 @@
-//! The audit log's rows about a turn, besides tools and changes: what the customer decided, and how a flow ended.
+//! The audit log's rows about a turn, apart from tools and changes: what the customer decided, and how a flow ended.
 //!
 //! No row holds words of the customer; those are in the conversation's messages.
 
@@ -63,6 +63,7 @@ impl SoFar {
         }
         match after.handoff.reason().filter(|_| !(is_same_flow && self.has_handoff)) {
             Some(HandoffReason::Person) => made.push(("customer.wants_person", None)),
+            Some(HandoffReason::Request) => made.push(("customer.confirmed", None)),
             Some(HandoffReason::DamageLater) => made.push(("customer.reported_damage", None)),
             _ => {}
         }
@@ -129,6 +130,7 @@ mod tests {
         let declined = State { stage: crate::desks::returns::state::Stage::Declined, ..State::default() };
         let declined_once = State { case: Case { declines: 1, ..Case::default() }, ..State::default() };
         let person = State { handoff: Handoff::Due(HandoffReason::Person), ..State::default() };
+        let request = State { handoff: Handoff::Due(HandoffReason::Request), ..State::default() };
         let damage = State { handoff: Handoff::Due(HandoffReason::DamageLater), ..agreed.clone() };
         let mut again = agreed.clone();
         again.meta.flow += 1;
@@ -141,6 +143,7 @@ mod tests {
             (&nothing, &declined_once, vec!["customer.declined"]),
             (&nothing, &person, vec!["customer.wants_person"]),
             (&person, &person, vec![]),
+            (&nothing, &request, vec!["customer.confirmed"]),
             (&agreed, &damage, vec!["customer.reported_damage"]),
             (&agreed, &again, vec!["customer.confirmed", "customer.chose"]),
         ] {

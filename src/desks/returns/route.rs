@@ -126,7 +126,7 @@ fn order_not_looked_up(state: &State) -> Option<Step> {
     matches!(state.stage, Stage::Named { .. }).then_some(Step::Run(Worker::LookUpOrder))
 }
 
-/// The rules decide before the customer is asked, so that nobody agrees to what is refused then.
+/// The rules decide before the customer is asked, so that no customer agrees to what is refused then.
 fn policy_unchecked(state: &State) -> Option<Step> {
     let is_open = state.subject()?.progress == Progress::Undecided;
     (is_open && state.case.intent.is_some_and(Intent::is_return)).then_some(Step::Run(Worker::CheckPolicy))
@@ -158,7 +158,7 @@ fn action_undecided(state: &State) -> Option<Step> {
     })
 }
 
-/// The question names the action, the items and the money, or what a person shall settle.
+/// The question names the action, the items and the money, or what a person will settle.
 fn not_agreed(state: &State) -> Option<Step> {
     let must_ask = match state.subject()?.progress {
         Progress::Decided { action, .. } => action.is_some(),

@@ -33,7 +33,7 @@ use file::{OrderWords, RuleFile, Signs};
 /// A parsed message of this desk's customer.
 pub type Utterance = dialogue::Utterance<Intent, Topic>;
 
-/// What customers of this desk ask about, request, report and mention besides their intents.
+/// What customers of this desk ask about, request, report and mention, apart from their intents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
     /// How the shop does things, in general: "how long do I have to return something?"
@@ -46,7 +46,7 @@ pub enum Topic {
     ReturnNumber,
     /// What became of a ticket.
     Ticket,
-    /// The label of a return, once more.
+    /// The label of a return, again.
     Label,
     /// The mail about a return did not arrive.
     MissingMail,
@@ -54,9 +54,11 @@ pub enum Topic {
     Damage,
     /// Cancelling an order.
     Cancellation,
+    /// Sending goods back, by a verb: "return it".
+    Return,
     /// Some pieces of an item: "one of the two".
     SomePieces,
-    /// Another order than the one that was named.
+    /// Another order than the named one.
     OtherOrder,
     /// What the desk asks for is missing: "I don't have it".
     MissingDetail,
@@ -66,22 +68,24 @@ pub enum Topic {
     NothingCame,
 }
 
-/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, or damage that it reports
-/// as well. Nothing else in it answers what the desk asked before.
+/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, or damage or a wish that it
+/// names as well. Nothing else in it answers what the desk asked before.
 #[must_use]
 pub fn without_question(mut utterance: Utterance) -> Utterance {
-    if utterance.affirms() || utterance.answer_to_cancel == Some(Answer::Yes) {
+    if [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket].contains(&Some(Answer::Yes)) {
         utterance.set(Act::Ask(Topic::Policy), false);
         utterance.set(Act::Question, false);
         return utterance;
     }
-    if !utterance.reports(Topic::Damage) {
+    let (reports_damage, equivocates) = (utterance.reports(Topic::Damage), utterance.equivocates());
+    let wish = utterance.intent.filter(|intent| *intent != Intent::Other && utterance.asks(Topic::Policy));
+    let intent = if reports_damage { Some(Intent::Return) } else { wish };
+    if intent.is_none() {
         return Utterance::default();
     }
-    let equivocates = utterance.equivocates();
     let Utterance { text, explanation, .. } = utterance;
-    let mut rest = Utterance { text, explanation, intent: Some(Intent::Return), ..Utterance::default() };
-    rest.set(Act::Report(Topic::Damage), true);
+    let mut rest = Utterance { text, explanation, intent, ..Utterance::default() };
+    rest.set(Act::Report(Topic::Damage), reports_damage);
     rest.set(Act::Equivocate, equivocates);
     rest
 }
@@ -100,6 +104,7 @@ pub struct ReturnsRules {
     pointing_back: Vec<Pattern>,
     status_of_return: Vec<Pattern>,
     both: Vec<Pattern>,
+    return_verb: Vec<Pattern>,
     cancel_order: Vec<Pattern>,
     unwished: Vec<Pattern>,
     person: Vec<Pattern>,
@@ -110,6 +115,7 @@ pub struct ReturnsRules {
     ticket_news: Vec<Pattern>,
     label_again: Vec<Pattern>,
     policy: Vec<Pattern>,
+    policy_words: Vec<Pattern>,
     hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
     some_pieces: Vec<Pattern>,
@@ -169,6 +175,7 @@ impl ReturnsRules {
             pointing_back: patterns(&file.asides.pointing_back)?,
             status_of_return: patterns(&file.intents.status_of_return)?,
             both: patterns(&file.intents.both)?,
+            return_verb: patterns(&file.intents.return_verb)?,
             cancel_order: patterns(&file.intents.cancel_order)?,
             unwished: patterns(&file.intents.unwished)?,
             person: patterns(&file.asides.person)?,
@@ -179,6 +186,7 @@ impl ReturnsRules {
             ticket_news: patterns(&file.asides.ticket_news)?,
             label_again: patterns(&file.asides.label_again)?,
             policy: patterns(&file.asides.policy)?,
+            policy_words: patterns(&file.asides.policy_words)?,
             hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
             some_pieces: patterns(&file.asides.some_pieces)?,
@@ -195,6 +203,13 @@ impl ReturnsRules {
         guess::complete(self.parse_by_patterns(text), text, &self.examples)
     }
 
+    /// Parses a message that may answer a question for a yes. Its likeness to examples may show that it hesitates, but is no answer.
+    pub fn parse_answer(&self, text: &str) -> Utterance {
+        let by_patterns = self.parse_by_patterns(text);
+        let answer = by_patterns.answer;
+        Utterance { answer, ..guess::complete(by_patterns, text, &self.examples) }
+    }
+
     /// Parses a message by patterns alone.
     pub fn parse_by_patterns(&self, text: &str) -> Utterance {
         let (orders, contacts) = self.find(text);
@@ -206,23 +221,31 @@ impl ReturnsRules {
         let requests_label = has(&self.label_again);
         let misses_mail = has(&self.mail_missing) && !requests_label;
         let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
-        let Reading { answer, answer_to_cancel, mentions_cancel, hesitates, has_question, equivocates } =
-            self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
+        let Reading {
+            answer,
+            answer_to_cancel,
+            answer_to_ticket,
+            mentions_cancel,
+            hesitates,
+            has_question,
+            equivocates,
+        } = self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
         // "Yes, and what does it cost?" asks as well; "yes, it was a gift" does not.
         let only_answers = self.answers.is_nothing_else(&stream);
         let cancels = mentions_cancel && answer_to_cancel == Some(Answer::Yes);
         let is_answer = (answer == Some(Answer::Yes) && !has_question) || cancels || (answer.is_some() && only_answers);
         let names_nothing = orders.is_empty() && contacts.is_empty();
+        let has_policy_words = has(&self.policy) || (has_question && has(&self.policy_words));
         let asks_policy =
-            ((has(&self.policy) && !requests_label) || misses_mail) && names_nothing && !wants_person && !is_answer;
+            ((has_policy_words && !requests_label) || misses_mail) && names_nothing && !wants_person && !is_answer;
         let reports_damage =
-            if asks_policy { self.reports_damage_besides_question(&stream) } else { self.reports_damage(&stream) };
+            if asks_policy { self.reports_damage_next_to_question(&stream) } else { self.reports_damage(&stream) };
         // "Không chín một hai" is a number, not a no.
         let spells_number = has(&self.spelled_number);
         let has_explanation = reports_damage || !only_answers;
         let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
         let intent = match self.intent(&stream) {
-            _ if asks_policy => None,
+            _ if asks_policy => self.wish_outside_question(&stream).filter(|_| !misses_mail),
             _ if requests_label => Some(Intent::OrderStatus),
             // Damaged goods are decided as a return, whatever the customer wants for them.
             Some(intent) if reports_damage && intent.is_request() => Some(Intent::Return),
@@ -254,6 +277,7 @@ impl ReturnsRules {
             (Act::Report(Topic::MissingMail), misses_mail),
             (Act::Report(Topic::Damage), reports_damage),
             (Act::Mention(Topic::Cancellation), mentions_cancel),
+            (Act::Mention(Topic::Return), self.names_return(&stream)),
             (Act::Mention(Topic::SomePieces), has(&self.some_pieces)),
             (Act::Mention(Topic::OtherOrder), has(&self.other_order)),
             (Act::Report(Topic::MissingDetail), has(&self.missing_detail)),
@@ -268,6 +292,7 @@ impl ReturnsRules {
             intent,
             answer: answer.filter(|_| !spells_number),
             answer_to_cancel: answer_to_cancel.filter(|_| !spells_number),
+            answer_to_ticket: answer_to_ticket.filter(|_| !spells_number),
             entities: Entities {
                 has_unread_order: names_nothing
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
@@ -321,7 +346,7 @@ fn without_contact(text: &str, contact: Option<&Contact>) -> String {
     pieces.collect::<String>().trim().to_owned()
 }
 
-/// The topics of small talk that the desk answers as such. It has its own texts for thanks, goodbyes, anger and persons.
+/// The topics of small talk that the desk answers as such. Thanks, goodbyes, anger and persons have texts of the returns desk.
 const CHATS: [Social; 14] = [
     Social::HumanOrBot,
     Social::Relationship,

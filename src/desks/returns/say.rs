@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::advance::Event;
+use super::route::can_be_cancelled;
 use super::scenario::Scenario;
 use super::state::{Ending, HandoffReason, Help, Intent, OrderSnapshot, Question, State};
 use super::texts::VariantPicker;
@@ -26,9 +27,7 @@ impl Returns {
         question: Question,
     ) -> Result<Event, DeskError> {
         let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
-        // This is the repetition that is about to be sent.
-        let is_like_last = state.case.last_question.is_some_and(|last| last.is_like(question));
-        let is_stuck = is_like_last && state.case.repeats + 1 >= OFFERS_PERSON;
+        let is_stuck = state.case.repetitions(question) >= OFFERS_PERSON;
         let (kind, scenario) = match question {
             Question::Matter if state.is_refused() && state.case.clarifies < CLARIFIES => {
                 (Kind::Clarify, Scenario::RefusalStands)
@@ -42,7 +41,7 @@ impl Returns {
             }
             Question::OrderNumber | Question::OtherOrder if is_stuck => (kind::ORDER_PROMPT, Scenario::StuckNumber),
             Question::Contact if is_stuck => (kind::ORDER_PROMPT, Scenario::StuckContact),
-            Question::NotFound if is_like_last && state.case.repeats > 0 => {
+            Question::NotFound if state.case.last_question == Some(Question::NotFound) => {
                 (kind::ORDER_PROMPT, Scenario::NotFoundAgain)
             }
             Question::Confirm | Question::OnlyReturn | Question::OnlyRefund | Question::OfferCancel if is_stuck => {
@@ -65,6 +64,7 @@ impl Returns {
             Question::OnlyReturn if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ReturnNotCancel),
             Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),
             Question::OnlyRefund => (kind::ACTION_PROMPT, Scenario::OnlyRefund),
+            Question::OfferCancel if names_part(state) => (kind::ACTION_PROMPT, Scenario::ConfirmCancelAll),
             Question::OfferCancel if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ConfirmCancel),
             Question::OfferCancel => (kind::ACTION_PROMPT, Scenario::OfferCancel),
             Question::MailFailed => (kind::RETURN_TICKET, Scenario::MailFailed),
@@ -180,11 +180,22 @@ fn kind_of_yes(question: Question) -> Kind {
     if question == Question::Confirm { kind::ORDER_CONFIRM } else { kind::ACTION_PROMPT }
 }
 
-/// Returns the lines that the text is about: the refused ones, those that the customer named, or all.
+/// Returns the lines that the text is about: the refused ones, those that the customer named, or all. A cancellation is about the
+/// whole order.
 fn named_lines(state: &State, order: &OrderSnapshot) -> Vec<u32> {
+    let all = || order.items.iter().map(|item| item.line).collect();
+    if state.decision().is_some_and(can_be_cancelled) {
+        return all();
+    }
     let refused = state.decision().map(|decision| &decision.refused_lines).filter(|lines| !lines.is_empty());
     let named = refused.or(state.lines());
-    named.cloned().unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
+    named.cloned().unwrap_or_else(all)
+}
+
+/// Whether the customer named some items of the order, and not all.
+fn names_part(state: &State) -> bool {
+    let (Some(order), Some(lines)) = (state.order(), state.lines()) else { return false };
+    lines.len() < order.items.len()
 }
 
 /// Whether the desk answered a general question before.
@@ -206,7 +217,7 @@ fn refusal(state: &State) -> Scenario {
     }
 }
 
-/// Returns the question whether a person shall settle the request.
+/// Returns the question whether a person may settle the request.
 fn request(state: &State) -> Option<Scenario> {
     Some(match state.case.intent? {
         Intent::Exchange => Scenario::ConfirmExchange,
@@ -268,4 +279,24 @@ fn metadata(kind: Kind, state: &State, text: &str) -> Metadata {
 fn escalation(state: &State, ticket: &str) -> Value {
     let priority = state.handoff.reason().map(|reason| state.priority(reason));
     json!({ "ticket_id": ticket, "priority": priority })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desks::returns::state::ItemSnapshot;
+    use crate::desks::returns::tests::sample;
+
+    #[test]
+    fn cancellation_names_the_whole_order() {
+        for (cause, expected) in [(Cause::NotShipped, vec![1, 2]), (Cause::NotDelivered, vec![2])] {
+            let mut state = sample::decided(sample::refused(cause));
+            let subject = state.subject_mut().expect("an order");
+            subject.order.items.push(ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 });
+            subject.lines = Some(vec![2]);
+            assert!(names_part(&state));
+            let order = state.order().expect("an order");
+            assert_eq!(named_lines(&state, order), expected, "{cause}");
+        }
+    }
 }

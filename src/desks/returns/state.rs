@@ -1,178 +1,32 @@
 //! What the desk knows of a conversation.
 //!
 //! - [`Case`]: what every stage needs; [`Meta`]: what stays from flow to flow
+//! - `intent` and `question`: what the customer wants, and what the desk asks
 //! - `stage`: how far a flow is with its order, who acts next, and its handoff to a person
 //! - `stored`: the flat JSON form, which every version of the desk has written
 
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::scenario::Scenario;
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{Action, Cause, Decision, Priority, RmaNumber};
 
+mod intent;
+mod question;
 mod stage;
 mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use intent::Intent;
+pub use question::{Ending, Help, Question, Trouble};
 pub use stage::{
     ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Phase, Progress, Stage, Subject, TicketStatus,
 };
 use stored::Stored;
-
-/// What a customer wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Intent {
-    Return,
-    Refund,
-    OrderStatus,
-    /// Another size, colour or model in one go.
-    Exchange,
-    /// Something else arrived than was ordered.
-    WrongItem,
-    /// Something is missing from the parcel, or nothing came although the order counts as delivered.
-    MissingItem,
-    /// The order was paid for more than once.
-    DoubleCharge,
-    AddressChange,
-    Invoice,
-    Other,
-}
-
-impl Intent {
-    pub const ALL: [Self; 10] = [
-        Self::Return,
-        Self::Refund,
-        Self::OrderStatus,
-        Self::WrongItem,
-        Self::MissingItem,
-        Self::DoubleCharge,
-        Self::AddressChange,
-        Self::Invoice,
-        Self::Exchange,
-        Self::Other,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Return => "return",
-            Self::Refund => "refund",
-            Self::OrderStatus => "order_status",
-            Self::Exchange => "exchange",
-            Self::WrongItem => "wrong_item",
-            Self::MissingItem => "missing_item",
-            Self::DoubleCharge => "double_charge",
-            Self::AddressChange => "address_change",
-            Self::Invoice => "invoice",
-            Self::Other => "other",
-        }
-    }
-
-    /// Whether a person settles it: the desk verifies the order and opens a ticket.
-    pub fn is_request(self) -> bool {
-        !self.is_return() && !matches!(self, Self::OrderStatus | Self::Other)
-    }
-
-    /// Whether the shop made a mistake that a person settles, with goods or with money.
-    pub fn is_mistake(self) -> bool {
-        matches!(self, Self::WrongItem | Self::MissingItem | Self::DoubleCharge)
-    }
-
-    /// Whether the customer wants to give something back.
-    pub fn is_return(self) -> bool {
-        matches!(self, Self::Return | Self::Refund)
-    }
-}
-
-/// A question to the customer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Question {
-    /// What is your message about?
-    Matter,
-    OrderNumber,
-    /// Which other order, after a no?
-    OtherOrder,
-    Contact,
-    /// The order does not exist, or is not theirs: another number or contact?
-    NotFound,
-    /// Look-ups are locked after too many wrong numbers or contacts.
-    Locked,
-    /// Shall the desk do what the question names? Earlier versions asked: is it this order?
-    Confirm,
-    /// A return or a refund?
-    ChooseAction,
-    OnlyReturn,
-    OnlyRefund,
-    OfferCancel,
-    /// The mail failed: retry, use another address, or leave it?
-    MailFailed,
-    /// The mail was sent and did not arrive: use another address?
-    MailMissing,
-    /// Something went wrong on the shop's side.
-    Trouble,
-}
-
-impl Question {
-    /// Whether it asks for the order, or whose it is.
-    pub fn is_for_slot(self) -> bool {
-        matches!(self, Self::OrderNumber | Self::OtherOrder | Self::NotFound | Self::Contact)
-    }
-
-    /// Whether a yes makes the desk act.
-    pub fn is_for_yes(self) -> bool {
-        matches!(self, Self::Confirm | Self::ChooseAction | Self::OnlyReturn | Self::OnlyRefund | Self::OfferCancel)
-    }
-
-    /// Whether both ask for the same.
-    pub fn is_like(self, other: Self) -> bool {
-        let asks_for_order = |question| matches!(question, Self::OrderNumber | Self::OtherOrder | Self::NotFound);
-        self == other || (asks_for_order(self) && asks_for_order(other))
-    }
-}
-
-/// What a customer wants to know about a detail that the desk asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Help {
-    /// What to do without it.
-    Missing,
-    /// What it is for.
-    Purpose,
-}
-
-/// How a flow ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    StatusShown,
-    Declined,
-    /// Neither window is open, or the goods cannot come back.
-    NotEligible,
-    /// A person takes over.
-    Escalated,
-    Done,
-    /// The ticket existed before.
-    Duplicate,
-    MailLeft,
-    Other,
-}
-
-/// A failure that the customer learns about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Trouble {
-    OrderNotFound,
-    /// Too many wrong guesses.
-    OrderLocked,
-    /// The shop's system failed.
-    Internal,
-}
 
 /// The parts of an order that the flow needs. The customer's address is masked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,7 +82,7 @@ fn known_scenarios<'de, D: Deserializer<'de>>(stored: D) -> Result<BTreeMap<Scen
     Ok(said.into_iter().filter_map(|(key, variant)| Some((known(&key)?, variant))).collect())
 }
 
-/// What every stage of a flow needs besides the order.
+/// What every stage of a flow needs, apart from the order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Case {
@@ -249,8 +103,10 @@ pub struct Case {
     pub help: Option<Help>,
     /// The question that was asked last.
     pub last_question: Option<Question>,
-    /// How often in a row it was asked before.
+    /// How often in a row it was asked before. Repetitions after an aside do not count.
     pub repeats: u32,
+    /// This message was only an aside, which was answered.
+    pub is_aside: bool,
     /// This message contains a no or a "wait" and does not ask for a return, so a language model makes none on it.
     pub is_held_back: bool,
     /// This message may name an order in a way that the rules cannot read.
@@ -263,7 +119,7 @@ pub struct Case {
     pub other_contact: Option<String>,
     /// How often the customer said that it is another order.
     pub declines: u32,
-    /// The customer wants the label of a return once more.
+    /// The customer wants the label of a return again.
     pub wants_label: bool,
     /// Why the goods come back, in the customer's words.
     pub reason: String,
@@ -277,6 +133,22 @@ pub struct Case {
     pub ticket_asked: Option<String>,
     /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
+}
+
+impl Case {
+    /// Returns how often in a row the question has been repeated once it is asked now.
+    pub fn repetitions(&self, question: Question) -> u32 {
+        match self.last_question {
+            Some(last) if last.is_like(question) => self.repeats + u32::from(!self.is_aside),
+            _ => 0,
+        }
+    }
+
+    /// Forgets which question was asked last: what the desk asks next has not been asked before.
+    pub fn forget_question(&mut self) {
+        self.last_question = None;
+        self.repeats = 0;
+    }
 }
 
 /// The state of one flow, and what is kept from flow to flow in `meta`.
@@ -394,7 +266,7 @@ impl State {
         self.was_refused() && self.decision().is_some_and(|decision| is_final(decision.cause))
     }
 
-    /// Whether the rules refused, and nobody else looks at it.
+    /// Whether the rules refused, and no person looks at it.
     pub fn is_refused(&self) -> bool {
         let Some(Progress::Decided { decision, .. }) = self.subject().map(|subject| &subject.progress) else {
             return false;

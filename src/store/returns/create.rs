@@ -10,7 +10,7 @@ use super::By;
 use super::escalate::reviews_of;
 use super::rows::{load_rmas, read_ticket};
 use crate::domain::calendar::day_of;
-use crate::domain::commerce::{Order, OrderNumber, OrderStatus};
+use crate::domain::commerce::{Money, Order, OrderNumber, OrderStatus};
 use crate::domain::returns::refund::refund;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{
@@ -35,6 +35,8 @@ pub struct NewReturn<'a> {
     pub lines: &'a [u32],
     /// `Return` or `Refund`.
     pub action: Action,
+    /// The amount to which the customer said yes. `None` if a person or a model decided without that question.
+    pub agreed: Option<Money>,
     /// In the customer's words.
     pub reason: &'a str,
     /// Identifies the request, such as a conversation and its flow. If the same request is repeated after a crash, the
@@ -57,6 +59,8 @@ pub enum ReturnOutcome {
     Duplicate { rma: Box<Rma>, key: String },
     /// The rules refuse it.
     Refused(Box<Decision>),
+    /// The customer agreed to another amount than this one, which is the current one.
+    OtherAmount(Money),
     /// The amounts of the order do not add up.
     BadAmounts,
 }
@@ -67,6 +71,8 @@ pub enum CancelOutcome {
     /// The ticket that asks the shop to stop the order.
     Created(Box<Ticket>),
     Duplicate(Box<Ticket>),
+    /// The customer agreed to another amount than this one, which is the current one.
+    OtherAmount(Money),
     /// The order has left the shop.
     TooLate(OrderStatus),
     NotFound,
@@ -127,6 +133,9 @@ impl TenantStore<'_> {
         };
         let Some(order) = order.filter(|_| is_open) else { return Ok(ReturnOutcome::Refused(Box::new(decision))) };
         let Ok((sum, lines)) = refund(&order, new.lines) else { return Ok(ReturnOutcome::BadAmounts) };
+        if new.agreed.is_some_and(|agreed| agreed != sum) {
+            return Ok(ReturnOutcome::OtherAmount(sum));
+        }
         let rma = Rma {
             id: RmaId(Uuid::now_v7()),
             number: self.free_number(transaction, new.random, by).await?,
@@ -215,10 +224,11 @@ impl TenantStore<'_> {
         }
     }
 
-    /// Creates a ticket that asks the shop to stop a pending order.
+    /// Creates a ticket that asks the shop to stop a pending order. `agreed` is the amount to which the customer said yes.
     pub async fn create_cancellation(
         &self,
         number: &OrderNumber,
+        agreed: Option<Money>,
         reason: &str,
         request: &str,
         by: &By<'_>,
@@ -235,6 +245,9 @@ impl TenantStore<'_> {
         }
         if order.status != OrderStatus::Pending {
             return Ok(CancelOutcome::TooLate(order.status));
+        }
+        if agreed.is_some_and(|agreed| agreed != order.paid) {
+            return Ok(CancelOutcome::OtherAmount(order.paid));
         }
         let id = TicketNumber::new(by.now, &[number.as_str(), Action::Cancel.as_str()]);
         let row = tickets::ActiveModel {

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::By;
 use super::create::find_by_key;
+use super::details::SUMMARY_MAX_BYTES;
 use super::resolve::about;
 use super::rows::{load_rmas, read_ticket};
 use crate::domain::commerce::OrderNumber;
@@ -223,6 +224,7 @@ impl TenantStore<'_> {
             self.mark(transaction, rma, Some((id, new.reason)), by).await?;
         }
         let ticket = self.join_claim(transaction, ticket, new).await?;
+        let ticket = self.join_summary(transaction, ticket, new).await?;
         self.record_joined(transaction, &ticket, by).await?;
         if ticket.priority >= Some(new.priority) {
             return Ok(Some(ticket));
@@ -268,6 +270,23 @@ impl TenantStore<'_> {
         let claim = Set(serde_json::to_value(&joined).ok());
         self.change_ticket(transaction, &ticket.id, tickets::ActiveModel { claim, ..Default::default() }).await?;
         Ok(Ticket { claim: Some(joined), ..ticket })
+    }
+
+    /// Adds a request with another reason to the ticket's summary, once.
+    async fn join_summary(
+        &self,
+        transaction: &DatabaseTransaction,
+        ticket: Ticket,
+        new: &NewEscalation<'_>,
+    ) -> Result<Ticket> {
+        let is_known = ticket.reason == new.reason || ticket.summary.contains(new.summary);
+        if is_known || ticket.summary.len() + new.summary.len() > SUMMARY_MAX_BYTES {
+            return Ok(ticket);
+        }
+        let summary = format!("{}\nAlso: {}", ticket.summary, new.summary);
+        let change = tickets::ActiveModel { summary: Set(summary.clone()), ..Default::default() };
+        self.change_ticket(transaction, &ticket.id, change).await?;
+        Ok(Ticket { summary, ..ticket })
     }
 
     /// Returns the RMAs of the escalation, and locks their order.

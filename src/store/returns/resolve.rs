@@ -4,25 +4,21 @@ use std::collections::BTreeSet;
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{ExprTrait, LockType};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
 use super::create::{NewReturn, ReturnOutcome};
-use super::escalate::joined_conversations;
 use super::rows::{load_rmas, read_ticket};
 use super::{By, ISSUE_LABEL, write_rma_step};
-use crate::domain::audit::OPERATOR;
+use crate::domain::AuditEntry;
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::returns::rma::rejection;
-use crate::domain::returns::{
-    Action, Decision, MailNumber, Notice, Outcome, Resolution, Rma, RmaStatus, Terms, Ticket, TicketKind,
-};
-use crate::domain::{AuditEntry, AuditKind, ConversationId, ConversationStatus};
+use crate::domain::returns::{Action, Decision, Outcome, Resolution, Rma, RmaStatus, Terms, Ticket, TicketKind};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
-use crate::store::entities::{TenantEntity, conversations, rmas, tickets};
+use crate::store::entities::{TenantEntity, rmas, tickets};
 use crate::store::jobs::{NewJob, delete_job, enqueue};
-use crate::store::mails::{NewMail, queue};
+use crate::store::mails::NewMail;
 use crate::store::orders::lock_order;
 use crate::store::{Result, TenantStore};
 
@@ -172,6 +168,7 @@ impl TenantStore<'_> {
             order: number,
             lines: &claim.lines,
             action,
+            agreed: None,
             reason: &claim.reason,
             request: &ticket.id,
             terms: case.verdict.terms,
@@ -188,7 +185,8 @@ impl TenantStore<'_> {
         let rma = match outcome {
             ReturnOutcome::Created { rma, .. } | ReturnOutcome::Duplicate { rma, .. } => *rma,
             ReturnOutcome::Refused(decision) => return Ok(Err(Resolving::Refused(decision))),
-            ReturnOutcome::BadAmounts => return Ok(Err(Resolving::BadAmounts)),
+            // Without an amount to which the customer agreed, no amount differs from it.
+            ReturnOutcome::OtherAmount(_) | ReturnOutcome::BadAmounts => return Ok(Err(Resolving::BadAmounts)),
         };
         let masked_email = match lock_order(case.transaction, self.tenant, number).await? {
             Some(order) => order.email.masked(),
@@ -213,81 +211,6 @@ impl TenantStore<'_> {
             self.mark(case.transaction, rma, None, &case.by).await?;
         }
         Ok(if is_rejected { Outcome::Rejected } else { Outcome::Closed })
-    }
-
-    /// Queues the mail and the chat message, and ends the customer's wait for a person.
-    async fn notify_customer(&self, case: &Case<'_>, locked: &[Rma], outcome: Outcome) -> Result<()> {
-        let (transaction, ticket) = (case.transaction, case.ticket);
-        let template = match &outcome {
-            // A created return has a mail of its kind.
-            Outcome::Returned { .. } | Outcome::Closed | Outcome::OrderCancelled | Outcome::OrderKept => None,
-            // The mail has a link to the label, which the customer has used by then.
-            Outcome::Continues { rma }
-                if locked.iter().any(|of| of.number == *rma && of.status.is_past_inspection()) =>
-            {
-                None
-            }
-            Outcome::Continues { .. } => Some(APPROVED),
-            Outcome::Rejected => Some("return_rejected"),
-            Outcome::MoreInfo { .. } => Some("more_info"),
-        };
-        if let (Some(template), Some(number)) = (template, &ticket.order)
-            && let Some(order) = lock_order(transaction, self.tenant, number).await?
-        {
-            let language = language_of(transaction, ticket.conversation).await?;
-            let id = MailNumber::new(case.by.now, &[&ticket.id, template]);
-            let rma = locked.iter().find(|rma| case.is_about(rma));
-            let mut mail = NewMail::about(template, id, &order, rma, language);
-            mail.conversation = ticket.conversation;
-            if let Outcome::MoreInfo { question } = &outcome {
-                mail.context["question"] = question.as_str().into();
-            }
-            queue(transaction, self.tenant, &mail, case.by.who, case.by.now).await?;
-        }
-        let joined = joined_conversations(transaction, self.tenant, ticket).await?;
-        let notice = Notice {
-            ticket: ticket.id.clone(),
-            order: ticket.order.clone(),
-            by: (case.by.who != OPERATOR).then(|| case.by.who.to_owned()),
-            outcome,
-            at: case.by.now,
-        };
-        for conversation in ticket.conversation.into_iter().chain(joined) {
-            enqueue(transaction, &[NewJob::say_decision(self.tenant, conversation, &notice, case.by.now)]).await?;
-            self.end_wait(transaction, conversation, &ticket.id).await?;
-        }
-        Ok(())
-    }
-
-    /// Ends the customer's wait for a person, unless another ticket of the conversation is open.
-    async fn end_wait(
-        &self,
-        transaction: &DatabaseTransaction,
-        conversation: ConversationId,
-        ticket: &str,
-    ) -> Result<()> {
-        let open = self
-            .rows::<tickets::Entity>()
-            .filter(tickets::Column::ConversationId.eq(conversation.0))
-            .filter(tickets::Column::Kind.eq(TicketKind::Escalation.as_str()))
-            .filter(tickets::Column::Id.ne(ticket))
-            .filter(tickets::Column::Resolution.is_null())
-            .count(transaction)
-            .await?;
-        if open > 0 {
-            return Ok(());
-        }
-        conversations::Entity::update_of(self.tenant)
-            .set(conversations::ActiveModel {
-                status: Set(ConversationStatus::Bot.as_str().to_owned()),
-                waiting_since: Set(None),
-                ..Default::default()
-            })
-            .filter(conversations::Column::Id.eq(conversation.0))
-            .filter(conversations::Column::Status.eq(ConversationStatus::Waiting.as_str()))
-            .exec(transaction)
-            .await?;
-        Ok(())
     }
 
     /// Returns and locks the newest escalation or cancellation with this number, or of the RMA with this number. Prefers an open
@@ -331,87 +254,22 @@ impl TenantStore<'_> {
         delete_job(transaction, ISSUE_LABEL, rma.id.0).await?;
         enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await
     }
-
-    /// Adds the customer's answer to the ticket. Returns `None` if the ticket has no open question.
-    pub async fn answer_question(&self, ticket: &str, answer: &str, by: &By<'_>) -> Result<Option<Ticket>> {
-        self.add_words(ticket, answer, by, |ticket| ticket.question.is_some()).await
-    }
-
-    /// Adds a further detail of the customer to an open ticket. Returns `None` if the ticket takes no more.
-    pub async fn add_detail(&self, ticket: &str, detail: &str, by: &By<'_>) -> Result<Option<Ticket>> {
-        self.add_words(ticket, detail, by, takes_details).await
-    }
-
-    async fn add_words(
-        &self,
-        ticket: &str,
-        answer: &str,
-        by: &By<'_>,
-        accepts: fn(&Ticket) -> bool,
-    ) -> Result<Option<Ticket>> {
-        let transaction = self.store.begin_fenced().await?;
-        let find = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.to_owned()));
-        let row = find.lock(LockType::Update).one(&transaction).await?;
-        let Some(ticket) = row.map(read_ticket).transpose()?.filter(accepts) else {
-            return Ok(None);
-        };
-        let summary = match &ticket.question {
-            Some(question) => format!("{}{QUESTION}{question}\nAnswer: {answer}", ticket.summary),
-            // On one line, so that it is not read as a question.
-            None => format!("{}\nDetail: {}", ticket.summary, answer.replace('\n', " ")),
-        };
-        let earlier = ticket.question.as_ref().map(|_| Resolution::MoreInfo);
-        let change = tickets::ActiveModel {
-            summary: Set(summary.clone()),
-            resolution: Set(None),
-            resolved_by: Set(None),
-            resolved_why: Set(None),
-            ..Default::default()
-        };
-        self.change_ticket(&transaction, &ticket.id, change).await?;
-        let answered = AuditEntry {
-            kind: AuditKind::User,
-            before: Some(json!({"ticket": ticket.id, "resolution": earlier})),
-            after: Some(json!({"ticket": ticket.id})),
-            ..about(&ticket, "ticket.answered", by)
-        };
-        record(&transaction, self.tenant, &[answered]).await?;
-        transaction.commit().await?;
-        Ok(Some(Ticket { summary, question: None, ..ticket }))
-    }
-}
-
-/// Begins a person's question in a summary.
-const QUESTION: &str = "\nQuestion: ";
-
-impl Ticket {
-    /// Whether a person has asked the customer something that was answered.
-    pub fn was_asked(&self) -> bool {
-        self.summary.contains(QUESTION)
-    }
-}
-
-/// No details are added to a summary of this size or more, in bytes.
-const SUMMARY_MAX_BYTES: usize = 20_000;
-
-fn takes_details(ticket: &Ticket) -> bool {
-    ticket.resolved.is_none() && ticket.summary.len() < SUMMARY_MAX_BYTES
 }
 
 /// The template of the mail with the return label.
-const APPROVED: &str = "return_approved";
+pub(super) const APPROVED: &str = "return_approved";
 
 /// The escalation that is being resolved.
-struct Case<'a> {
-    transaction: &'a DatabaseTransaction,
-    ticket: &'a Ticket,
-    verdict: &'a Verdict<'a>,
-    by: By<'a>,
+pub(super) struct Case<'a> {
+    pub transaction: &'a DatabaseTransaction,
+    pub ticket: &'a Ticket,
+    pub verdict: &'a Verdict<'a>,
+    pub by: By<'a>,
 }
 
 impl Case<'_> {
     /// Whether the decision concerns the RMA, and not only another line of its order.
-    fn is_about(&self, rma: &Rma) -> bool {
+    pub(super) fn is_about(&self, rma: &Rma) -> bool {
         let of_claim = |lines: &[u32]| rma.lines.iter().any(|of| lines.contains(&of.line));
         self.ticket.claim.as_ref().is_none_or(|claim| of_claim(&claim.lines))
     }

@@ -81,6 +81,7 @@ impl Shop {
             order: &order,
             lines: &[1],
             action: Action::Return,
+            agreed: None,
             reason: "too small",
             request: "r-1",
             terms: &terms,

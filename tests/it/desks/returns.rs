@@ -1,6 +1,7 @@
 //! The returns desk, driven over HTTP on the sample shop: the dialogue of every path.
 
 pub mod agent;
+mod amounts;
 mod crash;
 pub mod decisions;
 mod hearing;

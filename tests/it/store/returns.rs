@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
-use frontdesk::domain::commerce::{Order, OrderNumber, OrderStatus};
+use frontdesk::domain::commerce::{Money, Order, OrderNumber, OrderStatus};
 use frontdesk::domain::identity::Email;
 use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{
@@ -77,6 +77,7 @@ impl Shop {
             order: &order,
             lines,
             action,
+            agreed: None,
             reason,
             request,
             terms: &self.terms,
@@ -284,6 +285,7 @@ async fn return_is_decided_by_its_request_day() {
             order: &order,
             lines: &[1],
             action: Action::Return,
+            agreed: None,
             reason: "too small",
             request: "r-1",
             terms: &shop.terms,
@@ -307,7 +309,7 @@ async fn pending_order_is_cancelled_by_one_ticket() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let cancel = async |order: &str, request: &str| {
-        door.create_cancellation(&number(order), "changed my mind", request, &shop.desk()).await.unwrap()
+        door.create_cancellation(&number(order), None, "changed my mind", request, &shop.desk()).await.unwrap()
     };
     let CancelOutcome::Created(ticket) = cancel("ABC-100001", "r-1").await else { panic!() };
     assert!(ticket.id.starts_with("TICKET-"), "{ticket:?}");
@@ -316,6 +318,45 @@ async fn pending_order_is_cancelled_by_one_ticket() {
     assert_eq!(cancel("77899", "r-1").await, CancelOutcome::TooLate(OrderStatus::Shipped));
     assert_eq!(cancel("00000", "r-1").await, CancelOutcome::NotFound);
     assert_eq!(shop.recorded("ABC-100001").await, ["desk cancel.asked"]);
+}
+
+#[tokio::test]
+async fn changed_amount_is_not_returned_or_cancelled() {
+    let shop = Shop::open().await;
+    let store = shop.store().tenant(&shop.tenant);
+    let order = number("77893");
+    let paid = shop.order("77893").await.paid;
+    let less = Money::new(paid.minor - 1, paid.currency);
+    let ask = async |agreed: Option<Money>, lines: &[u32]| {
+        let new = NewReturn {
+            order: &order,
+            lines,
+            action: Action::Return,
+            agreed,
+            reason: "too small",
+            request: "r-1",
+            terms: &shop.terms,
+            asked_at: shop.now,
+            random: [1; 4],
+            mail: &|_, _| None,
+        };
+        store.create_return(&new, &shop.desk()).await.unwrap()
+    };
+    assert_eq!(ask(Some(less), &[1]).await, ReturnOutcome::OtherAmount(paid));
+    assert_eq!(store.list_rmas_of(&order).await.unwrap(), []);
+    let ReturnOutcome::Created { rma, .. } = ask(Some(paid), &[1]).await else { panic!() };
+    assert_eq!(rma.refund, paid);
+    let repeated = ask(Some(less), &[1]).await;
+    assert!(matches!(repeated, ReturnOutcome::Created { .. }), "a repeated request finds what it made: {repeated:?}");
+
+    let pending = number("ABC-100001");
+    let paid = shop.order("ABC-100001").await.paid;
+    let less = Money::new(paid.minor - 1, paid.currency);
+    let cancel = async |agreed: Option<Money>| {
+        store.create_cancellation(&pending, agreed, "changed my mind", "r-1", &shop.desk()).await.unwrap()
+    };
+    assert_eq!(cancel(Some(less)).await, CancelOutcome::OtherAmount(paid));
+    assert!(matches!(cancel(Some(paid)).await, CancelOutcome::Created(_)));
 }
 
 #[tokio::test]
@@ -363,6 +404,7 @@ async fn return_outlives_its_conversation() {
         order: &order,
         lines: &[1],
         action: Action::Return,
+        agreed: None,
         reason: "too small",
         request: "r-1",
         terms: &shop.terms,

@@ -1,5 +1,6 @@
 //! The next state after a message of the customer. The open question decides what the message means.
 
+use super::super::items;
 use super::super::route::{Step, route};
 use super::super::rules::{Topic, Utterance};
 use super::super::say::{CLARIFIES, OFFERS_PERSON};
@@ -45,6 +46,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         is_greeting: utterance.greets(),
         is_goodbye: utterance.says_goodbye(),
         is_held_back: utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return),
+        is_aside: is_aside(utterance),
         help: help_for(utterance),
         damage_told: state.case.damage_told || utterance.reports(Topic::Damage),
         ..state.case
@@ -63,7 +65,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         return declined(state);
     }
     take_slots(&mut state, utterance, asked);
-    let is_about_other_lines = asked != Some(Question::OfferCancel) && take_lines(&mut state, utterance);
+    let is_about_other_lines = is_about_items(&state, utterance, asked) && take_lines(&mut state, utterance);
     let is_about_other_lines = take_pieces(&mut state, utterance, asked) || is_about_other_lines;
     // A message that names another order or other items does not answer a question about the first ones.
     match asked.filter(|_| state.order().is_some() && !is_about_other_lines) {
@@ -104,6 +106,18 @@ fn calls_off(state: &State, utterance: &Utterance) -> bool {
         && !utterance.requests(Topic::Cancellation)
 }
 
+/// Whether nothing is left of the message: it was an aside, which the desk answers before this.
+fn is_aside(utterance: &Utterance) -> bool {
+    *utterance == Utterance::default()
+}
+
+/// Whether the items that the message names matter. An order is cancelled as a whole: a yes to that which names some of its items
+/// does not count.
+fn is_about_items(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
+    let names_part = || state.order().is_some_and(|order| items::part_of(&order.items, &utterance.text).is_some());
+    asked != Some(Question::OfferCancel) || (utterance.answer_to_cancel == Some(Answer::Yes) && names_part())
+}
+
 /// Returns what the message wants to know about the detail that the desk asked for.
 fn help_for(utterance: &Utterance) -> Option<Help> {
     match utterance {
@@ -126,12 +140,12 @@ fn accepts_person(state: &State, utterance: &Utterance, asked: Option<Question>)
         && !utterance.names_order_or_contact()
 }
 
-/// Whether the open question was put so often that a person has to continue. What the message asks besides it does not count.
+/// Whether the open question was asked so often that a person has to continue. Asides do not count.
 fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
     let counts = asked.filter(|question| question.is_for_slot() || question.is_for_yes());
     counts.is_some_and(|question| route(state) == Step::Ask(question))
         && state.case.repeats >= OFFERS_PERSON
-        && !utterance.text.is_empty()
+        && !is_aside(utterance)
         && !utterance.names_order_or_contact()
 }
 
@@ -244,21 +258,30 @@ fn answers_with_cancel(state: &State, utterance: &Utterance, asked: Option<Quest
 
 /// Ends the flow because the customer does not want to continue.
 fn declined(mut state: State) -> State {
-    state.forget_order();
     state.case.intent = Some(Intent::Other);
-    state.stage = Stage::Declined;
+    match state.subject_mut() {
+        // The order stays the subject of the conversation.
+        Some(subject) => subject.progress.decline(),
+        None => {
+            state.forget_order();
+            state.stage = Stage::Declined;
+        }
+    }
     state
 }
 
-/// Takes the answer to "shall I go ahead?". Only a clear yes agrees. A message that changes the intent does not answer.
+/// Takes the answer to the question whether to go ahead. Only a clear yes agrees. A message that changes the intent does not answer.
 fn answer_go_ahead(state: &mut State, utterance: &Utterance) {
     // "Yes, they are too small" names a reason of a return. A refund is a return as well.
-    let gives_reason = utterance.affirms() && utterance.wants(Intent::Return);
+    let is_request = state.case.intent.is_some_and(Intent::is_request);
+    // "Yes, return it" does not agree to an exchange.
+    let asks_for_return = is_request && utterance.mentions(Topic::Return);
+    let gives_reason = utterance.affirms() && utterance.wants(Intent::Return) && !asks_for_return;
     if changes_intent(state, utterance) && !gives_reason {
         return;
     }
-    let is_request = state.case.intent.is_some_and(Intent::is_request);
-    match (utterance.answer, state.action()) {
+    let answer = if is_request { utterance.answer_to_ticket } else { utterance.answer };
+    match (answer, state.action()) {
         (Some(Answer::Yes), _) if utterance.equivocates() => {}
         (Some(Answer::Yes), _) if is_request => {
             state.handoff.request(HandoffReason::Request);

@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::desks::returns::route::{Worker, decide};
 use crate::desks::returns::rules::Topic;
+use crate::desks::returns::state::TicketStatus;
 use crate::desks::returns::tests::sample;
 use crate::dialogue::utterance::Entities;
 use crate::dialogue::{Act, Answer};
@@ -69,6 +70,7 @@ impl World {
             intent,
             answer,
             answer_to_cancel: answer,
+            answer_to_ticket: answer,
             entities: Entities { orders, contacts, has_unread_order, ..Entities::default() },
             ..Utterance::default()
         };
@@ -155,6 +157,9 @@ impl World {
             Action::Cancel => decision.cause == Cause::NotShipped,
         };
         assert!(open, "a ticket that the decision does not allow: {state:?}");
+        if self.roll(8) == 0 {
+            return Event::OtherAmount(sample::refund());
+        }
         let key = idempotency_key(&order.number, action, None, 0);
         let count = self.tickets.len();
         let (id, status) = match self.tickets.get(&key) {

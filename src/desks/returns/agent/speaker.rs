@@ -10,7 +10,6 @@ use serde::Deserialize;
 
 use crate::desks::returns::kind;
 use crate::desks::returns::route::{Step, Worker, route};
-use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
 use crate::domain::Kind;
 use crate::domain::commerce::OrderStatus;
@@ -34,40 +33,9 @@ fn has_return(state: &State) -> bool {
     state.order().is_none_or(|order| is_returned(order.status))
 }
 
-/// Returns whether the desk has announced a decision in this conversation, since a later message may be about it. A scenario that
-/// is not in this list is a decision.
+/// Returns whether the desk has announced a decision in this conversation, since a later message may be about it.
 fn has_announced_decision(state: &State) -> bool {
-    let is_neutral = |scenario: &Scenario| {
-        matches!(
-            scenario,
-            Scenario::LanguageAck
-                | Scenario::Clarify
-                | Scenario::ClarifyPerson
-                | Scenario::AskOrderNumber
-                | Scenario::AskContact
-                | Scenario::AskOtherOrder
-                | Scenario::OrderNotFound
-                | Scenario::NotFoundAgain
-                | Scenario::NoOrderNumber
-                | Scenario::NoContact
-                | Scenario::WhyContact
-                | Scenario::StuckNumber
-                | Scenario::StuckContact
-                | Scenario::OrderNotTheirs
-                | Scenario::ConfirmReturn
-                | Scenario::ConfirmRefund
-                | Scenario::ConfirmAllPieces
-                | Scenario::StatusPending
-                | Scenario::StatusShipped
-                | Scenario::StatusDelivered
-                | Scenario::NextOrder
-                | Scenario::AnythingElse
-                | Scenario::Goodbye
-                | Scenario::PolicyIntro
-                | Scenario::PolicyUnknown
-        )
-    };
-    !state.meta.said.keys().all(is_neutral)
+    state.meta.said.keys().any(|scenario| scenario.is_decision())
 }
 
 /// Words that are used for decisions.
@@ -140,6 +108,7 @@ fn is_invisible(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::desks::returns::advance::{Event, next_state};
+    use crate::desks::returns::scenario::Scenario;
     use crate::desks::returns::state::{Handoff, HandoffReason, Intent};
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::Cause;
@@ -180,6 +149,8 @@ mod tests {
         let status = sample::found(Intent::OrderStatus);
         let asked = sample::found(Intent::Return);
         let decided = |why| next_state(asked.clone(), Event::Decided(sample::refused(why), vec![1], sample::refund()));
+        let mut apologized = wants(Intent::Other);
+        apologized.meta.said.insert(Scenario::Acknowledge, 0);
         let mut announced = wants(Intent::Other);
         announced.meta.said.insert(Scenario::RefusedTime, 0);
         let mut returned = status.clone();
@@ -194,6 +165,7 @@ mod tests {
             ("a status whose order is not looked up", wants(Intent::OrderStatus), None),
             ("the status of a return", returned, None),
             ("a status with damage", damaged, None),
+            ("small talk after an apology", apologized, Some(Kind::Reply)),
             ("small talk after a refusal", announced, None),
             ("a return without a number", wants(Intent::Return), None),
             ("a refund without a number", wants(Intent::Refund), None),

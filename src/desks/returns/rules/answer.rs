@@ -1,7 +1,7 @@
 //! Reads whether and how a message answers a question of the desk.
 //!
-//! Only a yes lets the desk do what cannot be undone, so no clause may doubt or say no. A clear yes may lead its clause and have a reason
-//! or a question of its own after it ("yes they pinch, who pays the shipping?"); any other yes must be a whole clause. A question
+//! Only a yes lets the desk do what cannot be undone, so no clause may doubt or say no. A clear yes may lead its clause, with a reason
+//! or a question after it ("yes they pinch, who pays the shipping?"); any other yes must be a whole clause. A question
 //! that only doubts ("yes?", "right?") takes the yes back. A no and a cancel count among other words, too. Anything else is not an
 //! answer, and the desk repeats its question.
 
@@ -18,6 +18,8 @@ pub struct Reading {
     pub answer: Option<Answer>,
     /// The answer if the question was whether to cancel an order.
     pub answer_to_cancel: Option<Answer>,
+    /// The answer if the question was whether to open a ticket for a person.
+    pub answer_to_ticket: Option<Answer>,
     /// The message contains the word for cancelling something.
     pub mentions_cancel: bool,
     /// See [`Act::Hesitate`](crate::dialogue::Act::Hesitate).
@@ -32,7 +34,9 @@ pub struct Reading {
 pub struct AnswerRules {
     leading_yes: Vec<Pattern>,
     yes: Vec<Pattern>,
+    yes_to_ticket: Vec<Pattern>,
     weak_yes: Vec<Pattern>,
+    thanks: Vec<Pattern>,
     no: Vec<Pattern>,
     cancel: Vec<Pattern>,
     again: Vec<Pattern>,
@@ -56,7 +60,9 @@ pub struct AnswerRules {
 pub(super) struct AnswerFile {
     leading_yes: Vec<String>,
     yes: Vec<String>,
+    yes_to_ticket: Vec<String>,
     weak_yes: Vec<String>,
+    thanks: Vec<String>,
     no: Vec<String>,
     cancel: Vec<String>,
     again: Vec<String>,
@@ -74,7 +80,7 @@ pub(super) struct AnswerFile {
     wishing: Vec<String>,
 }
 
-/// A part of a message between punctuation marks. A leading yes is a clause of its own.
+/// A part of a message between punctuation marks. A leading yes is a separate clause.
 struct Clause {
     words: Range<usize>,
     asks: bool,
@@ -89,7 +95,9 @@ impl AnswerRules {
         Ok(Self {
             leading_yes: patterns(&file.leading_yes)?,
             yes: patterns(&file.yes)?,
+            yes_to_ticket: patterns(&file.yes_to_ticket)?,
             weak_yes: patterns(&file.weak_yes)?,
+            thanks: patterns(&file.thanks)?,
             no: patterns(&file.no)?,
             cancel: patterns(&file.cancel)?,
             again: patterns(&file.again)?,
@@ -118,10 +126,14 @@ impl AnswerRules {
         let hidden = harmless.iter().zip(&cancelling).map(|(a, b)| *a || *b).collect();
         let at_offer = Seen::new(self, stream, &clauses, hidden, &cancelling);
         let keeping = match_mask(&self.keeping, stream, &harmless);
+        let to_ticket = match_mask(&self.yes_to_ticket, stream, &harmless);
+        let hidden = harmless.iter().zip(&to_ticket).map(|(a, b)| *a || *b).collect();
+        let at_ticket = Seen::new(self, stream, &clauses, hidden, &to_ticket);
         let answer = seen.answer();
         Reading {
             answer,
             answer_to_cancel: if seen.states(&keeping) { Some(Answer::No) } else { at_offer.answer() },
+            answer_to_ticket: at_ticket.answer(),
             mentions_cancel: cancelling.contains(&true),
             hesitates: (seen.hesitates && answer != Some(Answer::Yes))
                 || matches!(answer, Some(Answer::No | Answer::Cancel)),
@@ -132,7 +144,7 @@ impl AnswerRules {
 
     /// Whether the message is nothing but answers, numbers and addresses.
     pub fn is_nothing_else(&self, stream: &TokenStream<'_>) -> bool {
-        let lists = [&self.yes, &self.weak_yes, &self.no, &self.cancel, &self.again, &self.around];
+        let lists = [&self.yes, &self.yes_to_ticket, &self.weak_yes, &self.no, &self.cancel, &self.again, &self.around];
         let answers = merged(lists.map(|patterns| match_mask(patterns, stream, &[])));
         answers.iter().zip(figures(stream)).all(|(answer, figure)| *answer || figure)
     }
@@ -182,8 +194,10 @@ struct Seen<'s> {
     hesitates: bool,
     /// The same, except for words that belong to a question: "do I keep the box?".
     wavers: bool,
-    /// A question only doubts what was said: "right?".
+    /// A question only doubts the answer: "right?".
     doubts: bool,
+    /// The message thanks: "ok thanks" may mean that all is settled.
+    thanks: bool,
 }
 
 impl<'s> Seen<'s> {
@@ -226,6 +240,7 @@ impl<'s> Seen<'s> {
                 denies_before_asking(clause) || stops(clause) || (!clause.asks && has(&statement_brakes, clause))
             }),
             doubts: any(&|clause| clause.asks && is_tag[clause.words.clone()].iter().all(|word| *word)),
+            thanks: of(&rules.thanks).contains(&true),
             no: of(&rules.no),
             cancel: of(&rules.cancel),
             again: of(&rules.again),
@@ -256,14 +271,14 @@ impl<'s> Seen<'s> {
         self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && !has(&self.unsure, clause))
     }
 
-    /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide").
+    /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide"), not even thanks.
     fn agrees(&self) -> bool {
         let is_clean =
             |clause: &Clause| clause.tells_damage || self.allowed[clause.words.clone()].iter().all(|word| *word);
         let agrees_with =
             |flags: &[bool]| self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && is_clean(clause));
         let asks_nothing = || self.clauses.iter().all(|clause| !clause.asks && is_clean(clause));
-        agrees_with(&self.yes) || (agrees_with(&self.weak_yes) && asks_nothing())
+        agrees_with(&self.yes) || (!self.thanks && agrees_with(&self.weak_yes) && asks_nothing())
     }
 }
 

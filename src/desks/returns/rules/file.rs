@@ -42,6 +42,7 @@ pub(super) struct IntentFile {
     pub greeting: Vec<String>,
     pub status_of_return: Vec<String>,
     pub both: Vec<String>,
+    pub return_verb: Vec<String>,
     pub cancel_order: Vec<String>,
     pub unwished: Vec<String>,
 }
@@ -58,6 +59,7 @@ pub(super) struct AsideFile {
     pub label_again: Vec<String>,
     pub pointing_back: Vec<String>,
     pub policy: Vec<String>,
+    pub policy_words: Vec<String>,
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
     pub some_pieces: Vec<String>,
@@ -69,7 +71,7 @@ pub(super) struct AsideFile {
     pub nothing_came: Vec<String>,
 }
 
-/// Emoji that answer.
+/// Emoji that answer. They are a weak yes, or a no.
 #[derive(Default, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Signs {
@@ -83,6 +85,6 @@ impl Signs {
         let spell = |text: String, signs: &[String], word: &str| {
             signs.iter().fold(text, |text, sign| text.replace(sign.as_str(), &format!(", {word}, ")))
         };
-        spell(spell(text.to_owned(), &self.yes, "yes"), &self.no, "no")
+        spell(spell(text.to_owned(), &self.yes, "ok"), &self.no, "no")
     }
 }

@@ -11,18 +11,24 @@ const LIKELY: f64 = 0.5;
 /// The probability from which it counts against the patterns, names a wish, stops what is going on, or calls a person.
 const VERY_LIKELY: f64 = 0.6;
 
+/// The examples of a question about a ticket.
+const TICKET: &str = "ticket";
+
 /// Completes a message that the patterns do not understand, or that they take for something more common.
 pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) -> Utterance {
-    let is_understood = is_understood(&utterance);
     if utterance.reports(Topic::Damage) || utterance.answer.is_some() || utterance.only_answers() {
         return utterance;
     }
     let Some(guess) = examples.classify(text).filter(|guess| guess.probability >= LIKELY) else { return utterance };
     let is_very_likely = guess.probability >= VERY_LIKELY;
-    if !is_understood {
+    if !is_understood(&utterance) {
         apply(utterance, guess.label, is_very_likely)
+    } else if guess.label == TICKET && is_very_likely && names_nothing(&utterance) && !utterance.wants_person() {
+        // Without a ticket, what the patterns found counts.
+        utterance.with(Act::Ask(Topic::Ticket))
     } else if is_very_likely && may_overrule(guess.label, &utterance) {
-        apply(without_findings(utterance), guess.label, true)
+        let guessed = apply(without_findings(utterance.clone()), guess.label, true);
+        if is_understood(&guessed) { guessed } else { utterance }
     } else {
         utterance
     }
@@ -41,11 +47,15 @@ fn is_understood(utterance: &Utterance) -> bool {
 fn may_overrule(label: &str, utterance: &Utterance) -> bool {
     // A wish for a person is clear, and so is the question where an order is.
     let is_common = matches!(utterance.intent, None | Some(Intent::Return | Intent::Refund | Intent::Other));
+    // "Only one arrived, I want to return it" is a return.
+    let wins_over_return = !matches!(label, "missing_item" | "invoice" | "address_change");
     let is_request = Intent::ALL.iter().any(|intent| intent.is_request() && intent.as_str() == label);
     match label {
         _ if utterance.wants_person() => false,
-        "ticket" | "label" | "human_or_bot" => true,
+        "label" => true,
+        "human_or_bot" => names_nothing(utterance),
         "person" => utterance.intent == Some(Intent::Other),
+        _ if utterance.mentions(Topic::Return) && !wins_over_return => false,
         _ => is_request && is_common && !utterance.asks(Topic::Policy) && !utterance.requests(Topic::Label),
     }
 }
@@ -59,8 +69,13 @@ fn without_findings(mut utterance: Utterance) -> Utterance {
     utterance
 }
 
+fn names_nothing(utterance: &Utterance) -> bool {
+    !utterance.names_order_or_contact()
+}
+
+/// Adds what the examples of this kind mean. The other findings stay.
 fn apply(mut utterance: Utterance, label: &str, is_very_likely: bool) -> Utterance {
-    let names_nothing = !utterance.names_order_or_contact();
+    let names_nothing = names_nothing(&utterance);
     match label {
         "cancel_order" => {
             utterance.intent = Some(Intent::Return);
@@ -68,7 +83,7 @@ fn apply(mut utterance: Utterance, label: &str, is_very_likely: bool) -> Utteran
         }
         "damage" => utterance.with(Act::Report(Topic::Damage)),
         "policy" if is_very_likely && names_nothing => utterance.with(Act::Ask(Topic::Policy)),
-        "ticket" if names_nothing => utterance.with(Act::Ask(Topic::Ticket)),
+        TICKET if names_nothing => utterance.with(Act::Ask(Topic::Ticket)),
         "mail_missing" if names_nothing => {
             utterance.with(Act::Ask(Topic::Policy)).with(Act::Report(Topic::MissingMail))
         }
@@ -87,7 +102,8 @@ fn apply(mut utterance: Utterance, label: &str, is_very_likely: bool) -> Utteran
         "goodbye" if names_nothing => Utterance { intent: Some(Intent::Other), ..utterance }.with(Act::Leave),
         label => {
             let is_label = |intent: &Intent| intent.as_str() == label && *intent != Intent::Other;
-            utterance.intent = Intent::ALL.into_iter().find(|intent| is_very_likely && is_label(intent));
+            let guessed = Intent::ALL.into_iter().find(|intent| is_very_likely && is_label(intent));
+            utterance.intent = guessed.or(utterance.intent);
             let topic = CHATS.into_iter().find(|topic: &Social| topic.as_str() == label && names_nothing);
             topic.map_or(utterance.clone(), |topic| utterance.with(Act::Chat(topic)))
         }

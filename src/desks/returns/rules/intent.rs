@@ -2,22 +2,40 @@
 
 use super::super::state::Intent;
 use super::{ReturnsRules, cut, is_in};
-use crate::domain::text::{Pattern, TokenStream, match_mask};
+use crate::domain::text::{TokenStream, match_mask};
 
 impl ReturnsRules {
-    /// Returns what the customer wants. What they say they do not want ("don't return it, just tell me where it is") does not
-    /// count.
+    /// Returns what the customer wants.
     pub(super) fn intent(&self, stream: &TokenStream<'_>) -> Option<Intent> {
-        let unwished = match_mask(&self.unwished, stream, &[]);
-        let wants = |patterns: &[Pattern]| is_in(patterns, stream, &unwished);
-        let has = |patterns: &[Pattern]| is_in(patterns, stream, &[]);
-        let hidden = match_mask(&self.no_request, stream, &unwished);
-        let hidden: Vec<bool> = hidden.into_iter().zip(&unwished).map(|(a, b)| a || *b).collect();
-        let request = self.requests.iter().find(|(_, patterns)| is_in(patterns, stream, &hidden));
+        self.intent_outside(stream, &[])
+    }
+
+    /// Returns what the customer wants next to a general question. Only a clause that neither asks nor supposes something counts,
+    /// and only if it names the wish.
+    pub(super) fn wish_outside_question(&self, stream: &TokenStream<'_>) -> Option<Intent> {
+        let asked =
+            [&self.policy, &self.policy_words, &self.hypothetical].map(|patterns| match_mask(patterns, stream, &[]));
+        let asked = asked.into_iter().reduce(|all, mask| either(all, &mask)).unwrap_or_default();
+        let asked = clauses_with(stream, &asked);
+        let names_wish = is_in(&self.return_verb, stream, &asked) || is_in(&self.refund, stream, &asked);
+        self.intent_outside(stream, &asked).filter(|intent| intent.is_request() || (intent.is_return() && names_wish))
+    }
+
+    /// Whether the message asks to send goods back, by a verb.
+    pub(super) fn names_return(&self, stream: &TokenStream<'_>) -> bool {
+        is_in(&self.return_verb, stream, &match_mask(&self.unwished, stream, &[]))
+    }
+
+    /// Returns what the customer wants by the words that are not hidden. What they say they do not want ("don't return it, just tell
+    /// me where it is") does not count.
+    fn intent_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> Option<Intent> {
+        let unwished = either(match_mask(&self.unwished, stream, hidden), hidden);
+        let wants = |patterns| is_in(patterns, stream, &unwished);
+        let has = |patterns| is_in(patterns, stream, hidden);
         if has(&self.status_of_return) || has(&self.return_number) {
             Some(Intent::OrderStatus)
-        } else if let Some((intent, _)) = request {
-            Some(*intent)
+        } else if let Some(request) = self.request(stream, &unwished) {
+            Some(request)
         } else if wants(&self.refund) {
             Some(Intent::Refund)
         } else if wants(&self.returns) {
@@ -31,6 +49,22 @@ impl ReturnsRules {
         }
     }
 
+    /// Returns the request that a person settles. "Return it" wins over missing goods, and over an invoice or an address in another
+    /// part of the sentence ("return 77893, I have lost the receipt").
+    fn request(&self, stream: &TokenStream<'_>, unwished: &[bool]) -> Option<Intent> {
+        let hidden = either(match_mask(&self.no_request, stream, unwished), unwished);
+        let returning = clauses_with(stream, &match_mask(&self.return_verb, stream, unwished));
+        let returns = returning.contains(&true);
+        let elsewhere: Vec<bool> = returning.iter().map(|returning| !returning).collect();
+        let hidden_outside_return = either(elsewhere, &hidden);
+        let found = self.requests.iter().find(|(intent, patterns)| match intent {
+            Intent::MissingItem if returns => false,
+            Intent::Invoice | Intent::AddressChange if returns => is_in(patterns, stream, &hidden_outside_return),
+            _ => is_in(patterns, stream, &hidden),
+        });
+        found.map(|(intent, _)| *intent)
+    }
+
     /// Whether a part of the message reports damage, as opposed to supposing it.
     pub(super) fn reports_damage(&self, stream: &TokenStream<'_>) -> bool {
         let hypothetical = match_mask(&self.hypothetical, stream, &[]);
@@ -40,11 +74,10 @@ impl ReturnsRules {
         self.reports_damage_outside(stream, &hypothetical)
     }
 
-    /// Whether the message reports damage besides a general question. Damage within the question is hypothetical.
-    pub(super) fn reports_damage_besides_question(&self, stream: &TokenStream<'_>) -> bool {
+    /// Whether the message reports damage next to a general question. Damage within the question is hypothetical.
+    pub(super) fn reports_damage_next_to_question(&self, stream: &TokenStream<'_>) -> bool {
         let asked = match_mask(&self.policy, stream, &[]);
-        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
-        let of_question: Vec<bool> = asked.iter().zip(hypothetical).map(|(a, b)| *a || b).collect();
+        let of_question = either(asked, &match_mask(&self.hypothetical, stream, &[]));
         self.reports_damage_outside(stream, &of_question)
     }
 
@@ -61,4 +94,23 @@ impl ReturnsRules {
         }
         false
     }
+}
+
+/// Returns for each word whether one of the masks has it. The second mask may be shorter.
+fn either(mut mask: Vec<bool>, other: &[bool]) -> Vec<bool> {
+    mask.iter_mut().zip(other).for_each(|(flag, other)| *flag |= other);
+    mask
+}
+
+/// Returns for each word whether its clause has a flagged word.
+fn clauses_with(stream: &TokenStream<'_>, flags: &[bool]) -> Vec<bool> {
+    let mut with = vec![false; stream.tokens().len()];
+    let mut at = 0;
+    while at < with.len() {
+        let words = stream.clause(at);
+        let has_flag = flags.get(words.clone()).is_some_and(|flags| flags.contains(&true));
+        at = words.end.max(at + 1);
+        with[words].fill(has_flag);
+    }
+    with
 }

@@ -61,7 +61,7 @@ fn policy_question_keeps_order_and_handoff_request() {
 }
 
 #[test]
-fn question_beside_a_yes_leaves_the_yes() {
+fn question_after_a_yes_leaves_the_yes() {
     let rules = rules();
     let both = rules.parse("yes, only the socks. who pays the shipping?");
     assert!(both.asks(Topic::Policy) && both.affirms());
@@ -99,6 +99,39 @@ fn return_reasons_exclude_answers_and_contacts() {
         ("yes, only the socks", "yes, only the socks"),
     ] {
         assert_eq!(rules.parse(text).explanation, why, "{text}");
+    }
+}
+
+#[test]
+fn wish_next_to_question_is_kept() {
+    let rules = rules();
+    for (text, intent) in [
+        ("Who pays the shipping? I want to return my boots.", Some(Intent::Return)),
+        ("I want my money back. How long does it take to get a refund?", Some(Intent::Refund)),
+        ("How long do I have if the boots are too small?", None),
+        ("How do I return something?", None),
+    ] {
+        let utterance = rules.parse(text);
+        assert_eq!((utterance.asks(Topic::Policy), utterance.intent), (true, intent), "{text}");
+        assert_eq!(without_question(utterance).intent, intent, "{text}");
+    }
+    let status = rules.parse("tell me what happened to my package");
+    assert_eq!((status.asks(Topic::Policy), status.intent), (false, Some(Intent::OrderStatus)));
+}
+
+#[test]
+fn absence_is_not_a_report_that_nothing_came() {
+    let rules = rules();
+    for (text, expected) in [
+        ("but nothing came", true),
+        ("I have not received anything", true),
+        ("it never arrived", true),
+        ("it did not come", true),
+        ("mình chưa nhận được gì", true),
+        ("I'm not here on Friday, when will it come?", false),
+        ("mai không có ai ở nhà, khi nào hàng tới", false),
+    ] {
+        assert_eq!(rules.parse(text).reports(Topic::NothingCame), expected, "{text}");
     }
 }
 

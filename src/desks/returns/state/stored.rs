@@ -55,7 +55,7 @@ impl Stored {
             (Some(ticket), _, decision, action) => Progress::Ticketed { decision, action, ticket },
             (None, Some(false), decision, _) => Progress::Declined(decision),
             (None, _, None, _) => Progress::Undecided,
-            // Earlier versions asked without naming the money. The rules decide again, and the desk asks once more.
+            // Earlier versions asked without naming the money. The rules decide again, and the desk asks again.
             (None, _, Some(_), _)
                 if self.refund.is_none() && self.escalate.is_none() && !self.conversation_complete =>
             {

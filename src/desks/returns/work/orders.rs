@@ -123,9 +123,9 @@ impl Returns {
         if let Some(id) = &state.case.ticket_asked
             && let Some(ticket) = self.store_of(turn).find_ticket(id).await?
         {
-            let mut told = state.clone();
-            self.send_ticket_status(turn, &mut told, &ticket).await?;
-            return Ok(Event::Spoke(told.meta.said.into_iter().collect(), Box::new(Event::StatusShown)));
+            let mut after = state.clone();
+            self.send_ticket_status(turn, &mut after, &ticket).await?;
+            return Ok(Event::Spoke(after.meta.said.into_iter().collect(), Box::new(Event::StatusShown)));
         }
         if state.case.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
@@ -156,9 +156,9 @@ impl Returns {
                 text.push_str(&fill(line, &[("value", &value)]));
             }
         }
-        let told = status_of(&order);
+        let status = status_of(&order);
         let said = Event::after_texts(variants, Event::StatusShown);
-        turn.say_with(kind::ORDER_STATUS, &text, Metadata::of(kind::ORDER_STATUS).with("order", told)).await?;
+        turn.say_with(kind::ORDER_STATUS, &text, Metadata::of(kind::ORDER_STATUS).with("order", status)).await?;
         Ok(said)
     }
 }
@@ -190,8 +190,8 @@ impl Returns {
         let masked = mail.to.masked();
         let text = variants.text(Scenario::LabelAgain, &[number, ("label_url", &url), ("masked_email", &masked)])?;
         let said = Event::after_texts(variants, Event::StatusShown);
-        let told = json!({ "rma_number": rma.number, "url": url });
-        turn.say_with(kind::RETURN_TICKET, &text, Metadata::of(kind::RETURN_TICKET).with("label", told)).await?;
+        let label = json!({ "rma_number": rma.number, "url": url });
+        turn.say_with(kind::RETURN_TICKET, &text, Metadata::of(kind::RETURN_TICKET).with("label", label)).await?;
         Ok(Some(said))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::Returns;
 use super::super::advance::{Event, Ticketed};
 use super::super::route::{can_be_cancelled, is_open};
-use super::super::state::{ActionTicket, EmailStatus, Intent, State, TicketStatus};
+use super::super::state::{ActionTicket, EmailStatus, Intent, Progress, State, TicketStatus};
 use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::{Money, Order};
@@ -63,6 +63,7 @@ impl Returns {
             order: &seen.number,
             lines,
             action,
+            agreed: agreed_amount(state),
             reason: &state.case.reason,
             request: &request_of(turn, state),
             terms: &self.terms(),
@@ -76,6 +77,7 @@ impl Returns {
             ReturnOutcome::Duplicate { rma, key } => (rma, key, TicketStatus::Duplicate),
             // The rules decided differently before; the new decision holds.
             ReturnOutcome::Refused(decision) => return Ok(Event::Refused(*decision)),
+            ReturnOutcome::OtherAmount(amount) => return Ok(Event::OtherAmount(amount)),
             ReturnOutcome::BadAmounts => return Ok(Event::Failed),
         };
         Ok(Event::Ticketed(Ticketed {
@@ -92,15 +94,16 @@ impl Returns {
         let Some(seen) = state.order() else { return Ok(Event::Failed) };
         let request = request_of(turn, state);
         let store = self.store_of(turn);
-        let outcome = store.create_cancellation(&seen.number, &state.case.reason, &request, &by(turn)).await?;
+        let (reason, agreed) = (&state.case.reason, agreed_amount(state));
+        let outcome = store.create_cancellation(&seen.number, agreed, reason, &request, &by(turn)).await?;
         let (ticket, status) = match outcome {
             CancelOutcome::Created(ticket) => (ticket, TicketStatus::Created),
             CancelOutcome::Duplicate(ticket) => (ticket, TicketStatus::Duplicate),
+            CancelOutcome::OtherAmount(amount) => return Ok(Event::OtherAmount(amount)),
             // The order was shipped in the meantime: decide again.
             CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
                 let (terms, asked_at) = (self.terms(), turn.accepted_at());
                 let lines = state.lines().cloned().unwrap_or_default();
-                let reason = &state.case.reason;
                 let decision = store.check_eligibility(&seen.number, &lines, reason, &terms, asked_at).await?;
                 return Ok(Event::Refused(decision));
             }
@@ -147,6 +150,12 @@ pub(in crate::desks::returns) fn decided(order: &Order, decision: Decision, line
         Err(_) => Money::zero(order.paid.currency),
     };
     Event::Decided(decision, lines, refund)
+}
+
+/// Returns the amount in the question to which the customer said yes. `None` if a model acts without that question.
+fn agreed_amount(state: &State) -> Option<Money> {
+    let subject = state.subject().filter(|subject| matches!(subject.progress, Progress::Agreed { .. }))?;
+    subject.refund
 }
 
 /// Returns the lines that come back: those that the customer named, or all that have not come back yet.

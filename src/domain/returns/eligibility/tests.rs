@@ -213,7 +213,7 @@ const TABLE: &[Row] = &[
     ("in an RMA that is paid back", |c| c.in_rma(1, RmaStatus::Refunded), Cause::AlreadyInRma, NONE),
     ("in an RMA that is approved", |c| c.in_rma(1, RmaStatus::Approved), Cause::AlreadyInRma, NONE),
     ("in an RMA that was rejected", |c| c.in_rma(1, RmaStatus::Rejected), Cause::Approved, BOTH),
-    ("in an RMA that was rejected and told", |c| c.in_rma(1, RmaStatus::Processed), Cause::Approved, BOTH),
+    ("in a rejected RMA that was processed", |c| c.in_rma(1, RmaStatus::Processed), Cause::Approved, BOTH),
     // Step 4.
     ("damaged", |c| c.reason = "it came damaged".into(), Cause::Damaged, NONE),
     ("defective", |c| c.reason = "the zipper is DEFECTIVE".into(), Cause::Damaged, NONE),

@@ -226,7 +226,7 @@ fn contradictory_orders_of_one_customer_are_refused() {
     let numbers: Vec<&str> = orders.iter().map(|listed| listed.order.number.as_str()).collect();
     assert_eq!(numbers, ["AB-1003", "AB-1004"]);
     assert_eq!(orders[0].is_vip, None);
-    let told: Vec<_> = bad.iter().map(|row| (row.place, row.field, row.value.as_str())).collect();
-    assert_eq!(told, [(2, Field::IsVip, "true"), (3, Field::IsVip, "false")]);
+    let bad_rows: Vec<_> = bad.iter().map(|row| (row.place, row.field, row.value.as_str())).collect();
+    assert_eq!(bad_rows, [(2, Field::IsVip, "true"), (3, Field::IsVip, "false")]);
     assert!(bad[0].hint.contains("row 3") && bad[1].hint.contains("row 2"), "{bad:?}");
 }

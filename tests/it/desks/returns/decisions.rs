@@ -1,4 +1,4 @@
-//! What a person decides on a ticket: the customer hears of it in the chat and by mail, once.
+//! What a person decides on a ticket: the customer is notified in the chat and by mail, once.
 
 use chrono::Utc;
 use frontdesk::channels::{Announcement, Announcer};
@@ -81,9 +81,9 @@ async fn approval_sends_message_label_and_mail() {
         let ticket = chat.escalated(&said).await;
         let rmas = resolve(&app, &ticket, Resolution::Approve, "photos seen").await;
         assert_eq!((rmas.len(), rmas[0].order.as_str()), (1, order));
-        let told = chat.decisions(1).await.remove(0);
-        assert_eq!((&told["sender"], &told["metadata"]["name"]), (&"agent".into(), &"Lan".into()), "{told}");
-        let text = told["text"].as_str().unwrap();
+        let reply = chat.decisions(1).await.remove(0);
+        assert_eq!((&reply["sender"], &reply["metadata"]["name"]), (&"agent".into(), &"Lan".into()), "{reply}");
+        let text = reply["text"].as_str().unwrap();
         let number = rmas[0].number.as_str();
         assert!(text.contains(&ticket) && text.contains(number), "{text}");
         assert!(!text.contains("photos seen"), "the reason is the shop's own: {text}");
@@ -103,9 +103,9 @@ async fn rejected_review_creates_no_second_ticket() {
     let mut chat = Chat::open(&app).await;
     let ticket = chat.escalated(&SHATTERED).await;
     resolve(&app, &ticket, Resolution::Reject, "worn for a year").await;
-    let told = chat.decisions(1).await.remove(0);
-    assert_eq!(told["metadata"]["decision"]["decision"], "reject", "{told}");
-    assert!(!told["text"].as_str().unwrap().contains("worn"), "{told}");
+    let reply = chat.decisions(1).await.remove(0);
+    assert_eq!(reply["metadata"]["decision"]["decision"], "reject", "{reply}");
+    assert!(!reply["text"].as_str().unwrap().contains("worn"), "{reply}");
     assert!(mailed(&app, 1).await[0].contains("cannot accept it"));
     let again = chat.say_all(&SHATTERED[..1]).await;
     assert_eq!(again.kinds(), ["return_decision", "follow_up"]);
@@ -124,8 +124,8 @@ async fn reviewers_question_and_customers_answer_are_delivered() {
     let ticket = chat.escalated(&SHATTERED).await;
     assert_eq!(chat.status().await, "waiting");
     resolve(&app, &ticket, Resolution::MoreInfo, "Is the left sole torn as well?").await;
-    let told = chat.decisions(1).await.remove(0);
-    assert!(told["text"].as_str().unwrap().contains("Is the left sole torn as well?"), "{told}");
+    let reply = chat.decisions(1).await.remove(0);
+    assert!(reply["text"].as_str().unwrap().contains("Is the left sole torn as well?"), "{reply}");
     assert!(mailed(&app, 1).await[0].contains("Is the left sole torn as well?"));
     assert_eq!(chat.status().await, "bot", "it is the customer's turn");
     let answered = chat.say("yes, the left one too").await;
@@ -152,8 +152,8 @@ async fn joined_conversation_receives_each_decision_once() {
     let question = "Is the left sole torn as well?";
     resolve(&app, &ticket, Resolution::MoreInfo, question).await;
     for chat in [&first, &joined] {
-        let told = chat.decisions(1).await.remove(0);
-        assert!(told["text"].as_str().unwrap().contains(question), "{told}");
+        let reply = chat.decisions(1).await.remove(0);
+        assert!(reply["text"].as_str().unwrap().contains(question), "{reply}");
         assert_eq!(chat.status().await, "bot");
     }
     let news = joined.say("my ticket?").await;
@@ -161,9 +161,9 @@ async fn joined_conversation_receives_each_decision_once() {
     assert_eq!(joined.say("yes, the left one too").await.kinds(), ["escalation"]);
     resolve(&app, &ticket, Resolution::Approve, "clear now").await;
     for chat in [&first, &joined] {
-        let told = chat.decisions(2).await;
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[1]["text"].as_str().unwrap().contains("RMA-"), "{told:?}");
+        let reply = chat.decisions(2).await;
+        assert_eq!(reply.len(), 2, "{reply:?}");
+        assert!(reply[1]["text"].as_str().unwrap().contains("RMA-"), "{reply:?}");
         assert_eq!(chat.status().await, "bot");
     }
     assert_eq!(joined.say("send me the label again please").await.kinds()[0], "return_ticket");
@@ -185,9 +185,9 @@ async fn open_ticket_is_reported_as_open() {
     ] {
         let mut chat = Chat::open_with(&app, wish).await;
         let ticket = chat.escalated(&["return order 77897", "buyer-77897@example.com"]).await;
-        let told = chat.say(news).await;
-        assert_eq!(told.kinds(), ["escalation", "follow_up"], "{news}");
-        assert!(told.text("escalation").contains(&ticket), "{told:?}");
+        let reply = chat.say(news).await;
+        assert_eq!(reply.kinds(), ["escalation", "follow_up"], "{news}");
+        assert!(reply.text("escalation").contains(&ticket), "{reply:?}");
     }
 }
 
@@ -197,8 +197,8 @@ async fn approved_damage_of_a_return_is_told() {
     let mut chat = Chat::open(&app).await;
     let ticket = chat.escalated(&["return order 77893", JOHN, "yes", "the boots are shattered"]).await;
     let rmas = resolve(&app, &ticket, Resolution::Approve, "seen").await;
-    let told = chat.decisions(1).await.remove(0);
-    assert!(told["text"].as_str().unwrap().contains(rmas[0].number.as_str()), "{told}");
+    let reply = chat.decisions(1).await.remove(0);
+    assert!(reply["text"].as_str().unwrap().contains(rmas[0].number.as_str()), "{reply}");
     assert_eq!(mailed(&app, 2).await.len(), 2);
 }
 

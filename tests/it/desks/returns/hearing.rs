@@ -24,6 +24,9 @@ async fn unclear_yes_returns_nothing_and_asks_again() {
         "is that the right order?",
         "did you say yes?",
         "ok but first let me ask my wife",
+        "ok thanks",
+        "that's my order",
+        "ask her",
         "dạ khoan",
         "đúng không ta",
         "dạ để em xem lại đã",
@@ -180,18 +183,18 @@ async fn damage_starts_a_return_and_is_escalated() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     assert_eq!(chat.say("it's cracked").await.kinds(), ["order_prompt"]);
-    let told = chat.say_all(&["77893", JOHN]).await;
-    assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
+    let reply = chat.say_all(&["77893", JOHN]).await;
+    assert_eq!(metadata(&reply, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
 
     let mut asking = Chat::open(&app).await;
     let answered = asking.say("They arrived broken, how long does a refund take?").await;
     assert_eq!(answered.kinds(), ["reply", "order_prompt"], "the question is answered, and the return begins");
-    let told = asking.say_all(&["77895", "buyer-77895@example.com"]).await;
-    assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
+    let reply = asking.say_all(&["77895", "buyer-77895@example.com"]).await;
+    assert_eq!(metadata(&reply, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
 
     let mut shown = Chat::open(&app).await;
-    let told = shown.say_all(&["where is order ABC-100004", "kenji.sato@example.com", "it arrived torn"]).await;
-    assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
+    let reply = shown.say_all(&["where is order ABC-100004", "kenji.sato@example.com", "it arrived torn"]).await;
+    assert_eq!(metadata(&reply, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
 }
 
 #[tokio::test]
@@ -221,8 +224,8 @@ async fn damage_locks_a_return_made_elsewhere() {
     let made = Chat::open(&app).await.say_all(&["return order 77893", JOHN, "yes"]).await;
     let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].clone();
     let mut other = Chat::open(&app).await;
-    let told = other.say_all(&["77893 is broken", JOHN]).await;
-    assert_eq!(told.kinds(), ["escalation", "follow_up"]);
+    let reply = other.say_all(&["77893 is broken", JOHN]).await;
+    assert_eq!(reply.kinds(), ["escalation", "follow_up"]);
     let tenant = TenantId::default();
     let rmas = app.inner.store.tenant(&tenant).list_rmas_of(&"77893".parse().unwrap()).await.unwrap();
     assert_eq!((json!(rmas[0].number), rmas[0].escalated), (rma, true));
@@ -314,6 +317,34 @@ async fn mistyped_number_keeps_contact() {
     let asked = chat.say_all(&["return order 77893, jon.doe@example.com", "it is 77893"]).await;
     assert_eq!(asked.kinds(), ["order_prompt"]);
     assert_eq!(chat.say("john.doe@example.com").await.kinds(), ["order_confirm"]);
+}
+
+#[tokio::test]
+async fn first_miss_is_no_second_one() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let missed = chat.say_all(&["I want to return something", "hm", "order 77939, john.doe@example.com"]).await;
+    assert!(!missed.text("order_prompt").contains("colleague"), "{missed:?}");
+    let again = chat.say("77949").await;
+    assert!(again.text("order_prompt").contains("colleague"), "{again:?}");
+}
+
+#[tokio::test]
+async fn somebody_who_checks_is_a_person() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let called = chat.say_all(&["return order 77893", JOHN, "ok then let somebody check it"]).await;
+    assert_eq!(called.kinds(), ["escalation", "follow_up"]);
+}
+
+#[tokio::test]
+async fn kept_order_stays_the_subject() {
+    let app = open(TestApp::builder()).await;
+    for said in ["never mind", "I'll keep it", "no"] {
+        let mut chat = Chat::open(&app).await;
+        chat.say_all(&["return order 77893", JOHN, said]).await;
+        assert_eq!(chat.say("when will it arrive?").await.kinds(), ["order_status", "follow_up"], "{said}");
+    }
 }
 
 #[tokio::test]

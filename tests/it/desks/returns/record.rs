@@ -52,6 +52,15 @@ async fn withdrawals_and_person_requests_are_audited() {
 }
 
 #[tokio::test]
+async fn yes_to_a_request_is_audited() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["order 77893: I need an invoice", "john.doe@example.com", "yes"]).await;
+    let rows = recorded(&app, &chat).await;
+    assert!(rows.contains(&"user customer customer.confirmed".to_owned()), "{rows:#?}");
+}
+
+#[tokio::test]
 async fn rejected_return_keeps_its_ticket_key() {
     let app = open(TestApp::builder()).await;
     let tenant = TenantId::default();

@@ -23,15 +23,15 @@ async fn return_without_model_runs_to_the_mail() {
     assert!(confirm.text("order_confirm").contains("Hiking Boots"), "{confirm:?}");
     let done = chat.say("yes").await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
-    let told = metadata(&done, "return_ticket");
-    assert_eq!(told["action_ticket"]["status"], "created");
-    assert_eq!((&told["eligibility"]["reason_code"], &told["email_status"]), (&json!("APPROVED"), &json!("sent")));
+    let reply = metadata(&done, "return_ticket");
+    assert_eq!(reply["action_ticket"]["status"], "created");
+    assert_eq!((&reply["eligibility"]["reason_code"], &reply["email_status"]), (&json!("APPROVED"), &json!("sent")));
     let text = done.text("return_ticket");
     assert!(text.contains("j***@example.com") && text.contains("$129.99") && !text.contains(JOHN), "{text}");
     assert_dialogue!("returns_happy_path", chat);
     let sent = mails(&app);
     assert_eq!(sent.len(), 1);
-    let ticket = told["action_ticket"]["id"].as_str().unwrap();
+    let ticket = reply["action_ticket"]["id"].as_str().unwrap();
     assert!(sent[0].contains(ticket) && sent[0].contains("To: john.doe@example.com"), "{}", sent[0]);
 }
 
@@ -201,8 +201,8 @@ async fn every_refusal_says_why_and_carries_the_decision() {
         assert_eq!(ended.kinds(), [kind, "follow_up"], "{number}");
         assert_eq!(metadata(&ended, kind)["eligibility"]["reason_code"], code, "{number}");
         // Why a person looks is the shop's matter, and no browser's.
-        let told = format!("{ended:?}").to_lowercase();
-        assert!(!told.contains("fraud") && !told.contains("frequen"), "{told}");
+        let reply = format!("{ended:?}").to_lowercase();
+        assert!(!reply.contains("fraud") && !reply.contains("frequen"), "{reply}");
     }
     let mut vip = Chat::open(&app).await;
     let done = vip.say_all(&["return order 77895", "buyer-77895@example.com", "yes"]).await;

@@ -1,4 +1,4 @@
-//! The thread of a conversation: what it is about, questions in between, and questions that nobody answers.
+//! The thread of a conversation: what it is about, questions in between, and questions without an answer.
 
 use frontdesk::domain::TenantId;
 use serde_json::json;
@@ -51,9 +51,9 @@ async fn named_orders_follow_one_after_the_other() {
 async fn shipped_order_is_not_cancelled_and_says_so() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
-    let told = chat.say_all(&["where is 77899? buyer-77899@example.com", "hm too late for me. cancel it"]).await;
-    assert_eq!(told.kinds(), ["return_decision", "follow_up"]);
-    assert!(told.text("return_decision").contains("cancel"), "{told:?}");
+    let reply = chat.say_all(&["where is 77899? buyer-77899@example.com", "hm too late for me. cancel it"]).await;
+    assert_eq!(reply.kinds(), ["return_decision", "follow_up"]);
+    assert!(reply.text("return_decision").contains("cancel"), "{reply:?}");
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn wish_beside_an_open_ticket_is_not_decided() {
     let mut chat = Chat::open(&app).await;
     let handed = chat.say_all(&["77894 arrived broken", "buyer-77894@example.com"]).await;
     let ticket = metadata(&handed, "escalation")["escalation"]["ticket_id"].as_str().unwrap().to_owned();
-    let told = chat.say("can't you just refund it?").await;
-    assert_eq!(told.kinds(), ["escalation", "follow_up"]);
-    assert!(told.text("escalation").contains(&ticket), "{told:?}");
+    let reply = chat.say("can't you just refund it?").await;
+    assert_eq!(reply.kinds(), ["escalation", "follow_up"]);
+    assert!(reply.text("escalation").contains(&ticket), "{reply:?}");
 }

@@ -59,8 +59,8 @@ async fn approval_after_refund_continues_nothing() {
     advance(&app, &rma, &[RmaStatus::Approved, RmaStatus::Refunded]).await;
     let ticket = chat.escalated(&["the boots are shattered"]).await;
     resolve(&app, &ticket, Resolution::Approve, "seen").await;
-    let told = chat.decisions(1).await.remove(0);
-    assert_eq!(told["metadata"]["decision"]["decision"], "closed", "{told}");
+    let reply = chat.decisions(1).await.remove(0);
+    assert_eq!(reply["metadata"]["decision"]["decision"], "closed", "{reply}");
 }
 
 #[tokio::test]
@@ -77,9 +77,9 @@ async fn person_decides_a_cancellation() {
         let made = chat.say_all(&[&wish, email.as_str(), "yes, cancel it"]).await;
         let ticket = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
         resolve(&app, &ticket, decision, "stopped in time").await;
-        let told = chat.decisions(1).await.remove(0);
-        assert!(told["text"].as_str().unwrap().contains(text), "{told}");
-        assert!(!told["text"].as_str().unwrap().contains("stopped"), "{told}");
+        let reply = chat.decisions(1).await.remove(0);
+        assert!(reply["text"].as_str().unwrap().contains(text), "{reply}");
+        assert!(!reply["text"].as_str().unwrap().contains("stopped"), "{reply}");
         let news = chat.say("any news about my ticket?").await;
         assert!(news.text("escalation").contains(order), "{news:?}");
         let stored = store.find_ticket(&ticket).await.unwrap().unwrap();
@@ -122,9 +122,9 @@ async fn numbers_are_understood_in_a_new_conversation() {
         let asked = later.say(&format!("what about {number}?")).await;
         assert_eq!(asked.kinds(), ["order_prompt"], "{asked:?}");
         assert!(!asked.text("order_prompt").contains("7789"), "the order is not revealed: {asked:?}");
-        let told = later.say(contact).await;
-        assert_eq!(told.kinds(), [kind, "follow_up"], "{told:?}");
-        assert!(told.text(kind).contains(number.as_str()), "{told:?}");
+        let reply = later.say(contact).await;
+        assert_eq!(reply.kinds(), [kind, "follow_up"], "{reply:?}");
+        assert!(reply.text(kind).contains(number.as_str()), "{reply:?}");
         let mut stranger = Chat::open(&app).await;
         let refused = stranger.say_all(&[&format!("what about {number}?"), "stranger@example.com"]).await;
         assert_eq!(refused.kinds(), ["order_prompt"], "{refused:?}");

@@ -12,7 +12,7 @@ fn damage(rma: Option<&frontdesk::domain::returns::RmaNumber>) -> NewEscalation<
         order: None,
         priority: Priority::High,
         reason: "Damaged items",
-        summary: "Asked for a return, then told of damage.",
+        summary: "Asked for a return, then reported damage.",
         claim: None,
     }
 }
@@ -122,14 +122,14 @@ async fn order_under_review_cannot_be_returned() {
             other => panic!("{other:?}"),
         }
     }
-    let told = door.check_eligibility(&order, &[1], "too small", &shop.terms, shop.now).await.unwrap();
-    assert_eq!(told.cause, Cause::UnderReview, "nothing is offered that would be refused");
+    let seen = door.check_eligibility(&order, &[1], "too small", &shop.terms, shop.now).await.unwrap();
+    assert_eq!(seen.cause, Cause::UnderReview, "nothing is offered that would be refused");
     assert_eq!(shop.waiting_jobs().await, 0);
     // A refusal by the rules keeps its reason.
     let late = number("77894");
     door.escalate(&NewEscalation { order: Some(&late), ..damage(None) }, &shop.desk()).await.unwrap();
-    let told = door.check_eligibility(&late, &[1], "x", &shop.terms, shop.now).await.unwrap();
-    assert_eq!((told.cause, told.requires_manual_review), (Cause::WindowOver, false));
+    let seen = door.check_eligibility(&late, &[1], "x", &shop.terms, shop.now).await.unwrap();
+    assert_eq!((seen.cause, seen.requires_manual_review), (Cause::WindowOver, false));
 
     let more = shop.resolve(&opened.ticket().id, Resolution::MoreInfo, "photos").await;
     assert!(matches!(more, Resolving::Done(..)));
@@ -178,6 +178,25 @@ async fn second_escalation_locks_new_rmas_and_raises_priority() {
     assert!(
         matches!(done, Resolving::Done(_, rmas) if rmas[0].number == rma.number && rmas[0].status == RmaStatus::Rejected)
     );
+}
+
+#[tokio::test]
+async fn second_request_is_in_the_ticket_once() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let order = number("77893");
+    let first = NewEscalation { order: Some(&order), ..damage(None) };
+    door.escalate(&first, &shop.desk()).await.unwrap();
+    let second = NewEscalation { reason: "Exchange", summary: "Wants another size.", ..first };
+    for new in [&first, &second, &second] {
+        door.escalate(new, &shop.desk()).await.unwrap();
+    }
+    let joined = door.escalate(&first, &shop.desk()).await.unwrap();
+    assert_eq!(joined.ticket().summary, format!("{}\nAlso: Wants another size.", first.summary));
+    let long = "x".repeat(30_000);
+    let joined =
+        door.escalate(&NewEscalation { reason: "Other", summary: &long, ..first }, &shop.desk()).await.unwrap();
+    assert!(joined.ticket().summary.len() < 1_000);
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ async fn five_wrong_contacts_lock_the_order() {
     }
     let until = shop.now + TimeDelta::hours(1);
     match verify("77893", "john.doe@example.com", shop.now).await {
-        Verification::Locked { until: told } => assert_eq!(told.timestamp(), until.timestamp()),
+        Verification::Locked { until: seen } => assert_eq!(seen.timestamp(), until.timestamp()),
         other => panic!("{other:?}"),
     }
     let locked = door.find_miss_lock(&subjects("77893"), shop.now).await.unwrap();

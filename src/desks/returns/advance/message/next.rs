@@ -1,4 +1,4 @@
-//! Begins the flow after one that is over, with what stays from it.
+//! Begins the next flow, with what stays from the last one.
 
 use super::super::super::rules::{Topic, Utterance};
 use super::super::super::state::{Handoff, HandoffReason, Intent, Question, Stage, State, Subject};

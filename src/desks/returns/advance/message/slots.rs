@@ -78,6 +78,7 @@ pub(super) fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
     }
     *lines = (named.len() < order.items.len()).then_some(named);
     *progress = Progress::Undecided;
+    state.case.forget_question();
     true
 }
 
@@ -109,7 +110,7 @@ pub(super) fn take_intent(state: &mut State, utterance: &Utterance) {
         state.case.intent = state.case.intent.or(utterance.intent);
         return;
     };
-    let decided = state.is_agreed() || state.ticket().is_some();
+    let decided = state.is_agreed() || state.ticket().is_some() || state.handoff.is_due();
     match state.case.intent {
         None => {}
         Some(now) if requests::covers(now, intent) => return,
@@ -127,6 +128,7 @@ pub(super) fn take_intent(state: &mut State, utterance: &Utterance) {
     // Who wants the money back asks for a refund, which offers to cancel what has not been shipped.
     state.case.wants_cancel = utterance.requests(Topic::Cancellation) && intent != Intent::Refund;
     state.case.clarifies = 0;
+    state.case.forget_question();
 }
 
 /// Takes the request for a label: that of the last return, unless the message names another order.

@@ -129,8 +129,8 @@ fn damage_is_escalated_during_mail_questions_and_duplicates() {
     let over = State { phase: Phase::Over, ..found };
     assert_eq!(next_state(over, Event::Said(later)).handoff.reason(), Some(HandoffReason::DamageLater));
 
-    let told = Event::Said(Utterance { entities: order("77893"), ..shattered() });
-    let at_once = State { stage: sample::found(Intent::Return).stage, ..next_state(State::default(), told) };
+    let report = Event::Said(Utterance { entities: order("77893"), ..shattered() });
+    let at_once = State { stage: sample::found(Intent::Return).stage, ..next_state(State::default(), report) };
     let next = next_state(at_once, Event::AskedBefore(ticket));
     assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::DamageLater)));
 }
@@ -264,13 +264,13 @@ fn some_pieces_are_confirmed_or_need_a_person() {
         let utterance = Utterance { answer: Some(Answer::Yes), ..says("yes, only one of them") };
         Event::Said(utterance.with(Act::Mention(Topic::SomePieces)))
     };
-    let told = next_state(asked(several), one());
-    assert!(told.wants_some_pieces());
-    assert_eq!(route(&told), Step::Run(Worker::CheckPolicy), "all pieces are named before a yes counts");
-    let told = asked(told);
+    let asked_again = next_state(asked(several), one());
+    assert!(asked_again.wants_some_pieces());
+    assert_eq!(route(&asked_again), Step::Run(Worker::CheckPolicy), "all pieces are named before a yes counts");
+    let asked_again = asked(asked_again);
     let yes = Event::Said(Utterance { answer: Some(Answer::Yes), ..says("yes") });
-    assert_eq!(route(&next_state(told.clone(), yes)), Step::Run(Worker::ProcessReturn));
-    assert_eq!(route(&next_state(told, one())), Step::Run(Worker::Escalate));
+    assert_eq!(route(&next_state(asked_again.clone(), yes)), Step::Run(Worker::ProcessReturn));
+    assert_eq!(route(&next_state(asked_again, one())), Step::Run(Worker::Escalate));
     let single = next_state(asked(sample::found(Intent::Return)), one());
     assert_eq!(route(&single), Step::Run(Worker::ProcessReturn), "one piece is the whole item");
 }
@@ -325,4 +325,102 @@ fn contact_after_misses_retries_the_tried_number() {
         let next = next_state(missed.clone(), Event::Said(said));
         assert_eq!((route(&next), next.order_number()), (Step::Run(Worker::LookUpOrder), Some(&sample::number())));
     }
+}
+
+/// A request with its order, after the question whether to open a ticket.
+fn request_asked(intent: Intent) -> State {
+    sample::after(Question::Confirm, sample::found(intent))
+}
+
+#[test]
+fn open_it_agrees_to_no_return() {
+    let open_it = || Event::Said(Utterance { answer_to_ticket: Some(Answer::Yes), ..says("open it") });
+    let next = next_state(request_asked(Intent::Exchange), open_it());
+    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::Request)));
+    let asked = sample::after(Question::Confirm, sample::chosen(Action::Return));
+    assert_eq!(route(&next_state(asked, open_it())), Step::Ask(Question::Confirm));
+}
+
+#[test]
+fn return_verb_switches_an_exchange_to_a_return() {
+    let yes = |text: &str| Utterance {
+        intent: Some(Intent::Return),
+        answer: Some(Answer::Yes),
+        answer_to_ticket: Some(Answer::Yes),
+        ..says(text)
+    };
+    let reason = next_state(request_asked(Intent::Exchange), Event::Said(yes("yes, they are too small")));
+    assert_eq!((route(&reason), reason.case.intent), (Step::Run(Worker::Escalate), Some(Intent::Exchange)));
+    let verb = yes("yes, return it").with(Act::Mention(Topic::Return));
+    let switched = next_state(request_asked(Intent::Exchange), Event::Said(verb.clone()));
+    assert_eq!((route(&switched), switched.case.intent), (Step::Run(Worker::CheckPolicy), Some(Intent::Return)));
+    let mistake = next_state(request_asked(Intent::WrongItem), Event::Said(verb));
+    assert_eq!(mistake.handoff.reason(), Some(HandoffReason::Request), "the person decides about the money");
+}
+
+#[test]
+fn changed_amount_is_asked_about_again() {
+    let amount = sample::refund();
+    let amount = crate::domain::commerce::Money::new(amount.minor + 100, amount.currency);
+    let mut agreed = sample::agreed(Action::Return);
+    agreed.case.last_question = Some(Question::Confirm);
+    agreed.case.repeats = 1;
+    let next = next_state(agreed, Event::OtherAmount(amount));
+    assert_eq!((route(&next), next.is_agreed()), (Step::Ask(Question::Confirm), false));
+    assert_eq!(next.subject().and_then(|subject| subject.refund), Some(amount));
+    assert_eq!(next.case.repetitions(Question::Confirm), 0, "the new question describes what a yes does");
+}
+
+#[test]
+fn other_wish_or_items_restart_the_repetitions() {
+    let repeated = || {
+        let mut state = sample::after(Question::Confirm, sample::chosen(Action::Return));
+        state.case.last_question = Some(Question::Confirm);
+        state.case.repeats = 1;
+        state
+    };
+    let refund = Utterance { intent: Some(Intent::Refund), ..says("rather a refund") };
+    assert_eq!(next_state(repeated(), Event::Said(refund)).case.repetitions(Question::Confirm), 0);
+    let mut two = repeated();
+    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
+    two.subject_mut().expect("an order").order.items.push(socks);
+    assert_eq!(next_state(two, Event::Said(says("only the socks"))).case.repetitions(Question::Confirm), 0);
+    assert_eq!(next_state(repeated(), Event::Said(says("hm"))).case.repetitions(Question::Confirm), 2);
+}
+
+#[test]
+fn asides_do_not_count_as_repetitions() {
+    let mut state = sample::wants(Intent::Return);
+    for _ in 0..4 {
+        state = next_state(next_state(state, Event::Asked(Question::OrderNumber)), Event::Said(Utterance::default()));
+        assert_eq!((route(&state), state.case.repeats), (Step::Ask(Question::OrderNumber), 0));
+    }
+    state = next_state(next_state(state, Event::Asked(Question::OrderNumber)), Event::Said(says("hm")));
+    assert_eq!(state.case.repetitions(Question::OrderNumber), 1);
+}
+
+#[test]
+fn declined_order_stays_the_subject() {
+    let asked = sample::after(Question::Confirm, sample::chosen(Action::Return));
+    let keep = Utterance { answer: Some(Answer::Cancel), ..says("never mind") };
+    let next = next_state(asked, Event::Said(keep));
+    assert_eq!((route(&next), next.order_number()), (Step::Finish(Ending::Declined), Some(&sample::number())));
+    let over = next_state(next, Event::Finished(Ending::Declined));
+    let where_is = Utterance { intent: Some(Intent::OrderStatus), ..says("when will it arrive?") };
+    assert_eq!(route(&next_state(over, Event::Said(where_is))), Step::Run(Worker::ShowStatus));
+}
+
+#[test]
+fn part_of_an_order_is_not_cancelled() {
+    let mut state = sample::decided(sample::refused(Cause::NotShipped));
+    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
+    let subject = state.subject_mut().expect("an order");
+    subject.order.items.push(socks);
+    subject.lines = Some(vec![1, 2]);
+    let yes = |text: &str| Event::Said(Utterance { answer_to_cancel: Some(Answer::Yes), ..says(text) });
+    let asked = sample::after(Question::OfferCancel, state);
+    let part = next_state(asked.clone(), yes("yes, cancel the socks"));
+    assert_eq!((route(&part), part.lines()), (Step::Run(Worker::CheckPolicy), Some(&vec![2])));
+    let whole = next_state(asked, yes("yes, cancel it"));
+    assert_eq!(route(&whole), Step::Run(Worker::ProcessCancel));
 }

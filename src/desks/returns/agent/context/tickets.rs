@@ -126,6 +126,10 @@ impl ReturnsContext<'_> {
                     (false, _) => ToolError::Refused(decision),
                 })
             }
+            Event::OtherAmount(_) => {
+                self.advance(event);
+                Err(ToolError::OtherAmount)
+            }
             _ => Err(ToolError::Trouble),
         }
     }
@@ -231,6 +235,10 @@ impl ReturnsContext<'_> {
         let mut asked = self.state.clone();
         asked.case.reason = reason;
         if let Some(subject) = asked.subject_mut() {
+            if subject.lines.as_ref() != Some(&lines) {
+                // The customer was not asked about these lines.
+                subject.refund = None;
+            }
             subject.lines = Some(lines);
         }
         asked

@@ -50,6 +50,8 @@ pub(in crate::desks::returns::agent) enum ToolError {
         "the customer wants to return only some pieces, and the shop books all pieces of an item; the desk asks whether that is all right"
     )]
     SomePieces,
+    #[error("the amount has changed since the customer said yes; the desk asks again with the new amount")]
+    OtherAmount,
     #[error("the customer named order {0}; use that number, and ask the customer if it is another order")]
     OtherOrder(OrderNumber),
     #[error("the customer's request already has its outcome, and the desk announces it; call no more tools")]
@@ -91,7 +93,7 @@ impl ToolError {
             Self::NoList | Self::OtherCustomer | Self::OtherAddress => "NOT_ALLOWED",
             Self::NotLookedUp => "NOT_LOOKED_UP",
             Self::UnknownItems(_) => "UNKNOWN_ITEMS",
-            Self::HeldBack | Self::SomePieces => "NOT_CONFIRMED",
+            Self::HeldBack | Self::SomePieces | Self::OtherAmount => "NOT_CONFIRMED",
             Self::OtherOrder(_) => "OTHER_ORDER",
             Self::Settled => "ALREADY_DONE",
             Self::Refused(_) | Self::OtherAction(..) => "NOT_ELIGIBLE",

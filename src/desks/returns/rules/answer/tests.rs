@@ -37,6 +37,13 @@ fn cancel_means_yes_and_keep_no_when_offered() {
 }
 
 #[test]
+fn open_it_agrees_to_tickets_alone() {
+    let rules = rules();
+    let wrong = wrong_in(&table("returns_answers_to_ticket.tsv"), |text| rules.parse(text).answer_to_ticket);
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
 fn a_no_beside_anything_takes_back_every_yes() {
     let rules = rules();
     let yeses = ["yes", "ok", "correct", "go ahead", "đúng rồi", "dạ vâng", "ok em", "👍"];

@@ -55,6 +55,29 @@ fn patterns_and_examples_understand_unseen_messages() {
 }
 
 #[test]
+fn guess_keeps_what_patterns_found() {
+    let rules = rules();
+    let update = rules.parse("any update on order 77893, a colleague promised");
+    assert_eq!((update.intent, update.asks(Topic::Ticket)), (Some(Intent::OrderStatus), false), "{update:?}");
+    let bot = rules.parse("order 77893: am I talking to a bot or a human, I want to return it");
+    assert_eq!((bot.intent, bot.social()), (Some(Intent::Return), None), "{bot:?}");
+    let patterns = Utterance { intent: Some(Intent::OrderStatus), ..Utterance::default() };
+    assert_eq!(apply(patterns, "weather", false).intent, Some(Intent::OrderStatus));
+}
+
+#[test]
+fn guess_is_no_answer_to_a_yes_question() {
+    let rules = rules();
+    let examples = std::fs::read_to_string("prompts/examples/returns.en.tsv").expect("the shipped examples");
+    let texts = examples.lines().filter_map(|line| line.strip_prefix("call_off\t"));
+    let guessed: Vec<_> = texts.filter(|text| rules.parse_by_patterns(text).answer.is_none()).collect();
+    assert!(guessed.iter().any(|text| rules.parse(text).cancels()), "some are understood by examples");
+    for text in guessed {
+        assert_eq!(rules.parse_answer(text).answer, None, "{text}");
+    }
+}
+
+#[test]
 fn ten_fold_validation_understands_most_examples() {
     let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
     let examples = Classifier::read(&prompts, "returns").expect("the shipped examples");

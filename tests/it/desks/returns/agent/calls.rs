@@ -160,6 +160,7 @@ async fn statements(app: &TestApp) {
         order: &number,
         lines: &[1],
         action: Action::Return,
+        agreed: None,
         reason: "too small",
         request: "measure",
         terms: &terms,

@@ -140,9 +140,9 @@ async fn what_the_rules_refuse_no_model_makes() {
         let mut chat = Chat::open(&shop.app).await;
         shop.then(vec![look(number), create(number, &[1], "too small"), say("Great, your return is approved!")]);
         let ended = chat.say(&format!("return order {number}, buyer-{number}@example.com")).await;
-        let (_, told) = shop.results().pop().unwrap();
-        assert_eq!((&told["success"], &told["error"]), (&json!(false), &json!("NOT_ELIGIBLE")), "{number}");
-        assert_eq!(told["eligibility"]["reason_code"], code, "{number}");
+        let (_, result) = shop.results().pop().unwrap();
+        assert_eq!((&result["success"], &result["error"]), (&json!(false), &json!("NOT_ELIGIBLE")), "{number}");
+        assert_eq!(result["eligibility"]["reason_code"], code, "{number}");
         let kind = if code == "RISK_MANUAL" { "escalation" } else { "return_decision" };
         assert_eq!(ended.kinds(), [kind, "follow_up"], "{number}");
         assert_eq!(metadata(&ended, kind)["eligibility"]["reason_code"], code, "{number}");
@@ -175,7 +175,7 @@ async fn mails_go_only_to_the_orders_address() {
     shop.then(vec![look("77893"), create("77893", &[1], "too small"), to("thief@example.com"), to("j***@example.com")]);
     shop.then(vec![mail("77893", "return_rejected"), say("Your return {rma} is set up.")]);
     chat.say(WISH).await;
-    let errors: Vec<Value> = shop.results().into_iter().map(|(_, told)| told["error"].clone()).collect();
+    let errors: Vec<Value> = shop.results().into_iter().map(|(_, result)| result["error"].clone()).collect();
     assert_eq!(errors[2..], [json!("NOT_ALLOWED"), Value::Null, json!("NOT_REFUSED")][..]);
     assert_eq!(mails(&shop.app).len(), 1);
     assert!(mails(&shop.app)[0].contains("To: john.doe@example.com"));
@@ -216,7 +216,7 @@ async fn handed_over_conversation_has_one_ticket() {
     let (shop, ended) =
         gets(vec![look("77893"), escalate("HIGH"), escalate("LOW"), say("Your ticket is {ticket}.")]).await;
     assert_eq!(ended.kinds(), ["escalation", "follow_up"]);
-    let ids: Vec<Value> = shop.results()[1..].iter().map(|(_, told)| told["ticket_id"].clone()).collect();
+    let ids: Vec<Value> = shop.results()[1..].iter().map(|(_, result)| result["ticket_id"].clone()).collect();
     assert_eq!(ids[0], ids[1]);
     assert_eq!(metadata(&ended, "escalation")["escalation"]["ticket_id"], ids[0]);
 }

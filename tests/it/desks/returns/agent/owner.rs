@@ -7,7 +7,7 @@ use crate::desks::returns::shop::Chat;
 use crate::support::app::TestApp;
 
 fn errors(shop: &Driven) -> Vec<Value> {
-    shop.results().into_iter().map(|(_, told)| told["error"].clone()).collect()
+    shop.results().into_iter().map(|(_, result)| result["error"].clone()).collect()
 }
 
 fn by_email(address: &str) -> super::script::Step {
@@ -48,8 +48,8 @@ async fn order_is_found_only_with_customers_contact() {
     shop.then(vec![look("77893"), say("Order 77893 was delivered.")]);
     chat.say("john.doe@example.com, order 77893").await;
     assert_eq!(errors(&shop), [Value::Null]);
-    let told = shop.results()[0].1.to_string();
-    assert!(told.contains("j***@example.com") && !told.contains("john.doe"), "{told}");
+    let result = shop.results()[0].1.to_string();
+    assert!(result.contains("j***@example.com") && !result.contains("john.doe"), "{result}");
     for chat in shop.ollama.chats() {
         let system = chat["messages"][0]["content"].as_str().unwrap();
         assert!(!system.contains("john.doe"), "{system}");

@@ -1,4 +1,4 @@
-//! What is done twice is done once, and what is done is recorded and told.
+//! Repeated tool calls are idempotent, recorded, and announced.
 
 use frontdesk::domain::ConversationId;
 use serde_json::json;

@@ -24,11 +24,11 @@ async fn return_runs_from_question_to_mail() {
     shop.then(whole_return("77893", &[1], "the customer wants to return it"));
     let done = chat.say(JOHN).await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
-    let told = metadata(&done, "return_ticket");
-    assert_eq!(told["action_ticket"]["status"], "created");
-    assert_eq!((&told["eligibility"]["reason_code"], &told["email_status"]), (&json!("APPROVED"), &json!("sent")));
+    let reply = metadata(&done, "return_ticket");
+    assert_eq!(reply["action_ticket"]["status"], "created");
+    assert_eq!((&reply["eligibility"]["reason_code"], &reply["email_status"]), (&json!("APPROVED"), &json!("sent")));
     let text = done.text("return_ticket");
-    assert!(text.contains("$129.99") && text.contains(told["action_ticket"]["id"].as_str().unwrap()), "{text}");
+    assert!(text.contains("$129.99") && text.contains(reply["action_ticket"]["id"].as_str().unwrap()), "{text}");
     assert_dialogue!("returns_agent_happy_path", chat);
     let sent = mails(&shop.app);
     assert_eq!(sent.len(), 1, "the mail of the return and the one that the model asked for are one");
@@ -72,9 +72,9 @@ async fn damage_goes_to_person_before_any_return() {
     ]);
     let ended = chat.say(&format!("return order 77893, the boots arrived shattered. {JOHN}")).await;
     assert_eq!(ended.kinds(), ["escalation", "follow_up"]);
-    let told = metadata(&ended, "escalation");
+    let reply = metadata(&ended, "escalation");
     assert_eq!(
-        (&told["eligibility"]["reason_code"], &told["escalation"]["priority"]),
+        (&reply["eligibility"]["reason_code"], &reply["escalation"]["priority"]),
         (&json!("DAMAGED_MANUAL"), &json!("HIGH"))
     );
     assert_eq!(chat.status().await, "waiting");
@@ -94,9 +94,9 @@ async fn ticket_state_is_told_after_a_handoff() {
         shop.then(vec![escalate("LOW"), say("A colleague will look at it.")]);
         let handed = chat.say(handoff).await;
         let ticket = metadata(&handed, "escalation")["escalation"]["ticket_id"].clone();
-        let told = chat.say(question).await;
-        assert_eq!(told.kinds(), ["escalation", "follow_up"], "{question}");
-        assert!(told.text("escalation").contains(ticket.as_str().unwrap()), "{told:?}");
+        let reply = chat.say(question).await;
+        assert_eq!(reply.kinds(), ["escalation", "follow_up"], "{question}");
+        assert!(reply.text("escalation").contains(ticket.as_str().unwrap()), "{reply:?}");
     }
 }
 
@@ -187,8 +187,8 @@ async fn failed_mail_is_reported_and_retried_on_request() {
     shop.then(whole_return("77893", &[1], "too small"));
     let failed = chat.say(&format!("return order 77893, too small, {JOHN}")).await;
     assert_eq!(failed.kinds(), ["return_ticket"]);
-    let told = metadata(&failed, "return_ticket");
-    assert_eq!(told["email_status"], "failed");
+    let reply = metadata(&failed, "return_ticket");
+    assert_eq!(reply["email_status"], "failed");
     assert!(!failed.text("return_ticket").contains("Great news"), "{failed:?}");
     std::fs::remove_file(&in_the_way).unwrap();
     let sent = chat.say("try again").await;
@@ -260,8 +260,8 @@ async fn every_refusal_carries_the_decision() {
         shop.then(vec![escalate("MEDIUM"), say("A colleague will look at it. Your ticket is {ticket}.")]);
         let ended = chat.say(&format!("return order {number}, buyer-{number}@example.com")).await;
         assert_eq!(ended.kinds(), ["escalation", "follow_up"], "{number}");
-        let told = shop.results().into_iter().map(|(_, told)| told.to_string()).collect::<String>();
-        assert!(!told.contains("fraud") && !told.contains("frequen"), "{told}");
+        let reply = shop.results().into_iter().map(|(_, reply)| reply.to_string()).collect::<String>();
+        assert!(!reply.contains("fraud") && !reply.contains("frequen"), "{reply}");
     }
 }
 

@@ -13,8 +13,8 @@ use crate::desks::returns::shop::open_driven;
 use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::{Play, ScriptedOllama};
 
-/// What the model does when it is asked next. `{rma}`, `{ticket}`, `{refund}`, `{tracking}` and `{label}` are what tools told
-/// it last.
+/// What the model does when it is asked next. `{rma}`, `{ticket}`, `{refund}`, `{tracking}` and `{label}` are what tools last
+/// returned.
 #[derive(Clone, Debug)]
 pub enum Step {
     Call(Vec<(&'static str, Value)>),
@@ -70,7 +70,7 @@ impl Driven {
         self.app.inner.store.tenant(&tenant()).list_rmas_of(&order.parse().unwrap()).await.unwrap()
     }
 
-    /// What the last request told the model of its tools: name and result, in order.
+    /// The tool results in the last request: name and result, in order.
     pub fn results(&self) -> Vec<(String, Value)> {
         // Requests to classify a message have a format, and no tools.
         let mut chats = self.ollama.chats().into_iter().filter(|chat| chat.get("format").is_none());
@@ -112,16 +112,16 @@ impl Step {
     }
 }
 
-/// The text with what the tools, or else the known facts, have told last.
+/// The text with the last values from tools, or else from the known facts.
 fn fill(text: &str, chat: &Value) -> String {
     let messages = chat["messages"].as_array().unwrap();
-    let told: String = messages
+    let reply: String = messages
         .iter()
         .filter(|message| message["role"] == "tool" || message["role"] == "system")
         .map(|message| message["content"].as_str().unwrap().to_owned() + "\n")
         .collect();
     let last = |pattern: &str| {
-        let found = Regex::new(pattern).unwrap().captures_iter(&told).last().map(|found| found[1].to_owned());
+        let found = Regex::new(pattern).unwrap().captures_iter(&reply).last().map(|found| found[1].to_owned());
         found.unwrap_or_else(|| "nothing".to_owned())
     };
     [

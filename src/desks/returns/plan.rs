@@ -1,0 +1,156 @@
+//! Parses a message, and plans what the desk does about it.
+
+use super::advance::{self, Effect, Event};
+use super::aside::Aside;
+use super::rules::{Topic, Utterance};
+use super::scenario::Scenario;
+use super::state::{Intent, Question, State};
+use super::{Returns, remember};
+use crate::desks::machine::{Machine, run_until_wait};
+use crate::desks::{DeskError, Turn};
+use crate::dialogue::{Act, language};
+use crate::domain::Kind;
+use crate::domain::returns::{RmaNumber, Ticket};
+use crate::nlu::entities::{Confidence, Found};
+use crate::nlu::long_text::read_text;
+
+/// A parsed message.
+pub(super) struct Message {
+    /// Without a request to switch the language.
+    pub text: String,
+    /// The message switched the language.
+    pub switched: bool,
+    pub utterance: Utterance,
+}
+
+/// What the desk does about a message.
+pub(super) struct Plan<'a> {
+    pub aside: Option<Aside<'a>>,
+    /// The message is nothing but the aside, and no flow is open.
+    pub is_aside_only: bool,
+    /// The model decides what the desk does.
+    pub is_for_agent: bool,
+    pub next: State,
+    pub effects: Vec<Effect>,
+}
+
+impl Returns {
+    /// Sets the conversation's language. Returns the message without a request to switch it, and whether there was one.
+    fn settle_language(&self, turn: &mut Turn) -> (String, bool) {
+        let settled = language::settle(turn, &self.language_rules, |text| self.rules.without_names(text));
+        (settled.text, settled.switched_to.is_some())
+    }
+
+    /// Parses the message of the turn, and sets the conversation's language.
+    pub(super) fn read_message(&self, turn: &mut Turn, state: &State) -> Message {
+        let mut message = read_text(turn.message.text.len(), || {
+            let (text, switched) = self.settle_language(turn);
+            // After a ticket or a refusal, details and arguments have the words of other wishes.
+            let is_ticket_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
+            let utterance = if is_ticket_open || state.was_refused() {
+                self.rules.parse_by_patterns(&text)
+            } else if state.open_question().is_some_and(Question::is_for_yes) {
+                self.rules.parse_answer(&text)
+            } else {
+                self.rules.parse(&text)
+            };
+            Message { text, switched, utterance }
+        });
+        let utterance = &mut message.utterance;
+        // A customer to whom nothing was refused asks in general which exceptions there are.
+        let asks_exception = utterance.asks(Topic::Exception) && utterance.order().is_none() && !state.was_refused();
+        // "Nobody told me" argues against a refusal and asks nothing.
+        let argues = state.may_argue() && !utterance.has_question();
+        // The desk knows more than the documents about a mail that it sent.
+        let asks_policy =
+            (utterance.asks(Topic::Policy) || asks_exception) && !argues && !advance::misses_mail(state, utterance);
+        utterance.set(Act::Ask(Topic::Policy), asks_policy);
+        name_shop_number(state, utterance);
+        message
+    }
+
+    /// Decides what to do about the message.
+    pub(super) fn plan<'a>(
+        &self,
+        turn: &Turn,
+        state: &State,
+        message: &Message,
+        ticket: Option<&'a Ticket>,
+    ) -> Plan<'a> {
+        let utterance = &message.utterance;
+        let may_be_for_agent = self.may_be_for_agent(turn, state, utterance);
+        let after = advance::next_state(state.clone(), Event::Said(utterance.clone()));
+        let aside = self.find_aside(turn, (state, &after), message, ticket, may_be_for_agent);
+        let rest = aside.as_ref().map(|aside| aside.rest(utterance));
+        let is_aside_only = rest.as_ref().is_some_and(|rest| state.is_idle() && rest.intent.is_none());
+        // The flow continues after an aside: the desk repeats its question, which the aside did not answer.
+        let next = match rest.filter(|_| !is_aside_only && !may_be_for_agent) {
+            Some(rest) => advance::next_state(state.clone(), Event::Said(rest)),
+            None => after,
+        };
+        // The machine hands over, and "never mind" ends the flow without a decision.
+        let is_for_agent = may_be_for_agent && !next.handoff.is_due() && !next.is_declined();
+        let effects = advance::effects_of_message(state, &next);
+        Plan { aside, is_aside_only, is_for_agent, next, effects }
+    }
+
+    /// Confirms another language, stores an answer to a person's question, and apologizes. Returns whether the turn is over.
+    pub(super) async fn acknowledge(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        message: &Message,
+        ticket: Option<&Ticket>,
+    ) -> Result<bool, DeskError> {
+        if message.switched {
+            self.send(turn, state, Kind::LanguageAck, Scenario::LanguageAck, &[]).await?;
+            if message.text.is_empty() && state.is_idle() {
+                remember(turn, state);
+                return Ok(true);
+            }
+        }
+        if let Some(ticket) = ticket
+            && self.take_answer(turn, state, &message.utterance, ticket).await?
+        {
+            return Ok(true);
+        }
+        if message.utterance.complains() {
+            self.send(turn, state, Kind::Social, Scenario::Acknowledge, &[]).await?;
+        }
+        Ok(false)
+    }
+
+    /// Runs the rest of the turn: by the model in agent mode, else by the state machine.
+    pub(super) async fn continue_flow(&self, turn: &mut Turn, state: State, plan: Plan<'_>) -> Result<(), DeskError> {
+        let Plan { mut next, effects, is_for_agent, .. } = plan;
+        next.meta.said = state.meta.said;
+        if !is_for_agent {
+            return run_until_wait(self, turn, &self.services.store, (next, effects)).await;
+        }
+        for effect in effects.into_iter().filter(|effect| matches!(effect, Effect::Record(_))) {
+            self.perform(turn, &next, effect).await?;
+        }
+        self.play_agent(turn, next).await
+    }
+}
+
+/// Reads the number of a return or a ticket of an earlier conversation as its order's. The look-up verifies whose it is.
+fn name_shop_number(state: &State, utterance: &mut Utterance) {
+    let Some(number) = utterance.entities.shop_number.clone() else { return };
+    let own = [state.meta.last_rma.as_ref().map(RmaNumber::as_str), state.meta.last_ticket.as_deref()];
+    let asked = [Question::OrderNumber, Question::OtherOrder, Question::NotFound];
+    let is_expected = state.is_idle() || state.open_question().is_some_and(|question| asked.contains(&question));
+    if own.contains(&Some(number.as_str())) || !is_expected || utterance.order().is_some() || utterance.wants_person() {
+        return;
+    }
+    utterance.entities.orders = vec![Found { number, confidence: Confidence::Named }];
+    for topic in [Topic::Ticket, Topic::ReturnNumber, Topic::Policy] {
+        utterance.set(Act::Ask(topic), false);
+    }
+    // "RMA-… arrived broken" reads like a question for the status, but reports damage, which begins a return.
+    utterance.intent = match utterance.intent {
+        None | Some(Intent::Other | Intent::OrderStatus) if utterance.reports(Topic::Damage) => Some(Intent::Return),
+        None | Some(Intent::Other) => Some(Intent::OrderStatus),
+        known => known,
+    };
+}
