@@ -16,11 +16,11 @@ test("a refund case is decided in the console", async () => {
   const said = ["I was overcharged PLN 100 on invoice INV-12345", "It's u123"];
   const id = await stage.server.conversation({ persona: "telecom_en", language: "en" }, ...said);
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
-  const summary = page.locator(".returns:visible > summary", { hasText: "Account" });
+  const summary = page.locator(".account > summary");
   await summary.getByText("Decision needed").waitFor();
   await summary.click();
   const form = page.locator('[data-case="R10001"]');
-  assert.match(await page.locator(".returns:visible").innerText(), /u123[^]*INV-12345[^]*overcharge[^]*M 100 GB/);
+  assert.match(await page.locator(".account").innerText(), /u123[^]*INV-12345[^]*overcharge[^]*M 100 GB/);
   await form.locator('[data-decision="approve"]').click();
   await form.locator("[role=alert]").waitFor();
   await form.locator("textarea").fill("charged twice");
