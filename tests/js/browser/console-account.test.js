@@ -20,13 +20,17 @@ test("a refund case is decided in the console", async () => {
   await summary.getByText("Decision needed").waitFor();
   await summary.click();
   const form = page.locator('[data-case="R10001"]');
+  assert.equal(await page.locator(".returns:visible").count(), 1, "no other panel covers it");
   assert.match(await page.locator(".account").innerText(), /u123[^]*INV-12345[^]*overcharge[^]*M 100 GB/);
   await form.locator('[data-decision="approve"]').click();
   await form.locator("[role=alert]").waitFor();
   await form.locator("textarea").fill("charged twice");
+  await stage.server.say(id, "I was overcharged PLN 20 on invoice INV-20251001, please refund it");
+  await page.locator('[data-case="R10002"]').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.value), "charged twice", "the form keeps its text and the focus");
   await form.locator('[data-decision="approve"]').click();
   await page.locator('[data-case="R10001"] .badge', { hasText: "approved" }).waitFor();
   await page.getByText("refund case R10001 is approved").waitFor();
-  assert.equal(await summary.getByText("Decision needed").count(), 0);
+  assert.equal(await form.locator("textarea").count(), 0, "a decided case has no form");
   assertClean(page);
 });

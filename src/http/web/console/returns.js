@@ -66,8 +66,9 @@ export class Returns {
   }
 
   #draw() {
-    const { orders, rmas, tickets, mails, record: rows, has_more: hasMore } = this.#known;
-    this.element.hidden = ![orders, rmas, tickets, mails, rows].some((list) => list.length);
+    const { takes_returns: takesReturns, orders, rmas, tickets, mails, record: rows, has_more: hasMore } = this.#known;
+    // The audit log of other desks is not about returns.
+    this.element.hidden = ![orders, rmas, tickets, mails, takesReturns ? rows : []].some((list) => list.length);
     const escalations = tickets.filter(({ kind }) => DECIDED.includes(kind));
     const open = escalations.filter(({ resolved }) => !resolved);
     this.#summary.replaceChildren(...summarize(orders, rmas, open));
