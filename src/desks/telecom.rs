@@ -289,8 +289,9 @@ impl Desk for Telecom {
             }
             Route::Fallback => self.clarify(turn, &mut memory).await?,
         }
-        if memory.refund.is_some() && memory.asked.is_none() && route != Route::Billing {
-            // Other matters do not answer the open question of a refund.
+        let is_open = memory.refund.is_some() || memory.wish.is_some();
+        if is_open && memory.asked.is_none() && route != Route::Billing {
+            // Other matters do not answer the open question of billing.
             memory.asked = asked.filter(|asked| asked.is_of_account());
         }
         turn.state = memory.to_state();

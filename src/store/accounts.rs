@@ -88,7 +88,7 @@ impl TenantStore<'_> {
         })
     }
 
-    /// Returns the `user_id` of the account with this id. Case does not count.
+    /// Returns the `user_id` of the account with this id. Case does not count, unless two ids differ only in it.
     pub(super) async fn user_id_like(
         &self,
         connection: &impl ConnectionTrait,
@@ -96,7 +96,9 @@ impl TenantStore<'_> {
     ) -> Result<Option<String>> {
         let user_id = Func::lower(Expr::col(subscriptions::Column::UserId));
         let rows = self.rows::<subscriptions::Entity>().filter(Expr::expr(user_id).eq(claimed.to_ascii_lowercase()));
-        Ok(rows.one(connection).await?.map(|row| row.user_id))
+        let mut ids: Vec<String> = rows.all(connection).await?.into_iter().map(|row| row.user_id).collect();
+        let exact = ids.iter().position(|id| id == claimed);
+        Ok(exact.map(|at| ids.swap_remove(at)).or_else(|| ids.pop()))
     }
 }
 

@@ -44,10 +44,11 @@ pub(in crate::desks) struct Parsed {
 }
 
 impl Parsed {
-    /// Whether the message can be the answer to "why?": it is neither empty, a question nor a yes or no.
+    /// Whether the message can be the answer to "why?": it is neither a question, a yes or no, nor only polite words.
     pub fn explains(&self) -> bool {
         let utterance = &self.utterance;
-        utterance.text.chars().any(char::is_alphabetic) && !utterance.has_question() && utterance.answer.is_none()
+        let says_something = utterance.text.chars().any(char::is_alphabetic) && !utterance.stalls();
+        says_something && !utterance.has_question() && utterance.answer.is_none()
     }
 
     /// Whether the message asks for nothing. Nothing is left of one that only asks for another language.
@@ -210,6 +211,7 @@ impl TelecomRules {
         }
         utterance.set(Act::WantPerson, social.contains(&Social::Person));
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
+        utterance.set(Act::Stall, is_polite);
         utterance.set(Act::Question, has_question || has(&self.question));
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);

@@ -182,7 +182,7 @@ fn entry(passage: &Passage) -> String {
     format!("[SOURCE] {}\n{}\n", citation(passage), passage.text)
 }
 
-/// Returns the first passages that fit into the prompt together. A first one that is too long is shortened.
+/// Returns the first passages that fit into the prompt together. Shortens a first one that does not fit.
 fn fitting(passages: &[Passage], max_chars: usize) -> Vec<Passage> {
     let mut left = max_chars;
     let fits = |passage: &&Passage| {

@@ -62,7 +62,8 @@ impl Telecom {
             invoice.filter(|invoice| user_id.is_none_or(|user_id| !invoice.as_str().eq_ignore_ascii_case(user_id)));
         let is_other = |known: &String| user_id.is_some_and(|named| !named.eq_ignore_ascii_case(known));
         if account.verified.as_ref().is_some_and(is_other) {
-            account.verified = None;
+            // The proof belongs to the other account.
+            (account.verified, account.invoice) = (None, None);
         }
         if let Some(verified) = &account.verified {
             return Ok(Identity::Known(verified.clone()));
