@@ -1,4 +1,4 @@
-//! Conversations that a caller names by its own session id, for `POST /chat`.
+//! Conversations by the session ids of callers, for `POST /chat`.
 
 use chrono::Utc;
 
@@ -75,7 +75,8 @@ impl App {
             return Err(SessionError::OtherPersona);
         }
         match (&session.user_id, &conversation.user_id) {
-            (Some(user_id), None) => {
+            // A message that was accepted has bound the user already.
+            (Some(user_id), None) if !session.repeats_only => {
                 let store = self.store.tenant(&conversation.tenant);
                 if !store.bind_user(conversation.id, user_id).await? {
                     return Err(SessionError::OtherUser);

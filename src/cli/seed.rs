@@ -85,7 +85,7 @@ async fn seed_accounts(store: &Store, tenant: &TenantId) -> anyhow::Result<()> {
             Ok(())
         }
         SampledAccounts::RealAccounts(count) => bail!(
-            "nothing was written: the shop {tenant} already has {count} plans, subscriptions or invoices of its own. \
+            "nothing was written: the shop {tenant} already has {count} other plans, subscriptions or invoices. \
              Name another shop with --tenant"
         ),
     }

@@ -180,11 +180,13 @@ impl Telecom {
         (switched_to.is_some(), self.rules.parse(&text))
     }
 
-    /// Returns the category of a message that answers what the desk asked, or `None` if it does not.
-    fn answered(&self, parsed: &Parsed, memory: &Memory) -> Option<Category> {
+    /// Returns the category of a message that answers what the desk asked, or `None` if it does not. A technical message with a
+    /// digit ("5 GHz is slow") answers no question about an account.
+    fn answered(&self, parsed: &Parsed, is_technical: bool, memory: &Memory) -> Option<Category> {
         match memory.asked? {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
             Asked::Person => parsed.utterance.answer.map(|_| Category::Unknown),
+            of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
             of_account => {
                 let answers = parsed.said.answers(of_account) || parsed.utterance.cancels();
                 answers.then_some(Category::Billing)
@@ -258,8 +260,7 @@ impl Desk for Telecom {
         let route = verdict.route(memory.last_agent);
         let asked = memory.asked.take();
         let wants_person = utterance.wants_person() || (asked == Some(Asked::Person) && utterance.affirms());
-        let is_only_switch = switched && utterance.text.is_empty();
-        let is_chat = utterance.social().is_some() || utterance.greets() || is_only_switch;
+        let is_chat = parsed.is_small_talk();
         let is_unclear = route == Route::Fallback && !wants_person && !is_chat;
         self.report(turn, verdict, route, is_unclear, &mut memory).await?;
         if switched {
@@ -274,7 +275,7 @@ impl Desk for Telecom {
             Route::Fallback if is_chat => {
                 // Small talk answers no question of the desk.
                 memory.asked = asked;
-                if !is_only_switch {
+                if !utterance.text.is_empty() {
                     self.make_small_talk(turn, &parsed).await?;
                 }
             }
@@ -287,6 +288,11 @@ impl Desk for Telecom {
                 self.answer_billing(turn, &parsed, asked, &mut memory).await?;
             }
             Route::Fallback => self.clarify(turn, &mut memory).await?,
+        }
+        let is_open = memory.refund.is_some() || memory.wish.is_some();
+        if is_open && memory.asked.is_none() && route != Route::Billing {
+            // Other matters do not answer the open question of billing.
+            memory.asked = asked.filter(|asked| asked.is_of_account());
         }
         turn.state = memory.to_state();
         Ok(())

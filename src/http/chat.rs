@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -23,7 +24,7 @@ use crate::app::App;
 use crate::app::OpenError;
 use crate::app::session_chat::{ChatSession, SessionError};
 use crate::desks::Caller;
-use crate::domain::{Author, ConversationId, Event, Sender, SourceItem, TenantId};
+use crate::domain::{Author, ConversationId, Event, Kind, Sender, SourceItem, TenantId, TurnStatus};
 use crate::store::StoreError;
 use crate::turn::{Item, Message, Reader};
 
@@ -55,8 +56,11 @@ pub(super) struct ChatMessage {
 /// The reply to a message.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ChatReply {
-    /// The turn's messages, joined with a blank line. `null` if there are none: while a person has the conversation.
+    /// The turn's messages, joined with a blank line. `null` if there are none: while a person has the conversation. After a failure,
+    /// it ends with an apology to the customer.
     reply: Option<String>,
+    /// How the turn ended: `completed`, `cancelled`, `failed` or `interrupted`. Only a completed turn has a complete reply.
+    status: TurnStatus,
     /// The part of the desk that answered, if the desk has several, such as `technical`.
     route: Option<String>,
     /// The part that answered last, which also holds after small talk.
@@ -102,8 +106,8 @@ struct ContextFlags {
 pub(super) struct ChatAccepted {
     conversation_id: ConversationId,
     turn: u32,
-    #[schema(example = "running")]
-    status: &'static str,
+    /// `queued` or `running`.
+    status: TurnStatus,
 }
 
 /// What the events of a turn report besides its messages.
@@ -112,7 +116,10 @@ struct Reported {
     route: Option<String>,
     sources: Vec<SourceItem>,
     tools: BTreeSet<String>,
-    has_ended: bool,
+    /// What the customer reads about a failure.
+    error: Option<String>,
+    /// How the turn ended.
+    status: Option<TurnStatus>,
 }
 
 /// Stores a message of a session and waits for the reply.
@@ -159,18 +166,20 @@ pub(super) async fn post(
     };
     let conversation = with_store_timeout(&app, finding).await?.id;
     let turn = accept_message(&app, &shop.tenant, conversation, message, repeats).await?.turn;
-    let mut reported = Reported::default();
-    let mut reader = app.engine.read_turn(&shop.tenant, conversation, turn);
-    // Without an end in time, the turn continues.
-    let _ = timeout(app.config.http.chat_wait, reported.read(&mut reader)).await;
-    let has_ended = reported.has_ended || {
+    let read = |most| Reported::read(app.engine.read_turn(&shop.tenant, conversation, turn), most);
+    let mut reported = read(app.config.http.chat_wait).await;
+    if reported.status.is_none() {
         let store = app.store.tenant(&shop.tenant);
         let record = with_store_timeout(&app, store.find_turn(conversation, turn)).await?;
-        record.is_some_and(|record| record.status.has_ended())
-    };
-    if !has_ended {
-        let accepted = ChatAccepted { conversation_id: conversation, turn, status: "running" };
-        return Ok((StatusCode::ACCEPTED, Json(accepted)).into_response());
+        let status = record.ok_or(ApiError::NotFound)?.status;
+        if !status.has_ended() {
+            // The turn continues.
+            let accepted = ChatAccepted { conversation_id: conversation, turn, status };
+            return Ok((StatusCode::ACCEPTED, Json(accepted)).into_response());
+        }
+        // It ended as the wait did, so all of its events are stored by now.
+        reported = read(app.config.http.store_timeout).await;
+        reported.status.get_or_insert(status);
     }
     let reply = with_store_timeout(&app, reply(&app, &shop.tenant, (conversation, turn), reported)).await?;
     Ok(Json(reply).into_response())
@@ -188,20 +197,30 @@ fn session(wanted: ChatMessage, repeats_only: bool) -> Result<ChatSession> {
 }
 
 impl Reported {
-    /// Reads events until the turn ends, or as long as there are any.
-    async fn read(&mut self, reader: &mut Reader) {
-        while let Some(Item::Event(frame)) = reader.next().await {
-            let Ok(event) = serde_json::from_str::<Event>(&frame.body) else { continue };
-            match event {
-                Event::Intent { route, .. } => self.route = route,
-                Event::Sources { items } => self.sources = items,
-                Event::ToolEnd { name, .. } => drop(self.tools.insert(name)),
-                Event::TurnDone { .. } => {
-                    self.has_ended = true;
+    /// Reads events until the turn ends, there are no more, or this time is over.
+    async fn read(mut reader: Reader, most: Duration) -> Self {
+        let mut reported = Self::default();
+        let reading = async {
+            while let Some(Item::Event(frame)) = reader.next().await {
+                let Ok(event) = serde_json::from_str::<Event>(&frame.body) else { continue };
+                reported.take(event);
+                if reported.status.is_some() {
                     return;
                 }
-                _ => {}
             }
+        };
+        let _ = timeout(most, reading).await;
+        reported
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Intent { route, .. } => self.route = route,
+            Event::Sources { items } => self.sources = items,
+            Event::ToolEnd { name, .. } => drop(self.tools.insert(name)),
+            Event::Error { message, .. } => self.error = Some(message),
+            Event::TurnDone { status, .. } => self.status = Some(status),
+            _ => {}
         }
     }
 }
@@ -215,12 +234,15 @@ async fn reply(
 ) -> Result<ChatReply, StoreError> {
     let store = app.store.tenant(tenant);
     let messages = store.list_messages_of_turn(id, turn).await?;
+    // A turn that failed before it said anything has a notice instead.
+    let has_notice = messages.iter().any(|message| message.metadata.kind() == Some(Kind::ErrorNotice));
     let texts = messages.into_iter().filter(|message| message.sender == Sender::Assistant).map(|message| message.text);
-    let texts: Vec<String> = texts.collect();
+    let texts: Vec<String> = texts.chain(reported.error.filter(|_| !has_notice)).collect();
     let state = store.find_conversation(id).await?.map_or(Value::Null, |conversation| conversation.state);
     let state = DeskState::deserialize(&state).unwrap_or_default();
     Ok(ChatReply {
         reply: (!texts.is_empty()).then(|| texts.join("\n\n")),
+        status: reported.status.unwrap_or(TurnStatus::Completed),
         route: reported.route,
         last_agent: state.last_agent.clone(),
         sources: reported.sources,

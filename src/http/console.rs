@@ -25,6 +25,7 @@ use crate::http::error::{ApiError, Result};
 
 mod accounts;
 mod audit;
+mod decision;
 mod figures;
 mod handoff;
 mod inbox;

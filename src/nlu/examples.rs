@@ -25,6 +25,9 @@ pub struct Guess<'a> {
     pub label: &'a str,
     /// 0 to 1. All labels together have 1.
     pub probability: f64,
+    /// The share of the message's words that the examples know: with the same letters, or with most of their runs of four letters.
+    /// Numbers do not count. It is low for gibberish, which has a likely label too.
+    pub known: f64,
 }
 
 /// The features of the examples. Rare ones count more.
@@ -112,6 +115,8 @@ const RARELY: i32 = 3;
 const CONSTANT: f64 = 0.1;
 /// Characters of a message that count. More would not change the label, only the time.
 const MOST_CHARS: usize = 400;
+/// Letters of the longest runs.
+const LONGEST_RUN: usize = 4;
 
 impl Model {
     /// Trains a model. The result depends only on the examples and their order.
@@ -134,7 +139,7 @@ impl Model {
         }
         let probabilities = self.probabilities(&vector).into_iter().zip(&self.labels);
         let (probability, label) = probabilities.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-        Some(Guess { label, probability })
+        Some(Guess { label, probability, known: self.features.known_share(text) })
     }
 
     /// Descends the gradient of the log loss, one example at a time. Examples of a rare label take longer steps.
@@ -196,6 +201,22 @@ impl Features {
         let rarity = |count| (as_f64(counts.len() + 1) / as_f64(count + 1)).ln() + 1.0;
         let known = seen.into_iter().enumerate().map(|(n, (name, count))| (name.to_owned(), (n, rarity(count))));
         Self { known: known.collect() }
+    }
+
+    /// Returns the share of a text's words that the examples know.
+    fn known_share(&self, text: &str) -> f64 {
+        let folded = folded(text);
+        let words = words_of(&folded).filter(|word| word.contains(char::is_alphabetic));
+        let is_known = |word: &str| self.known.contains_key(&format!(" {word}")) || self.knows_most_runs(word);
+        let (known, all) = words.fold((0, 0), |(known, all), word| (known + usize::from(is_known(word)), all + 1));
+        if all == 0 { 1.0 } else { as_f64(known) / as_f64(all) }
+    }
+
+    fn knows_most_runs(&self, word: &str) -> bool {
+        let letters: Vec<char> = format!("_{word}_").chars().collect();
+        let runs: Vec<String> = letters.windows(LONGEST_RUN).map(|run| run.iter().collect()).collect();
+        let known = runs.iter().filter(|run| self.known.contains_key(*run)).count();
+        known * 2 > runs.len()
     }
 
     /// Returns the vector of a text. Its words and its runs of letters have the length 1 each.
@@ -260,20 +281,29 @@ fn mixed(length: usize) -> impl Iterator<Item = usize> {
     (0..length).map(move |n| n * stride % length)
 }
 
-fn count(text: &str) -> Counts {
-    let text: String = text.chars().take(MOST_CHARS).collect();
-    let folded = fold(&text);
+/// Returns the part of a text that counts, folded.
+fn folded(text: &str) -> String {
+    fold(&text.chars().take(MOST_CHARS).collect::<String>())
+}
+
+/// Returns the words of a folded text.
+fn words_of(folded: &str) -> impl Iterator<Item = &str> {
     let words = folded.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+    words.map(without_digits)
+}
+
+fn count(text: &str) -> Counts {
+    let folded = folded(text);
     let mut counts = Counts::default();
     let [phrases, runs] = &mut counts;
     let mut previous = "^";
-    for word in words.map(without_digits) {
+    for word in words_of(&folded) {
         // A space tells a phrase from a run of the same letters.
         for phrase in [format!(" {word}"), format!("{previous} {word}")] {
             *phrases.entry(phrase).or_default() += 1.0;
         }
         let letters: Vec<char> = format!("_{word}_").chars().collect();
-        for run in (2..=4).flat_map(|length| letters.windows(length)) {
+        for run in (2..=LONGEST_RUN).flat_map(|length| letters.windows(length)) {
             *runs.entry(run.iter().collect()).or_default() += 1.0;
         }
         previous = word;
@@ -319,6 +349,10 @@ mod tests {
             let guess = model.classify(text).expect("shares words");
             assert_eq!(guess.label, label, "{text}: {guess:?}");
             assert!(guess.probability > 0.6, "{text}: {guess:?}");
+        }
+        for (text, known) in [("where is my boot", 1.0), ("where is qxzv 77893", 2.0 / 3.0), ("qxzv wwrt", 0.0)] {
+            let guess = model.classify(text).map_or(0.0, |guess| guess.known);
+            assert!((guess - known).abs() < 1e-9, "{text}: {guess}");
         }
         assert_eq!(model.classify("…"), None);
         assert_eq!(Model::train(&[]).classify("hello"), None);

@@ -1,7 +1,7 @@
 //! Telecom accounts: plans, subscriptions and invoices.
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::LockType;
+use sea_orm::sea_query::{Expr, ExprTrait, Func, LockType};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use super::entities::{audit, invoices, plans, subscriptions};
@@ -61,19 +61,45 @@ impl TenantStore<'_> {
         Ok(rows.into_iter().map(read_plan).collect())
     }
 
-    /// Returns the invoice with this number.
-    pub async fn find_invoice(&self, number: &InvoiceNumber) -> Result<Option<Invoice>> {
-        find_invoice(&self.store.read, self.tenant, number).await
+    /// Returns the customer's invoice that this number means ([`InvoiceNumber::is_meant_by`]): the one with exactly this number, else
+    /// the only one.
+    pub async fn find_invoice_of(&self, user_id: &str, named: &InvoiceNumber) -> Result<Option<Invoice>> {
+        self.invoice_of(&self.store.read, user_id, named).await
     }
-}
 
-pub(super) async fn find_invoice(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    number: &InvoiceNumber,
-) -> Result<Option<Invoice>> {
-    let found = invoices::Entity::find_by_id((tenant.to_string(), number.to_string()));
-    found.one(connection).await?.map(read_invoice).transpose()
+    pub(super) async fn invoice_of(
+        &self,
+        connection: &impl ConnectionTrait,
+        user_id: &str,
+        named: &InvoiceNumber,
+    ) -> Result<Option<Invoice>> {
+        let of_user =
+            self.rows::<invoices::Entity>().filter(invoices::Column::UserId.eq(user_id)).all(connection).await?;
+        let meant = of_user.into_iter().map(read_invoice).filter(|invoice| match invoice {
+            Ok(invoice) => invoice.number.is_meant_by(named),
+            Err(_) => true,
+        });
+        let mut meant: Vec<Invoice> = meant.collect::<Result<_>>()?;
+        let exact = meant.iter().position(|invoice| invoice.number == *named);
+        Ok(match (exact, meant.len()) {
+            (Some(at), _) => Some(meant.swap_remove(at)),
+            (None, 1) => meant.pop(),
+            (None, _) => None,
+        })
+    }
+
+    /// Returns the `user_id` of the account with this id. Case does not count, unless two ids differ only in it.
+    pub(super) async fn user_id_like(
+        &self,
+        connection: &impl ConnectionTrait,
+        claimed: &str,
+    ) -> Result<Option<String>> {
+        let user_id = Func::lower(Expr::col(subscriptions::Column::UserId));
+        let rows = self.rows::<subscriptions::Entity>().filter(Expr::expr(user_id).eq(claimed.to_ascii_lowercase()));
+        let mut ids: Vec<String> = rows.all(connection).await?.into_iter().map(|row| row.user_id).collect();
+        let exact = ids.iter().position(|id| id == claimed);
+        Ok(exact.map(|at| ids.swap_remove(at)).or_else(|| ids.pop()))
+    }
 }
 
 /// Returns the invoice and locks it until the transaction ends. Every change of its cases takes this lock first.

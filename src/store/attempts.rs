@@ -2,11 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, Func, LockType, OnConflict};
+use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use super::accounts::find_invoice;
-use super::entities::{TenantEntity, order_misses, subscriptions};
+use super::entities::{TenantEntity, order_misses};
 use super::orders::lock_order;
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db};
@@ -50,7 +49,7 @@ impl TenantStore<'_> {
         self.verify(by, find).await
     }
 
-    /// Returns the account's `user_id` if the claimed id is its, and the invoice too. Case does not count. Without an invoice, the
+    /// Returns the account's `user_id` if the claimed id and the invoice belong to it. Case does not count. Without an invoice, the
     /// account must only exist. Counts a mismatch as a failed attempt.
     pub async fn verify_account(
         &self,
@@ -58,18 +57,13 @@ impl TenantStore<'_> {
         invoice: Option<&InvoiceNumber>,
         by: AttemptBy<'_>,
     ) -> Result<Verification<String>> {
-        let find = async |transaction: &Transaction| match invoice {
-            Some(number) => {
-                let invoice = find_invoice(transaction, self.tenant, number).await?;
-                let is_theirs = |user_id: &String| !user_id.is_empty() && user_id.eq_ignore_ascii_case(claimed);
-                Ok(invoice.map(|invoice| invoice.user_id).filter(is_theirs))
-            }
-            None => {
-                let user_id = Func::lower(Expr::col(subscriptions::Column::UserId));
-                let rows =
-                    self.rows::<subscriptions::Entity>().filter(Expr::expr(user_id).eq(claimed.to_ascii_lowercase()));
-                Ok(rows.one(transaction).await?.map(|row| row.user_id))
-            }
+        let find = async |transaction: &Transaction| {
+            let Some(user_id) = self.user_id_like(&**transaction, claimed).await? else { return Ok(None) };
+            let is_proved = match invoice {
+                Some(number) => self.invoice_of(&**transaction, &user_id, number).await?.is_some(),
+                None => true,
+            };
+            Ok(is_proved.then_some(user_id))
         };
         self.verify(by, find).await
     }

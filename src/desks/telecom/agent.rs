@@ -4,7 +4,7 @@
 //! name the case it is about, is replaced by the desk's own text.
 //!
 //! - [`context`]: what the tools work on
-//! - [`tools`]: the three tools
+//! - [`tools`]: the four tools
 //! - [`limit`]: how long a reply may be
 
 use serde_json::{Value, json};

@@ -19,7 +19,7 @@ mod refund;
 mod say;
 
 pub(super) use identify::Identity;
-pub(super) use refund::{about, plain};
+pub(super) use refund::about;
 
 impl Telecom {
     pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {
@@ -45,7 +45,7 @@ impl Telecom {
         let is_wrong = matches!(identity, Identity::Wrong | Identity::Locked);
         let is_for_model = self.services.llm.is_up() && !is_wrong && wish != Some(Topic::OutOfScope);
         if is_for_model && self.answer_with_tools(turn, &identity, memory).await? {
-            return Ok(());
+            return self.expect_answer(turn, wish, &identity, memory).await;
         }
         match (wish, identity) {
             (Some(Topic::Policy), _) => {
@@ -54,7 +54,8 @@ impl Telecom {
             }
             (Some(Topic::OutOfScope), _) => {
                 memory.last_agent = None;
-                self.say(turn, kind::INFO, Text::OutOfScope).await
+                let text = self.text(turn, Text::OutOfScope, &[])?;
+                self.inform(turn, &text, asked, memory).await
             }
             (None, Identity::Known(_) | Identity::Unknown) => self.say(turn, kind::PROMPT, Text::AskBilling).await,
             (Some(wish), Identity::Known(user_id)) => self.grant(turn, wish, &user_id, asked, memory).await,
@@ -65,6 +66,34 @@ impl Telecom {
                 self.say(turn, kind::PROMPT, text).await
             }
         }
+    }
+
+    /// Remembers which question the next message may answer. A model asks freely, so the desk infers it from what is missing.
+    async fn expect_answer(
+        &self,
+        turn: &Turn,
+        wish: Option<Topic>,
+        identity: &Identity,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        let needs_account = !matches!(wish, None | Some(Topic::Policy | Topic::OutOfScope));
+        match identity {
+            Identity::Known(user_id) => {
+                memory.wish = None;
+                let Some(draft) = &mut memory.refund else { return Ok(()) };
+                if let Some(named) = &draft.invoice {
+                    draft.invoice =
+                        self.store_of(turn).find_invoice_of(user_id, named).await?.map(|invoice| invoice.number);
+                }
+                memory.asked = draft.missing();
+            }
+            _ if needs_account => {
+                memory.wish = wish;
+                memory.asked = identity.question().1;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Does what the customer of a known account wants.
@@ -162,5 +191,5 @@ fn update_draft(parsed: &Parsed, asked: Option<Asked>, wish: Option<Topic>, memo
     let description = || parsed.utterance.text.chars().take(DESCRIPTION_MAX_CHARS).collect();
     let draft = memory.refund.get_or_insert_with(|| Draft { description: Some(description()), ..Draft::default() });
     memory.context_flags.refund_in_progress = true;
-    draft.update(&parsed.said, asked, &parsed.utterance.text);
+    draft.update(parsed, asked);
 }

@@ -108,6 +108,13 @@ pub(super) struct Decision {
     pub reason: String,
 }
 
+impl Asked {
+    /// Whether billing asks it.
+    pub fn is_of_account(self) -> bool {
+        !matches!(self, Self::Details | Self::Person)
+    }
+}
+
 impl Memory {
     /// Reads the state; the default if it cannot be read.
     pub fn of(state: &Value) -> Self {

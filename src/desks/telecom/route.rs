@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// From here on, a classification decides whoever answered last.
-const SURE: f64 = 0.7;
-/// From here on, a classification decides where nobody has answered yet.
+/// From here on, a classification decides regardless of who answered last. Below it, a model is asked.
+pub(super) const SURE: f64 = 0.7;
+/// From here on, a classification decides if no specialist has answered yet.
 const LIKELY: f64 = 0.5;
 
 // A doc comment here would be shown to the model. Small talk and unclear messages are `Unknown`.

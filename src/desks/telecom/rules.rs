@@ -31,7 +31,7 @@ pub(in crate::desks) enum Topic {
     OutOfScope,
 }
 
-/// A message with what it says for this desk.
+/// A parsed message with the details that this desk needs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::desks) struct Parsed {
     pub utterance: Utterance,
@@ -44,6 +44,18 @@ pub(in crate::desks) struct Parsed {
 }
 
 impl Parsed {
+    /// Whether the message can be the answer to "why?": it is neither a question, a yes or no, nor only polite words.
+    pub fn explains(&self) -> bool {
+        let utterance = &self.utterance;
+        let says_something = utterance.text.chars().any(char::is_alphabetic) && !utterance.stalls();
+        says_something && !utterance.has_question() && utterance.answer.is_none()
+    }
+
+    /// Whether the message asks for nothing. Nothing is left of one that only asks for another language.
+    pub fn is_small_talk(&self) -> bool {
+        self.utterance.social().is_some() || self.utterance.greets() || self.utterance.text.is_empty()
+    }
+
     /// Whether the message names a detail of a technical problem, and no matter of billing.
     pub fn gives_details(&self) -> bool {
         self.details != Details::default() && self.billing < Strength::Clear
@@ -69,6 +81,7 @@ pub(in crate::desks) struct TelecomRules {
     yes: Vec<Pattern>,
     no: Vec<Pattern>,
     cancel: Vec<Pattern>,
+    question: Vec<Pattern>,
     technical: Words,
     billing: Words,
     asks: BTreeMap<Topic, Vec<Pattern>>,
@@ -99,6 +112,7 @@ struct RuleFile {
     yes: Vec<String>,
     no: Vec<String>,
     cancel: Vec<String>,
+    question: Vec<String>,
     source_headings: Vec<String>,
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
@@ -148,6 +162,7 @@ impl TelecomRules {
             yes: patterns(&file.yes)?,
             no: patterns(&file.no)?,
             cancel: patterns(&file.cancel)?,
+            question: patterns(&file.question)?,
             technical: words(&file.technical)?,
             billing: words(&file.billing)?,
             asks: asks.collect::<Result<_, _>>()?,
@@ -196,7 +211,8 @@ impl TelecomRules {
         }
         utterance.set(Act::WantPerson, social.contains(&Social::Person));
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
-        utterance.set(Act::Question, has_question);
+        utterance.set(Act::Stall, is_polite);
+        utterance.set(Act::Question, has_question || has(&self.question));
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);
         }

@@ -13,8 +13,10 @@ use crate::nlu::facts::{self, Amount, Value};
 const PLN: &str = "pln";
 /// Digits of a word with a hyphen or slash that is an invoice number without being called so.
 const INVOICE_DIGITS: usize = 3;
+/// Digits of a number that is no speed, channel or error code.
+const LONG_NUMBER: usize = 5;
 
-/// Words that say what a number is.
+/// Words that introduce a number: "customer id", "invoice".
 #[derive(Debug)]
 pub(in crate::desks) struct NumberWords {
     pub facts: facts::Lexicon,
@@ -26,6 +28,7 @@ pub(in crate::desks) struct NumberWords {
 /// What a message says, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::desks) struct Said {
+    /// Called a customer id: "my customer id is 445566".
     user_ids: Vec<String>,
     invoices: Vec<InvoiceNumber>,
     pub cases: Vec<CaseId>,
@@ -34,7 +37,7 @@ pub(in crate::desks) struct Said {
     /// Numbers without a unit, which may be amounts.
     numbers: Vec<Option<Money>>,
     pub reason: Option<RefundReason>,
-    /// Other words with a digit.
+    /// Other words with a digit. They may be ids, invoices, devices or figures.
     others: Vec<String>,
 }
 
@@ -49,10 +52,22 @@ pub(in crate::desks) enum SaidAmount {
 }
 
 impl Said {
-    /// Returns the user id, also an unnamed one if the desk asked for it.
-    pub fn user_id(&self, asked: Option<Asked>) -> Option<&str> {
-        let others = self.others.iter().filter(|_| asked == Some(Asked::UserId));
-        self.user_ids.iter().chain(others).next().map(String::as_str)
+    /// Returns what the customer calls the customer id.
+    pub fn user_id(&self) -> Option<&str> {
+        self.user_ids.first().map(String::as_str)
+    }
+
+    /// Returns the word that may be the customer id if the desk asked for it.
+    pub fn guessed_user_id(&self) -> Option<&str> {
+        let like_id = self.others.iter().find(|word| looks_like_user_id(word));
+        like_id.or(self.others.first()).map(String::as_str)
+    }
+
+    /// Returns the word that may correct this customer id: it has the same letters before its digits.
+    pub fn corrected_user_id(&self, known: &str) -> Option<&str> {
+        let letters = letters_of(known);
+        let is_like = |word: &&String| looks_like_user_id(word) && letters_of(word).eq_ignore_ascii_case(letters);
+        self.others.iter().find(is_like).map(String::as_str)
     }
 
     /// Returns the invoice number, also an unnamed one if the desk asked for it.
@@ -60,6 +75,13 @@ impl Said {
         let is_asked = matches!(asked, Some(Asked::Invoice | Asked::Proof));
         let others = self.others.iter().filter(|_| is_asked).filter_map(|word| word.parse().ok());
         self.invoices.iter().cloned().chain(others).next()
+    }
+
+    /// Whether the message names this invoice, whatever it calls it.
+    pub fn names_invoice(&self, number: &InvoiceNumber) -> bool {
+        let others = self.others.iter().filter_map(|word| word.parse().ok());
+        let is_meant = |named: &InvoiceNumber| number.is_meant_by(named) || named.is_meant_by(number);
+        self.invoices.iter().cloned().chain(others).any(|named| is_meant(&named))
     }
 
     /// Returns the amount, also a bare number if the desk asked for it.
@@ -84,11 +106,18 @@ impl Said {
         !self.invoices.is_empty() || !self.amounts.is_empty()
     }
 
+    /// Whether the message surely names what belongs to an account or, if the desk asked for a number, a long one.
+    pub fn names(&self, asked: Asked) -> bool {
+        let is_long = |word: &String| word.len() >= LONG_NUMBER && word.bytes().all(|b| b.is_ascii_digit());
+        let has_number = asked != Asked::Amount && self.others.iter().any(is_long);
+        self.is_concrete() || !self.user_ids.is_empty() || !self.cases.is_empty() || has_number
+    }
+
     /// Whether the message answers what the desk asked.
     pub fn answers(&self, asked: Asked) -> bool {
         match asked {
-            Asked::UserId => self.user_id(Some(asked)).is_some(),
-            Asked::Proof => self.invoice(Some(asked)).is_some() || self.user_id(Some(asked)).is_some(),
+            Asked::UserId => self.user_id().or(self.guessed_user_id()).is_some(),
+            Asked::Proof => self.invoice(Some(asked)).is_some() || self.user_id().is_some(),
             Asked::Invoice => self.invoice(Some(asked)).is_some(),
             Asked::Amount => self.amount(Some(asked)) != SaidAmount::Unclear,
             Asked::Reason => self.reason.is_some(),
@@ -131,10 +160,12 @@ impl NumberWords {
             match (word.parse::<CaseId>(), invoice) {
                 (Ok(case), _) => said.cases.push(case),
                 (_, Some(number)) if looks_like_invoice || is_called(&invoices) => said.invoices.push(number),
-                _ if is_called(&user_ids) || looks_like_user_id(word) => said.user_ids.push(word.to_owned()),
+                _ if is_called(&user_ids) => said.user_ids.push(word.to_owned()),
                 _ => {
                     said.others.push(word.to_owned());
-                    continue;
+                    if !looks_like_user_id(word) {
+                        continue;
+                    }
                 }
             }
             numbers_of_things.push(range);
@@ -158,10 +189,15 @@ fn grosze(amount: Amount) -> Option<Money> {
     Some(Money::new(minor, Currency::Pln))
 }
 
+/// Returns the letters that a word begins with.
+fn letters_of(word: &str) -> &str {
+    &word[..word.len() - word.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len()]
+}
+
 /// Whether a word is letters and then digits, like the ids of accounts.
 fn looks_like_user_id(word: &str) -> bool {
-    let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    let letters = word.len() - digits.len();
+    let letters = letters_of(word).len();
+    let digits = &word[letters..];
     (1..=4).contains(&letters) && (2..=12).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
@@ -205,7 +241,10 @@ mod tests {
     fn invoices_users_and_amounts_are_told_apart() {
         for (text, user_id, invoice, amount) in [
             ("I was overcharged PLN 100 on invoice INV-12345", None, Some("INV-12345"), pln(10_000)),
-            ("It's u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
+            ("It's u123, invoice 20251001", None, Some("20251001"), SaidAmount::Unclear),
+            ("my user id u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
+            ("the Huawei HG8245 and an AX3000", None, None, SaidAmount::Unclear),
+            ("INV12345", None, None, SaidAmount::Unclear),
             ("my customer id is 445566", Some("445566"), None, SaidAmount::Unclear),
             ("zwrot 45,50 zł z faktury FV/2025/10/17", None, Some("FV/2025/10/17"), pln(4_550)),
             ("1 000 zł", None, None, pln(100_000)),
@@ -216,7 +255,7 @@ mod tests {
             ("my Wi-Fi 6 router", None, None, SaidAmount::Unclear),
         ] {
             let said = said(text);
-            let found = (said.user_id(None), said.invoice(None).map(String::from), said.amount(None));
+            let found = (said.user_id(), said.invoice(None).map(String::from), said.amount(None));
             assert_eq!(found, (user_id, invoice.map(str::to_owned), amount), "{text}: {said:?}");
         }
     }
@@ -226,7 +265,28 @@ mod tests {
         let number = said("it is 4550");
         assert_eq!(number.amount(Some(Asked::Amount)), pln(455_000));
         assert_eq!(number.invoice(Some(Asked::Invoice)).map(String::from).as_deref(), Some("4550"));
-        assert_eq!(number.user_id(Some(Asked::UserId)), Some("4550"));
+        assert_eq!(number.guessed_user_id(), Some("4550"));
         assert_eq!((number.amount(None), number.invoice(None)), (SaidAmount::Unclear, None));
+        let letters = said("FV12345");
+        assert_eq!(letters.invoice(Some(Asked::Proof)).map(String::from).as_deref(), Some("FV12345"));
+        assert_eq!(letters.amount(Some(Asked::Amount)), SaidAmount::Unclear);
+        assert_eq!(said("sorry, u124 and INV12345").corrected_user_id("u123"), Some("u124"));
+        assert_eq!(said("INV12345").corrected_user_id("u123"), None);
+    }
+
+    #[test]
+    fn invoice_is_named_as_a_whole_word() {
+        let number = "INV-12345".parse().unwrap();
+        for (text, expected) in [
+            ("refund INV-12345", true),
+            ("it is 12345", true),
+            ("inv12345 please", true),
+            ("1 of 2345", false),
+            ("call 600 12345 6", true),
+            ("I paid 123 on the 45th", false),
+            ("INV-123456", false),
+        ] {
+            assert_eq!(said(text).names_invoice(&number), expected, "{text}");
+        }
     }
 }

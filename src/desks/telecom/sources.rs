@@ -46,7 +46,7 @@ pub(super) fn without_lists(deltas: Deltas, headings: &[String]) -> Deltas {
 }
 
 /// Removes headings of lists of sources, the lists below them, and the tags of sources. It works character by character, so the
-/// result does not depend on how the reply is cut into packets. It holds back the beginning of a line that may be a heading.
+/// result does not depend on how the reply is split into packets. It holds back the beginning of a line that may be a heading.
 struct ListFilter {
     /// Folded.
     headings: Vec<String>,
@@ -58,18 +58,32 @@ struct ListFilter {
     /// White space that is shown before the next visible character.
     space: String,
     has_shown: bool,
+    /// Whether the last visible character ends a sentence.
+    has_ended: bool,
     shown: String,
 }
 
 /// What is known about the current line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Line {
-    /// At its beginning. `in_list`: the lines before it belong to a list of sources.
-    Begun { in_list: bool },
+    /// At its beginning.
+    Begun(After),
+    /// At the beginning of a sentence inside it.
+    Sentence,
     /// Its text is shown.
     Shown,
-    /// It belongs to a list of sources.
-    Removed,
+    /// It belongs to a list of sources. Holds what the next line is after.
+    Removed(After),
+}
+
+/// What a line is after.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    Text,
+    /// The heading of a list of sources: everything up to an empty line belongs to the list.
+    Heading,
+    /// A source, or the empty line below a list: further items belong to the list.
+    List,
 }
 
 impl ListFilter {
@@ -78,9 +92,10 @@ impl ListFilter {
             headings: headings.iter().map(|heading| fold(heading)).collect(),
             tag: String::new(),
             held: String::new(),
-            line: Line::Begun { in_list: false },
+            line: Line::Begun(After::Text),
             space: String::new(),
             has_shown: false,
+            has_ended: false,
             shown: String::new(),
         }
     }
@@ -92,10 +107,13 @@ impl ListFilter {
 
     fn finish(&mut self) -> String {
         std::mem::take(&mut self.tag).chars().for_each(|c| self.take(c));
-        match self.line {
-            Line::Begun { in_list } if self.is_heading(&self.held) || (in_list && is_item(&self.held)) => {}
-            Line::Begun { .. } | Line::Shown => self.release(),
-            Line::Removed => {}
+        let is_of_list = match self.line {
+            Line::Begun(After::Heading) | Line::Removed(_) => true,
+            Line::Begun(After::List) if is_source(&self.held) => true,
+            _ => self.is_heading(&self.held),
+        };
+        if !is_of_list {
+            self.release();
         }
         std::mem::take(&mut self.shown)
     }
@@ -123,45 +141,68 @@ impl ListFilter {
 
     fn take(&mut self, c: char) {
         match (self.line, c) {
-            (Line::Removed, '\n') => self.line = Line::Begun { in_list: true },
-            (Line::Removed, _) | (Line::Shown, COPIED) => {}
-            (Line::Begun { .. }, COPIED) => {
+            (Line::Removed(after), '\n') => self.line = Line::Begun(after),
+            (Line::Removed(_), _) | (Line::Shown | Line::Sentence, COPIED) => {}
+            (Line::Begun(_), COPIED) => {
                 // A line that begins with the mark of a passage is a source that the model copied.
                 if self.held.chars().all(|c| MARKUP.contains(c)) {
-                    self.held.clear();
-                    self.line = Line::Removed;
+                    self.remove_line(After::List);
                 }
             }
-            (Line::Begun { in_list }, c) => self.take_at_beginning(c, in_list),
-            (Line::Shown, c) => {
+            (Line::Begun(after), c) => self.take_at_beginning(c, after),
+            (Line::Sentence, c) => self.take_at_beginning(c, After::Text),
+            (Line::Shown, '\n') => {
                 self.show(c);
-                if c == '\n' {
-                    self.line = Line::Begun { in_list: false };
+                self.line = Line::Begun(After::Text);
+            }
+            (Line::Shown, c) => {
+                if c.is_whitespace() && self.space.is_empty() && self.has_ended {
+                    self.line = Line::Sentence;
                 }
+                self.show(c);
             }
         }
     }
 
-    fn take_at_beginning(&mut self, c: char, in_list: bool) {
+    fn take_at_beginning(&mut self, c: char, after: After) {
+        let is_blank = self.held.trim().is_empty();
         if c == '\n' {
-            let is_blank = self.held.trim().is_empty();
-            if self.is_heading(&self.held) || (in_list && (is_blank || is_item(&self.held))) {
-                self.held.clear();
-                self.line = Line::Begun { in_list: true };
-            } else {
+            let next = match after {
+                _ if self.is_heading(&self.held) => After::Heading,
+                After::Heading | After::List if is_blank => After::List,
+                After::List if is_source(&self.held) => After::List,
+                _ => After::Text,
+            };
+            if next == After::Text {
                 self.release();
                 self.show(c);
-                self.line = Line::Begun { in_list: false };
+            } else {
+                self.discard_held();
             }
+            self.line = Line::Begun(next);
             return;
         }
         self.held.push(c);
-        if self.begins_list(&self.held) || (in_list && is_item(&self.held)) {
-            self.held.clear();
-            self.line = Line::Removed;
-        } else if !self.may_begin_list(&self.held, in_list) {
+        if self.begins_list(&self.held) || (after == After::Heading && !c.is_whitespace()) {
+            self.remove_line(After::Heading);
+        } else if after == After::List && is_source(&self.held) {
+            self.remove_line(After::List);
+        } else if !self.may_begin_list(&self.held, after) {
             self.line = Line::Shown;
             self.release();
+        }
+    }
+
+    fn remove_line(&mut self, next: After) {
+        self.discard_held();
+        self.line = Line::Removed(next);
+    }
+
+    fn discard_held(&mut self) {
+        self.held.clear();
+        if self.line == Line::Sentence {
+            // What follows the list is not a sentence of this line.
+            "\n".clone_into(&mut self.space);
         }
     }
 
@@ -180,13 +221,14 @@ impl ListFilter {
             self.shown.push_str(&space);
         }
         self.has_shown = true;
+        self.has_ended = ".!?…".contains(c);
         self.shown.push(c);
     }
 
     /// Whether the line is a heading with nothing after it.
     fn is_heading(&self, line: &str) -> bool {
-        let line = fold(line.trim_matches(|c| MARKUP.contains(c) || c == ':'));
-        self.headings.contains(&line)
+        let line = without_markup(line).trim_end_matches(|c| MARKUP.contains(c) || c == ':');
+        self.headings.contains(&fold(line))
     }
 
     /// Whether the beginning of a line is a heading with its colon.
@@ -196,31 +238,44 @@ impl ListFilter {
     }
 
     /// Whether more characters could make the beginning of a line the heading of a list, or an item of it.
-    fn may_begin_list(&self, held: &str, in_list: bool) -> bool {
+    fn may_begin_list(&self, held: &str, after: After) -> bool {
         if held.chars().count() > MOST_HELD {
             return false;
         }
         let text = without_markup(held);
         let (folded, word) = (fold(text), fold(text.trim_end_matches(|c| MARKUP.contains(c))));
-        let may_number = in_list && text.chars().all(|c| c.is_ascii_digit());
-        text.is_empty()
-            || may_number
+        // A number may be that of a heading or of an item.
+        let may_number = text.chars().all(|c| c.is_ascii_digit());
+        let may_be_item = after == After::List && text == "[";
+        may_number
+            || may_be_item
             || self.headings.iter().any(|heading| heading.starts_with(&folded) || *heading == word)
     }
 }
 
-/// Returns the beginning of a line from its first letter or sign.
+/// Returns the beginning of a line from its first letter or sign, without its number.
 fn without_markup(line: &str) -> &str {
-    line.trim_start_matches(|c| MARKUP.contains(c) || c == ':')
+    let is_markup = |c| MARKUP.contains(c) || c == ':';
+    let line = line.trim_start_matches(is_markup);
+    after_number(line).unwrap_or(line).trim_start_matches(is_markup)
 }
 
-/// Whether a line below a heading is an item of the list: it begins with a list mark, a number or a bracket.
-fn is_item(line: &str) -> bool {
+/// Returns what follows a number such as "2." or "2)" at the beginning of a line.
+fn after_number(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(['.', ')']).filter(|_| rest.len() < line.len())
+}
+
+/// Whether a line below a list of sources is one more item.
+fn is_source(line: &str) -> bool {
+    is_list_item(line) || line.trim_start().starts_with('[')
+}
+
+/// Whether a line is an item of a list: it begins with a list mark or a number.
+pub(super) fn is_list_item(line: &str) -> bool {
     let line = line.trim_start();
-    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_numbered = number.len() < line.len() && number.starts_with(['.', ')']);
-    let is_marked = ["- ", "* ", "• ", "– ", "— ", "["].iter().any(|mark| line.starts_with(mark));
-    is_marked || is_numbered
+    let is_marked = ["- ", "* ", "• ", "– ", "— "].iter().any(|mark| line.starts_with(mark));
+    is_marked || after_number(line).is_some_and(|rest| rest.starts_with(' '))
 }
 
 #[cfg(test)]
@@ -247,6 +302,14 @@ mod tests {
             ("Restart it.\n\n**Sources:**\n1. wifi.md\n2) apn.md\n", "Restart it."),
             ("Restart it.\n### Źródła\n* wifi.pl.md\n* apn.pl.md", "Restart it."),
             ("Restart it.\nŹRÓDŁA: wifi.pl.md, apn.pl.md", "Restart it."),
+            ("Restart it.\n\nSources:\nwifi.md — LEDs\napn.md\n\nBye.", "Restart it.\n\nBye."),
+            ("Restart it.\n\n2. **Sources**\nwifi.md\n[1] apn.md", "Restart it."),
+            ("Restart it. Sources: wifi.md, apn.md\nmore.md\n\nBye.", "Restart it.\nBye."),
+            ("Restart it. **Źródła:** wifi.md", "Restart it."),
+            ("Restart it! Source\nwifi.md", "Restart it!"),
+            ("Two sources: a microwave and 3. party routers.", "Two sources: a microwave and 3. party routers."),
+            ("1. Unplug it.\n2. Wait 30 s. 3. Plug it in.", "1. Unplug it.\n2. Wait 30 s. 3. Plug it in."),
+            ("[SOURCE] a.md\n- b.md\nRestart it. [SOURCE] Then wait.", "Restart it.  Then wait."),
             ("Sources:\n- wifi.md\n\nRestart it.", "Restart it."),
             ("Restart it.\nSources:\n- a.md\n\nIt takes a minute.", "Restart it.\nIt takes a minute."),
             ("Restart it [SOURCES] now.\n[SOURCES]", "Restart it  now."),
@@ -275,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn result_is_equal_for_every_cutting(
-            text in "(Restart it|\\*\\*Sources:\\*\\*|Źródła|Sources|sources of|\\[SOURCES?\\]|\\[|- wifi\\.md|1\\. |: | |\n|\n\n){0,14}",
+            text in "(Restart it|Restart it\\. |\\*\\*Sources:\\*\\*|Źródła|Sources|sources of|\\[SOURCES?\\]|\\[|- wifi\\.md|wifi\\.md|1\\. |2\\. Sources|: | |\n|\n\n){0,14}",
             cuts in prop::collection::vec(0_usize..60, 0..12),
         ) {
             let mut at: Vec<usize> = cuts.into_iter().filter(|cut| text.is_char_boundary((*cut).min(text.len()))).collect();
@@ -288,6 +351,8 @@ mod tests {
             prop_assert!(!TAGS.iter().any(|tag| whole.to_lowercase().contains(tag)), "{:?}", whole);
             let has_heading = |line: &str| ListFilter::new(&headings()).is_heading(line);
             prop_assert!(!whole.lines().any(has_heading), "{:?}", whole);
+            let begins_list = |line: &str| line.split(". ").any(|sentence| ListFilter::new(&headings()).begins_list(sentence));
+            prop_assert!(!whole.lines().any(begins_list), "{:?}", whole);
         }
     }
 }

@@ -40,11 +40,16 @@ impl Telecom {
         let text = &parsed.utterance.text;
         let earlier = memory.unanswered.take().filter(|_| asked == Some(Asked::Details));
         let (question, found) = turn.step("retrieve").take(self.find(turn, earlier, text)).await;
-        let passages = match self.services.llm.is_up() {
-            true => fitting(&found.passages, self.services.config.desks.context_max_chars),
-            false => worth_quoting(&found.passages),
+        turn.state = memory.to_state();
+        let quoted = worth_quoting(&found.passages);
+        let fitting = fitting(&found.passages, self.services.config.desks.context_max_chars);
+        let begun = match &fitting[..] {
+            [] => None,
+            passages => Some(self.begin(turn, &question, passages).await?),
         };
-        let Some(metadata) = answer::cite(turn, &found, passages).await? else {
+        // The sources are those of the reply: what the model was shown, or what is quoted without it.
+        let passages = if matches!(begun, Some(Ok(_))) { &fitting[..] } else { quoted };
+        let (Some(begun), Some(metadata)) = (begun, answer::cite(turn, &found, passages).await?) else {
             let says_nothing_new = asked == Some(Asked::Details) && memory.slots == said_before;
             let missing = if says_nothing_new { Vec::new() } else { missing(&memory.slots) };
             return self.ask_details(turn, question, &missing, memory).await;
@@ -52,8 +57,8 @@ impl Telecom {
         memory.last_docs = passages.iter().map(SourceItem::from).collect();
         turn.state = memory.to_state();
         let heading = self.text(turn, Text::SourcesHeading, &[])?;
-        let (quotation, ending) = (self.quote(turn, worth_quoting(passages))?, block(&heading, passages));
-        match self.begin(turn, &question, passages).await? {
+        let (quotation, ending) = (self.quote(turn, quoted)?, block(&heading, passages));
+        match begun {
             Ok(deltas) => {
                 let common = self.common(turn);
                 let citations: Vec<String> = passages.iter().map(citation).collect();
@@ -177,15 +182,20 @@ fn entry(passage: &Passage) -> String {
     format!("[SOURCE] {}\n{}\n", citation(passage), passage.text)
 }
 
-/// Returns the first passages that fit into the prompt together.
-fn fitting(passages: &[Passage], max_chars: usize) -> &[Passage] {
+/// Returns the first passages that fit into the prompt together. Shortens a first one that does not fit.
+fn fitting(passages: &[Passage], max_chars: usize) -> Vec<Passage> {
     let mut left = max_chars;
     let fits = |passage: &&Passage| {
         let length = entry(passage).chars().count();
         left.checked_sub(length).inspect(|rest| left = *rest).is_some()
     };
-    let count = passages.iter().take_while(fits).count();
-    &passages[..count]
+    let mut fitting: Vec<Passage> = passages.iter().take_while(fits).cloned().collect();
+    if let (true, Some(first)) = (fitting.is_empty(), passages.first()) {
+        let around = entry(&Passage { text: String::new(), ..first.clone() }).chars().count();
+        let text = cut_at_sentence(&first.text, max_chars.saturating_sub(around)).to_owned();
+        fitting.push(Passage { text, ..first.clone() });
+    }
+    fitting
 }
 
 /// Returns the passages between fences.
@@ -210,6 +220,9 @@ mod tests {
         let both: usize = passages[..2].iter().map(|passage| entry(passage).chars().count()).sum();
         assert_eq!(fitting(&passages, both), &passages[..2]);
         assert_eq!(fitting(&passages, both - 1), &passages[..1]);
+        let whole = entry(&passages[0]).chars().count();
+        let cut = fitting(&[passage("Green is fine. It means that the line works.")], whole);
+        assert_eq!(cut, [passage("Green is fine.")]);
         assert_eq!(
             block("Sources:", &passages[..1]),
             "\n\nSources:\n- Wi-Fi — Lights / PON — telecom/wifi.en.md (v2.1)"

@@ -28,6 +28,17 @@ impl InvoiceNumber {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether a customer who writes `named` means this invoice. Only the punctuation and the letters before the first digit may
+    /// differ: `20251001` and `inv20251001` mean `INV-20251001`, and `1001` does not.
+    pub fn is_meant_by(&self, named: &Self) -> bool {
+        let (own, named) = (self.letters_and_digits(), named.letters_and_digits());
+        own == named || own.trim_start_matches(|c: char| c.is_ascii_alphabetic()) == named
+    }
+
+    fn letters_and_digits(&self) -> String {
+        self.0.chars().filter(char::is_ascii_alphanumeric).collect()
+    }
 }
 
 impl FromStr for InvoiceNumber {
@@ -71,6 +82,24 @@ impl fmt::Display for InvoiceNumber {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_leading_letters_may_be_missing() {
+        for (own, named, expected) in [
+            ("INV-20251001", "INV-20251001", true),
+            ("INV-20251001", "inv20251001", true),
+            ("INV-20251001", "20251001", true),
+            ("FV/2025/10/17", "2025/10/17", true),
+            ("INV-20251001", "1001", false),
+            ("INV-20251001", "0251001", false),
+            ("INV-20251001", "FV-20251001", false),
+            ("INV-20251001", "INV-202510010", false),
+            ("20251001", "INV-20251001", false),
+        ] {
+            let [own, named]: [InvoiceNumber; 2] = [own, named].map(|number| number.parse().unwrap());
+            assert_eq!(own.is_meant_by(&named), expected, "{own} {named}");
+        }
+    }
 
     #[test]
     fn invoice_number_becomes_upper_case_or_explains() {

@@ -8,8 +8,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::decision::{by, notify, why};
 use super::owner::Owner;
-use super::returns::{by, notify, why};
 use crate::app::App;
 use crate::desks::ConsolePanel;
 use crate::domain::calendar::time;

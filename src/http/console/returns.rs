@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use chrono::Utc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::decision::{by, notify, why};
 use super::owner::Owner;
 use crate::app::App;
 use crate::desks::ConsolePanel;
 use crate::domain::returns::{
-    DamageWords, Hand, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber,
+    DamageWords, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber,
 };
-use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
+use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, ConversationPath, PathParameters, sentence};
 use crate::http::refusals::{RefusedRead, RefusedWrite};
@@ -28,9 +28,6 @@ use crate::store::{StoreError, TenantStore};
 mod views;
 
 use views::{ReturnsView, RmaView, TicketView};
-
-/// The longest reason for a decision, in characters.
-const WHY_MAX_CHARS: usize = 2_000;
 
 /// The state to move an RMA to.
 #[derive(Deserialize, ToSchema)]
@@ -195,20 +192,6 @@ fn escalation_id(text: &str) -> Result<String> {
     ticket.or_else(|_| text.parse().map(|number: RmaNumber| number.to_string())).map_err(|_| ApiError::NotFound)
 }
 
-pub(super) fn why(text: &str) -> Result<&str> {
-    let text = text.trim();
-    let length = text.chars().count();
-    if (1..=WHY_MAX_CHARS).contains(&length) {
-        return Ok(text);
-    }
-    let detail = format!("why must have 1 to {WHY_MAX_CHARS} characters after trimming; this one has {length}.");
-    Err(ApiError::InvalidRequest(detail))
-}
-
-pub(super) fn by(owner: &Owner) -> By<'_> {
-    By { hand: Hand::Person, who: owner.signature(), conversation: None, now: Utc::now() }
-}
-
 fn is_same_decision(ticket: &Ticket, decision: Resolution, why: &str, who: &str) -> bool {
     ticket
         .resolved
@@ -220,11 +203,5 @@ fn resolved_by(ticket: &Ticket) -> String {
     match &ticket.resolved {
         Some(earlier) => format!("{} was already resolved: {}, by {}.", ticket.id, earlier.decision, earlier.by),
         None => format!("{} was already resolved.", ticket.id),
-    }
-}
-
-pub(super) fn notify(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
-    if let Some(conversation) = conversation {
-        app.engine.notify_changed(tenant, conversation);
     }
 }

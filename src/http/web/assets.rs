@@ -47,6 +47,7 @@ const FILES: &[(&str, &str)] = &[
     ("answer.js", include_str!("console/answer.js")),
     ("escalation.js", include_str!("console/escalation.js")),
     ("panel.js", include_str!("console/panel.js")),
+    ("reread.js", include_str!("console/reread.js")),
     ("returns.js", include_str!("console/returns.js")),
     ("account.js", include_str!("console/account.js")),
     ("conversation.js", include_str!("console/conversation.js")),

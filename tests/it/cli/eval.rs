@@ -40,8 +40,9 @@ fn lexical_search_finds_sample_documents() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("ollama pull bge-m3"), "{output:?}");
 }
 
-/// The questions were written by someone who had not seen the rules. At first run recall@8 was 1.00, 16 of the 20 questions without
-/// an answer were declined, and so were 30 of the 60 others, most of them long sentences with few words of the documents.
+/// The questions were written by someone who had not seen the rules. At first run, 16 of the 20 questions without an answer were
+/// declined, and so were 30 of the 60 others, most of them long sentences with few words of the documents. Today recall@8 is 1.00,
+/// 16 of the 20 are declined, and 14 of the 60.
 #[test]
 fn telecom_documents_answer_in_two_languages() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -54,7 +55,7 @@ fn telecom_documents_answer_in_two_languages() {
     let scores = &json(&output)["lexical"];
     assert!(scores["recall_at_8"].as_f64().unwrap() >= 0.90, "{scores}");
     assert!(scores["declined_unanswerable"].as_f64().unwrap() >= 0.80, "{scores}");
-    assert!(scores["declined_answerable"].as_f64().unwrap() <= 0.38, "{scores}");
+    assert!(scores["declined_answerable"].as_f64().unwrap() <= 0.25, "{scores}");
 }
 
 fn shop() -> TempDir {

@@ -1,5 +1,8 @@
 //! `POST /chat`: a session is an ordinary conversation, and the response is the reply.
 
+use std::time::Duration;
+
+use frontdesk::app::session_chat::ChatSession;
 use frontdesk::cli::seed::accounts::accounts;
 use frontdesk::domain::TenantId;
 use futures_util::future::join_all;
@@ -44,7 +47,7 @@ async fn session_opens_a_refund_case() {
     assert_eq!(opened["state_excerpt"], excerpt, "{opened}");
     assert!(opened["reply"].as_str().unwrap().contains("R10001"), "{opened}");
     let members: Vec<&str> = opened.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(members, ["reply", "route", "last_agent", "sources", "used_tools", "state_excerpt"]);
+    assert_eq!(members, ["reply", "status", "route", "last_agent", "sources", "used_tools", "state_excerpt"]);
     let [conversation] = &conversations(&app).await[..] else { panic!("not one conversation") };
     assert_eq!((&conversation["user_id"], &conversation["persona"]), (&json!("u123"), &json!("telecom_en")));
     let history = app.history(conversation["id"].as_str().unwrap()).await;
@@ -109,7 +112,7 @@ async fn only_the_shop_may_chat() {
     refused(app.post("/chat", &body), 401, "unauthorized").await;
     let lan = Browser::sign_in(&app, KEY, "Lan").await;
     refused(lan.post("/chat", &body), 401, "unauthorized").await;
-    // Each shop has its own sessions.
+    // Shops do not share sessions.
     for key in [KEY, "key-of-the-shop-1"] {
         let response = app.post("/chat", &body).header("x-api-key", key).send().await.unwrap();
         assert_eq!(response.status(), 200);
@@ -131,18 +134,57 @@ async fn taken_conversation_has_no_reply() {
     let id = list["conversations"][0]["id"].as_str().unwrap();
     let lan = Browser::sign_in(&app, KEY, "Lan").await;
     lan.hand(id, "take").await;
-    assert_eq!(send("are you there?").await["reply"], Value::Null);
+    let taken = send("are you there?").await;
+    assert_eq!((&taken["reply"], &taken["status"]), (&Value::Null, &json!("completed")));
+}
+
+#[tokio::test]
+async fn failed_turn_says_so() {
+    let ollama = ScriptedOllama::start().await;
+    let app = open(TestApp::builder().ollama(&ollama)).await;
+    let said = |session: &str| json!({"session_id": session, "persona": "telecom_en", "message": "What does a red PON light mean?"});
+    ollama.play(Play::new().says("Check the fibre cable, and then ").hangs_up());
+    let failed = chat(&app, &said("s-1")).await;
+    assert_eq!(failed["status"], "failed", "{failed}");
+    let reply = failed["reply"].as_str().unwrap();
+    assert!(reply.starts_with("Check the fibre cable") && reply.contains("\n\n"), "{reply}");
+    ollama.reply("There is no signal.");
+    let completed = chat(&app, &said("s-2")).await;
+    assert_eq!((&completed["status"], &completed["route"]), (&json!("completed"), &json!("technical")));
+}
+
+#[tokio::test]
+async fn refused_repeat_binds_no_user() {
+    let app = TestApp::start().await;
+    chat(&app, &json!({"session_id": "s-1", "message": "hello"})).await;
+    let (user_id, repeats_only) = (Some("u123".to_owned()), true);
+    let session = ChatSession { session_id: "s-1".to_owned(), user_id, persona: None, repeats_only };
+    app.inner.conversation_of_session(&TenantId::default(), &session).await.unwrap();
+    assert_eq!(conversations(&app).await[0]["user_id"], Value::Null);
 }
 
 #[tokio::test]
 async fn late_reply_is_accepted_with_its_turn() {
     let ollama = ScriptedOllama::start().await;
-    ollama.otherwise(|_| Some(Play::new().stalls()));
-    let app = TestApp::builder().ollama(&ollama).env("CHAT_WAIT_SECONDS", "0").start().await;
-    let body = json!({"session_id": "s-1", "message": "Shop có laptop nào dưới 20 triệu không?"});
-    let response = app.post("/chat", &body).send().await.unwrap();
+    ollama.play(Play::reply("There is no signal.").paced(Duration::from_millis(20)));
+    let app = open(TestApp::builder().ollama(&ollama).env("CHAT_WAIT_SECONDS", "0")).await;
+    let message = "What does a red PON light mean?";
+    let body = json!({"session_id": "s-1", "persona": "telecom_en", "message": message});
+    let send = async || app.post("/chat", &body).header("idempotency-key", "k-1").send().await.unwrap();
+    let response = send().await;
     assert_eq!(response.status(), 202);
     let accepted: Value = response.json().await.unwrap();
     assert_eq!(accepted["turn"], 1);
+    assert!(["queued", "running"].contains(&accepted["status"].as_str().unwrap()), "{accepted}");
     assert_eq!(accepted["conversation_id"], conversations(&app).await[0]["id"]);
+    // The wait is over at once, so the reply comes from the stored events.
+    let reply: Value = loop {
+        let response = send().await;
+        if response.status() == 200 {
+            break response.json().await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!((&reply["status"], &reply["route"]), (&json!("completed"), &json!("technical")), "{reply}");
+    assert!(!reply["sources"].as_array().unwrap().is_empty(), "{reply}");
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::tools::ToolError;
 use crate::agent::ToolContext;
 use crate::desks::telecom::Telecom;
-use crate::desks::telecom::billing::{Identity, plain};
+use crate::desks::telecom::billing::Identity;
 use crate::desks::telecom::memory::Memory;
 use crate::dialogue::agent_turn::AgentContext;
 use crate::dialogue::{DeskError, Turn};
@@ -74,13 +74,7 @@ impl<'a> BillingContext<'a> {
 
     /// Whether the customer's own messages name this invoice.
     pub fn customer_named_invoice(&self, number: &InvoiceNumber) -> bool {
-        let wanted = plain(number);
-        self.customers_words().any(|text| {
-            let said: String =
-                text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_uppercase();
-            said.match_indices(&wanted)
-                .any(|(at, _)| !said[at + wanted.len()..].starts_with(|c: char| c.is_ascii_digit()))
-        })
+        self.customers_words().any(|text| self.desk.rules.said(text).names_invoice(number))
     }
 
     /// Whether the customer's own messages name this amount.

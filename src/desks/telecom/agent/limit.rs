@@ -1,14 +1,16 @@
 //! How long a reply may be.
 
-/// Marks with which an item of a list begins.
-const BULLETS: [&str; 4] = ["- ", "* ", "• ", "– "];
+use crate::desks::telecom::sources::is_list_item;
 
-/// Returns the text up to this many sentences. Items of lists are not counted; a line without a full stop is a sentence.
+/// Letters of a word that may be an abbreviation if a period and a number follow.
+const ABBREVIATION: usize = 3;
+
+/// Returns the text up to this many sentences. Items of lists are not counted; a line without a period is a sentence.
 pub(super) fn first_sentences(text: &str, most: usize) -> String {
     let mut left = most;
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines() {
-        if line.trim().is_empty() || is_item(line) {
+        if line.trim().is_empty() || is_list_item(line) {
             lines.push(line);
             continue;
         }
@@ -27,7 +29,7 @@ pub(super) fn first_sentences(text: &str, most: usize) -> String {
 pub(super) fn without_lists(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines() {
-        if !is_item(line) {
+        if !is_list_item(line) {
             lines.push(line);
         } else if lines.last().is_some_and(|last| last.trim_end().ends_with(':')) {
             lines.pop();
@@ -36,27 +38,27 @@ pub(super) fn without_lists(text: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-fn is_item(line: &str) -> bool {
-    let line = line.trim_start();
-    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_numbered = number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "));
-    is_numbered || BULLETS.iter().any(|bullet| line.starts_with(bullet))
-}
-
 /// Returns the byte after each sentence of a line; the last one is the end of the line.
 fn ends_of_sentences(line: &str) -> Vec<usize> {
-    let mut ends = Vec::new();
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let is_over = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
-        if ".!?…".contains(c) && is_over {
-            ends.push(at + c.len_utf8());
-        }
-    }
+    let marks = line.char_indices().filter(|(_, c)| ".!?…".contains(*c));
+    let ends = marks.map(|(at, c)| at + c.len_utf8());
+    let mut ends: Vec<usize> = ends.filter(|end| ends_sentence(&line[..*end], &line[*end..])).collect();
     if ends.last().is_none_or(|end| !line[*end..].trim().is_empty()) {
         ends.push(line.len());
     }
     ends
+}
+
+/// Whether a sentence ends between the two parts of a line: not after an abbreviation ("np. w domu", "nr. 5").
+fn ends_sentence(before: &str, after: &str) -> bool {
+    if !after.is_empty() && !after.starts_with(char::is_whitespace) {
+        return false;
+    }
+    let word = before.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let word = word.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let is_abbreviation = before.ends_with('.') && word.chars().count() <= ABBREVIATION;
+    let next = after.chars().find(|c| c.is_alphanumeric());
+    next.is_none_or(|next| next.is_uppercase() || (next.is_numeric() && !is_abbreviation))
 }
 
 #[cfg(test)]
@@ -75,6 +77,10 @@ mod tests {
             ),
             ("Heading\nOne. Two.", 2, "Heading\nOne."),
             ("No end", 1, "No end"),
+            ("Turn it off, e.g. at night. Then wait.", 1, "Turn it off, e.g. at night."),
+            ("To faktura nr. 5 z planu M, np. za maj. Zapłać ją.", 1, "To faktura nr. 5 z planu M, np. za maj."),
+            ("Really? Certainly. 14 days.", 2, "Really? Certainly."),
+            ("Your plan is active. 30 days remain.", 1, "Your plan is active."),
             ("", 6, ""),
         ] {
             assert_eq!(first_sentences(text, most), expected, "{text:?}");

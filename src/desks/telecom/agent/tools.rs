@@ -7,6 +7,7 @@ use super::context::BillingContext;
 mod get_refund_policy;
 mod get_subscription;
 mod open_refund_case;
+mod out_of_scope;
 mod tool_error;
 
 pub(super) use tool_error::ToolError;
@@ -17,4 +18,5 @@ pub(super) fn tool_set<'t>() -> ToolSet<BillingContext<'t>> {
         .with::<get_subscription::GetSubscription>()
         .with::<open_refund_case::OpenRefundCase>()
         .with::<get_refund_policy::GetRefundPolicy>()
+        .with::<out_of_scope::OutOfScope>()
 }

@@ -18,7 +18,7 @@ pub(in crate::desks::telecom) enum Identity {
     Unknown,
     /// The customer has named an id, and no invoice.
     Unproved,
-    /// The id does not exist, or the invoice is not its own.
+    /// The id does not exist, or the invoice belongs to another account.
     Wrong,
     /// There were too many wrong attempts.
     Locked,
@@ -48,11 +48,22 @@ impl Telecom {
         if let Some(user_id) = &turn.conversation.user_id {
             return Ok(Identity::Known(user_id.clone()));
         }
-        let (user_id, invoice) = (said.user_id(asked), said.invoice(asked));
+        let invoice = said.invoice(asked);
         let account = &mut memory.account;
+        // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id.
+        let guessed = match (asked, &account.user_id, &account.invoice) {
+            (Some(Asked::UserId), None, _) => said.guessed_user_id(),
+            // The desk said that the two do not match.
+            (Some(Asked::Proof), Some(known), Some(_)) => said.corrected_user_id(known),
+            _ => None,
+        };
+        let user_id = said.user_id().or(guessed.filter(|_| account.verified.is_none()));
+        let invoice =
+            invoice.filter(|invoice| user_id.is_none_or(|user_id| !invoice.as_str().eq_ignore_ascii_case(user_id)));
         let is_other = |known: &String| user_id.is_some_and(|named| !named.eq_ignore_ascii_case(known));
         if account.verified.as_ref().is_some_and(is_other) {
-            account.verified = None;
+            // The proof belongs to the other account.
+            (account.verified, account.invoice) = (None, None);
         }
         if let Some(verified) = &account.verified {
             return Ok(Identity::Known(verified.clone()));

@@ -3,15 +3,16 @@
 use serde_json::json;
 
 use crate::desks::telecom::memory::{Asked, Draft, Memory};
-use crate::desks::telecom::said::{Said, SaidAmount};
+use crate::desks::telecom::rules::Parsed;
+use crate::desks::telecom::said::SaidAmount;
 use crate::desks::telecom::texts::Text;
 use crate::desks::telecom::{Telecom, kind};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::Metadata;
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::returns::Hand;
-use crate::domain::telecom::refund::CLAIM_MAX;
-use crate::domain::telecom::{Account, Invoice, InvoiceNumber, RefundCase, RefundClaim, RefundReason};
+use crate::domain::telecom::refund::{CLAIM_MAX, DESCRIPTION_MAX_CHARS};
+use crate::domain::telecom::{Account, InvoiceNumber, RefundCase, RefundClaim, RefundReason};
 use crate::store::StoreError;
 use crate::store::refund_cases::Opening;
 use crate::store::returns::By;
@@ -20,8 +21,9 @@ use crate::store::returns::By;
 const LEAST: Money = Money::new(1, Currency::Pln);
 
 impl Draft {
-    /// Takes what a message says. An amount that cannot be paid is kept, so that the customer is told why.
-    pub(super) fn update(&mut self, said: &Said, asked: Option<Asked>, text: &str) {
+    /// Takes what a message says. An amount that cannot be paid is kept, so that the desk can say why.
+    pub(super) fn update(&mut self, parsed: &Parsed, asked: Option<Asked>) {
+        let said = &parsed.said;
         self.invoice = said.invoice(asked).or(self.invoice.take());
         match said.amount(asked) {
             SaidAmount::One(amount) => self.amount = Some(amount),
@@ -30,13 +32,22 @@ impl Draft {
         }
         match said.reason {
             Some(reason) => self.reason = Some(reason),
-            // The customer was asked for the reason and gives one that is not on the list.
-            None if asked == Some(Asked::Reason) => {
+            // The customer was asked for the reason and gives an unlisted one.
+            None if asked == Some(Asked::Reason) && parsed.explains() => {
                 self.reason = Some(RefundReason::Other);
-                self.description =
-                    Some(text.chars().take(crate::domain::telecom::refund::DESCRIPTION_MAX_CHARS).collect());
+                self.description = Some(parsed.utterance.text.chars().take(DESCRIPTION_MAX_CHARS).collect());
             }
             None => {}
+        }
+    }
+
+    /// Returns the first field that is missing.
+    pub(super) fn missing(&self) -> Option<Asked> {
+        match self {
+            Self { invoice: None, .. } => Some(Asked::Invoice),
+            Self { amount: None, .. } => Some(Asked::Amount),
+            Self { reason: None, .. } => Some(Asked::Reason),
+            _ => None,
         }
     }
 }
@@ -55,7 +66,7 @@ impl Telecom {
             None => return self.ask(turn, Text::AskInvoice, Asked::Invoice, memory).await,
             Some(number) => number.clone(),
         };
-        let Some(invoice) = self.find_invoice(turn, account, &named).await? else {
+        let Some(invoice) = self.store_of(turn).find_invoice_of(user_id, &named).await? else {
             draft.invoice = None;
             return self.ask(turn, Text::UnknownInvoice, Asked::Invoice, memory).await;
         };
@@ -106,22 +117,6 @@ impl Telecom {
         let (conversation, now) = (Some(turn.conversation.id), turn.accepted_at());
         let by = By { hand: Hand::Automatic, who: "desk", conversation, now };
         self.store_of(turn).open_refund_case(user_id, claim, self.services.config.telecom.time_zone, &by).await
-    }
-
-    /// Returns the account's invoice with this number. Customers leave out the letters before the digits.
-    pub(in crate::desks::telecom) async fn find_invoice(
-        &self,
-        turn: &Turn,
-        account: &Account,
-        named: &InvoiceNumber,
-    ) -> Result<Option<Invoice>, StoreError> {
-        let exact = self.store_of(turn).find_invoice(named).await?;
-        if let Some(invoice) = exact.filter(|invoice| invoice.user_id == account.subscription.user_id) {
-            return Ok(Some(invoice));
-        }
-        let mut like = account.invoices.iter().filter(|invoice| plain(&invoice.number).ends_with(&plain(named)));
-        let first = like.next().cloned();
-        Ok(first.filter(|_| like.next().is_none()))
     }
 
     /// Says that the case is open, with the next steps as a list.
@@ -201,9 +196,4 @@ pub(in crate::desks::telecom) fn about(case: &RefundCase) -> Metadata {
             "case_id": case.id, "status": case.status, "invoice_id": case.invoice, "eta_date": case.eta,
         }),
     )
-}
-
-/// Returns the letters and digits of an invoice number.
-pub(in crate::desks::telecom) fn plain(number: &InvoiceNumber) -> String {
-    number.as_str().chars().filter(char::is_ascii_alphanumeric).collect()
 }

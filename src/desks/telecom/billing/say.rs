@@ -9,7 +9,7 @@ use crate::domain::telecom::{Account, CaseStatus, RefundCase, RefundReason, Subs
 use crate::replies::MissingValue;
 use chrono::NaiveDate;
 
-type Said = Result<String, MissingValue>;
+type TextResult = Result<String, MissingValue>;
 
 impl Telecom {
     pub(super) fn money(&self, turn: &Turn, amount: Money) -> String {
@@ -20,7 +20,7 @@ impl Telecom {
         self.common(turn).date_format.format(day)
     }
 
-    pub(super) fn plan(&self, turn: &Turn, account: &Account) -> Said {
+    pub(super) fn plan(&self, turn: &Turn, account: &Account) -> TextResult {
         let subscription = &account.subscription;
         let status = match subscription.status {
             SubscriptionStatus::Active => Text::StatusActive,
@@ -34,7 +34,7 @@ impl Telecom {
         self.text(turn, Text::Subscription, &[("plan", plan), ("price", &price), ("date", &date), ("status", &status)])
     }
 
-    pub(super) fn invoices(&self, turn: &Turn, account: &Account) -> Said {
+    pub(super) fn invoices(&self, turn: &Turn, account: &Account) -> TextResult {
         self.list(turn, &account.invoices, (Text::Invoices, Text::NoInvoices), |invoice| {
             let (amount, date) = (self.money(turn, invoice.amount), self.date(turn, invoice.issued_on));
             let values = [("invoice", invoice.number.as_str()), ("amount", &amount), ("date", &date)];
@@ -42,7 +42,7 @@ impl Telecom {
         })
     }
 
-    pub(super) fn cases(&self, turn: &Turn, account: &Account) -> Said {
+    pub(super) fn cases(&self, turn: &Turn, account: &Account) -> TextResult {
         self.list(turn, &account.cases, (Text::Cases, Text::NoCases), |case| {
             let (id, status, amount) = (case.id.to_string(), self.status(turn, case)?, self.money(turn, case.amount));
             let invoice = case.invoice.as_str();
@@ -54,19 +54,19 @@ impl Telecom {
         })
     }
 
-    pub(super) fn opened(&self, turn: &Turn, case: &RefundCase) -> Said {
+    pub(super) fn opened(&self, turn: &Turn, case: &RefundCase) -> TextResult {
         let (id, date, days) = (case.id.to_string(), self.date(turn, case.eta), DECISION_BUSINESS_DAYS.to_string());
         self.text(turn, Text::Opened, &[("case", &id), ("date", &date), ("days", &days)])
     }
 
-    pub(super) fn already_open(&self, turn: &Turn, case: &RefundCase) -> Said {
+    pub(super) fn already_open(&self, turn: &Turn, case: &RefundCase) -> TextResult {
         let (id, status, date) = (case.id.to_string(), self.status(turn, case)?, self.date(turn, case.eta));
         let invoice = case.invoice.as_str();
         self.text(turn, Text::AlreadyOpen, &[("case", &id), ("status", &status), ("invoice", invoice), ("date", &date)])
     }
 
     /// Returns what happens next with a case, as a list.
-    pub(in crate::desks::telecom) fn next_steps(&self, turn: &Turn, case: &RefundCase) -> Said {
+    pub(in crate::desks::telecom) fn next_steps(&self, turn: &Turn, case: &RefundCase) -> TextResult {
         let reason = match case.reason {
             RefundReason::Overcharge => Text::ReasonOvercharge,
             RefundReason::ServiceOutage => Text::ReasonServiceOutage,
@@ -89,7 +89,7 @@ impl Telecom {
     }
 
     /// Returns how refunds work.
-    pub(super) fn policy(&self, turn: &Turn) -> Said {
+    pub(super) fn policy(&self, turn: &Turn) -> TextResult {
         let (cooling_off, days) = (COOLING_OFF_DAYS.to_string(), DECISION_BUSINESS_DAYS.to_string());
         let values = [("cooling_off", cooling_off.as_str()), ("days", &days), ("transfer", PAYOUT_DAYS)];
         let lines = [
@@ -102,7 +102,7 @@ impl Telecom {
         Ok(lines.join("\n"))
     }
 
-    fn status(&self, turn: &Turn, case: &RefundCase) -> Said {
+    fn status(&self, turn: &Turn, case: &RefundCase) -> TextResult {
         let status = match case.status {
             CaseStatus::Opened => Text::CaseOpened,
             CaseStatus::PendingReview => Text::CasePendingReview,

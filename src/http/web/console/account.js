@@ -2,6 +2,7 @@
 
 import { announce, ask, words } from "./desk.js";
 import { attempt, badge, button, field, labelled, row, section, textElement, word } from "./parts.js";
+import { oneAtATime, replaceKeepingFocus } from "./reread.js";
 import { element } from "../assets/render.js";
 
 const DECISIONS = ["approve", "reject"];
@@ -17,14 +18,14 @@ export class Account {
 
   constructor(conversation) {
     this.#path = `/console/api/conversations/${encodeURIComponent(conversation)}/account`;
-    this.#panel = element("details", { class: "returns" }, this.#summary, this.#body);
+    this.#panel = element("details", { class: "returns account" }, this.#summary, this.#body);
     // The panel takes this place once the account is known.
     this.element = element("div", { hidden: true });
     words.onChange(this.#panel, () => this.#known && this.#draw());
   }
 
   /** Reads again, unless the desk has no accounts. After a failure the panel stays. */
-  async read() {
+  read = oneAtATime(async () => {
     if (this.#known?.has_accounts === false || document.hidden) return;
     const known = await ask("GET", this.#path).catch(() => undefined);
     const written = JSON.stringify(known);
@@ -32,7 +33,7 @@ export class Account {
     this.#known = known;
     this.#written = written;
     this.#draw();
-  }
+  });
 
   #draw() {
     const { user_id: user, subscription, invoices, cases } = this.#known;
@@ -43,7 +44,8 @@ export class Account {
     const open = cases.filter(({ is_open: isOpen }) => isOpen);
     const about = [textElement("strong", "account.title"), element("span", {}, user ?? "")];
     this.#summary.replaceChildren(...about, ...(open.length ? [badge("returns.to_decide", "waiting")] : []));
-    this.#body.replaceChildren(
+    replaceKeepingFocus(
+      this.#body,
       ...open.map((refund) => this.#form(refund)),
       plan(subscription),
       ...[section("account.invoices", invoices.map(invoice))].filter(Boolean),

@@ -4,6 +4,7 @@
 import { announce, ask, words } from "./desk.js";
 import { decided, Escalation } from "./escalation.js";
 import { attempt, badge, button, dialog, labelled, row, textElement, section, word } from "./parts.js";
+import { oneAtATime, replaceKeepingFocus } from "./reread.js";
 import { element } from "../assets/render.js";
 
 // Labels and mails are created a moment later by background jobs, without an event.
@@ -13,8 +14,6 @@ export class Returns {
   #path;
   #known;
   #written;
-  #asking;
-  #again = false;
   #closed = false;
   #waited = 0;
   #timer;
@@ -45,20 +44,12 @@ export class Returns {
     return this.#read();
   }
 
-  #read() {
-    this.#again = Boolean(this.#asking);
-    return (this.#asking ??= this.#ask().finally(() => (this.#asking = undefined)));
-  }
-
-  async #ask() {
-    do {
-      this.#again = false;
-      // After a failure, the next change reads again.
-      const known = await ask("GET", this.#path).catch(() => undefined);
-      if (this.#closed) return;
-      if (known) this.#take(known);
-    } while (this.#again && this.#known?.takes_returns !== false);
-  }
+  #read = oneAtATime(async () => {
+    if (this.#closed) return;
+    // After a failure, the next change reads again.
+    const known = await ask("GET", this.#path).catch(() => undefined);
+    if (known && !this.#closed) this.#take(known);
+  });
 
   #take(known) {
     this.#known = known;
@@ -75,17 +66,18 @@ export class Returns {
   }
 
   #draw() {
-    const { orders, rmas, tickets, mails, record: rows, has_more: hasMore } = this.#known;
-    this.element.hidden = ![orders, rmas, tickets, mails, rows].some((list) => list.length);
+    const { takes_returns: takesReturns, orders, rmas, tickets, mails, record: rows, has_more: hasMore } = this.#known;
+    // The audit log of other desks is not about returns.
+    this.element.hidden = ![orders, rmas, tickets, mails, takesReturns ? rows : []].some((list) => list.length);
     const escalations = tickets.filter(({ kind }) => DECIDED.includes(kind));
     const open = escalations.filter(({ resolved }) => !resolved);
     this.#summary.replaceChildren(...summarize(orders, rmas, open));
-    const focused = this.#body.contains(document.activeElement) ? document.activeElement.dataset.focus ?? "" : undefined;
     const itemsOf = (number) => orders.find((order) => order.number === number)?.items ?? [];
     this.#record.hidden = !rows.length;
     words.put(this.#record.firstChild, "record.title", { count: rows.length });
     this.#record.replaceChildren(this.#record.firstChild, record(rows));
-    this.#body.replaceChildren(
+    replaceKeepingFocus(
+      this.#body,
       ...open.map((ticket) => this.#form(ticket).element),
       ...newestFirst(rmas).map((rma) => rmaCard(rma, itemsOf(rma.order), () => this.read())),
       ...escalations.filter(({ resolved }) => resolved).map(decided),
@@ -94,7 +86,6 @@ export class Returns {
       this.#record,
       ...(hasMore ? [textElement("p", "returns.has_more", undefined, { class: "quiet" })] : []),
     );
-    if (focused !== undefined) (this.#body.querySelector(`[data-focus="${CSS.escape(focused)}"]`) ?? this.#body).focus();
   }
 
   // Reuses the form of a ticket, which keeps its text.

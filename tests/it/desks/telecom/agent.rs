@@ -89,6 +89,50 @@ async fn unknown_customer_gets_no_account() {
 }
 
 #[tokio::test]
+async fn bare_numbers_answer_the_models_questions() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat().await;
+    ollama.play_call(Play::answer("What is your customer ID?"));
+    chat.say("I was overcharged, I want a refund").await;
+    ollama.play_call(Play::answer("Which invoice?"));
+    assert_eq!(chat.say("u123").await.first("intent")["intent"], "billing");
+    ollama.play_call(Play::answer("How much should come back?"));
+    assert_eq!(chat.say("20251001").await.first("intent")["intent"], "billing");
+    // The desk has understood every answer, so it opens the case without the model.
+    ollama.play_call(Play::refuses(500, "out of memory"));
+    let events = chat.say("45.50").await;
+    assert!(events.text("refund_case").contains("R10001"), "{events:?}");
+    let cases = cases_of(&desk, "u123").await;
+    assert_eq!((cases[0].amount.minor, cases[0].invoice.as_str()), (4_550, "INV-20251001"));
+}
+
+#[tokio::test]
+async fn model_ends_the_thread_out_of_scope() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    ollama.play_call(Play::calls(&[("out_of_scope", json!({}))]));
+    ollama.play_call(Play::answer("I can't do that here."));
+    chat.say("please add a second subscription to my invoice").await;
+    ollama.classify(&json!({"category": "unknown", "confidence": 0.5, "reasoning": "Unclear."}));
+    assert_eq!(chat.say("???").await.first("intent")["route"], "fallback");
+}
+
+#[tokio::test]
+async fn message_opens_one_case() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let other = claim(&json!({ "invoice_id": "INV-20251001" }));
+    ollama.play_call(Play::calls(&[("open_refund_case", claim(&json!({})))]));
+    ollama.play_call(Play::calls(&[("open_refund_case", claim(&json!({})))]));
+    ollama.play_call(Play::calls(&[("open_refund_case", other)]));
+    ollama.play_call(Play::answer("Done."));
+    let events = chat.say("I was overcharged PLN 100 on invoice INV-12345 and on INV-20251001").await;
+    assert_eq!(last_result(&ollama)["error"], "ONE_CASE");
+    assert!(events.text("refund_case").starts_with("I've opened refund case R10001."), "{events:?}");
+    assert_eq!(cases_of(&desk, "u123").await.len(), 1);
+}
+
+#[tokio::test]
 async fn invented_price_is_removed() {
     let (desk, ollama) = open().await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;

@@ -74,8 +74,75 @@ async fn fifth_wrong_attempt_locks_the_account() {
     for n in 1..=5 {
         chat.say(&format!("INV-4560{n}0")).await;
     }
-    let events = chat.say("INV-20251001").await;
+    // The lock holds in every conversation, and for the right invoice.
+    let mut other = desk.chat().await;
+    talk(&mut other, &["How much is my plan?", "u123"]).await;
+    let events = other.say("INV-20251001").await;
     assert!(events.text("billing_prompt").starts_with("There were too many attempts"), "{events:?}");
+}
+
+#[tokio::test]
+async fn question_is_no_reason_for_a_refund() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    talk(&mut chat, &["I want a refund for INV-12345", "45 PLN"]).await;
+    for text in
+        ["what do you mean?", "no", "what do you mean", "please speak Polish", "mów po angielsku", "hello", "hm"]
+    {
+        chat.say(text).await;
+        assert_eq!(cases_of(&desk, "u123").await, [], "{text}");
+    }
+    chat.say("your colleague promised it to me").await;
+    let cases = cases_of(&desk, "u123").await;
+    assert_eq!(cases[0].reason, RefundReason::Other);
+    assert_eq!(cases[0].description.as_deref(), Some("your colleague promised it to me"));
+}
+
+#[tokio::test]
+async fn device_is_no_customer_id() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    talk(&mut chat, &["How much is my plan?", "u123", "INV12345"]).await;
+    // A proved account stays, whatever device or invoice is named.
+    for text in
+        ["show my invoices, is the HG8245 on one?", "how much is my plan with an AX3000?", "show my invoices, FV12345"]
+    {
+        let events = chat.say(text).await;
+        assert!(!events.text("billing_info").is_empty(), "{text}: {events:?}");
+    }
+    // Another id that the customer calls one needs another proof.
+    let events = chat.say("my customer id is u456, how much is my plan?").await;
+    assert!(events.text("billing_prompt").starts_with("Thank you."), "{events:?}");
+    assert!(chat.say("INV-45601").await.text("billing_info").starts_with("You are on plan L"));
+}
+
+#[tokio::test]
+async fn corrected_id_replaces_a_wrong_one() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let turns = talk(&mut chat, &["How much is my plan?", "u124", "20251001", "sorry, u123"]).await;
+    assert!(turns[2].text("billing_prompt").starts_with("I couldn't match"), "{turns:?}");
+    assert!(turns[3].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
+}
+
+#[tokio::test]
+async fn technical_message_leaves_the_question_open() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    chat.say("I want a refund").await;
+    for text in ["The PON light is blinking on 5GHz", "the PON LED of my Huawei HG8245 is red"] {
+        assert_eq!(chat.say(text).await.first("intent")["route"], "technical", "{text}");
+    }
+    let events = chat.say("12345").await;
+    assert!(events.text("billing_prompt").starts_with("How much should be refunded"), "{events:?}");
+    let mut other = desk.chat().await;
+    let turns = talk(&mut other, &["How much is my plan?", "The PON light is blinking on 5GHz", "u123"]).await;
+    assert!(turns[2].text("billing_prompt").starts_with("Thank you."), "{turns:?}");
+    // A part of a number is no invoice.
+    let mut other = desk.chat_with(json!({ "user_id": "u123" })).await;
+    other.say("I want a refund").await;
+    let events = other.say("345").await;
+    assert!(events.text("billing_prompt").starts_with("I can't find"), "{events:?}");
 }
 
 #[tokio::test]
@@ -105,4 +172,9 @@ async fn matter_out_of_scope_ends_the_thread() {
     let events = chat.say("I want to change my plan to L").await;
     assert!(events.text("billing_info").starts_with("I can't do that here"), "{events:?}");
     assert_eq!(chat.say("???").await.first("intent")["route"], "fallback");
+    chat.say("I want a refund").await;
+    let events = chat.say("can I pay by card?").await;
+    assert!(events.text("billing_info").starts_with("I can't do that here"), "{events:?}");
+    assert!(!events.text("billing_prompt").is_empty(), "the open question is repeated: {events:?}");
+    assert!(chat.say("12345").await.text("billing_prompt").starts_with("How much should be refunded"));
 }

@@ -9,7 +9,7 @@ async fn third_unclear_turn_offers_a_person() {
     let desk = open_desk(TestApp::builder()).await;
     let mut chat = desk.chat().await;
     let mut turns = Vec::new();
-    for text in ["asdf", "asdf", "asdf", "yes please"] {
+    for text in ["hjgf uoiz", "wrtz plmk qx", "ouaia", "yes please"] {
         turns.push(chat.say(text).await);
     }
     assert_dialogue!("telecom_fallback", Turns(turns));

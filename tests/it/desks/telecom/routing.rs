@@ -27,6 +27,19 @@ async fn unsure_messages_stay_with_the_specialist() {
 }
 
 #[tokio::test]
+async fn language_switch_asks_no_specialist() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    for (said, open) in [("The PON light is red", "technical"), ("I want a refund", "billing")] {
+        assert_eq!(chat.say(said).await.first("intent")["route"], open);
+        let events = chat.say("please speak English").await;
+        assert_eq!(events.first("intent")["route"], "fallback");
+        assert_eq!(events.messages().len(), 1, "{events:?}");
+    }
+    assert!(!chat.say("u123").await.text("billing_prompt").is_empty(), "the question stays open");
+}
+
+#[tokio::test]
 async fn customer_pivots_from_a_fault_to_billing() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;

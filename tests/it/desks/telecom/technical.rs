@@ -90,8 +90,27 @@ async fn invented_figure_is_removed_and_supports_nothing_later() {
     let events = chat.say(QUESTION).await;
     assert_eq!(events.first("guard")["reason"], "unsupported_fact");
     assert_eq!(events.first("message.end")["metadata"]["by_model"], true);
+    // The model's own reply does not support the figure.
+    ollama.reply("Wait 45 minutes, then call us.");
+    let events = chat.say(QUESTION).await;
+    assert_eq!(events.first("guard")["reason"], "unsupported_fact");
+    assert!(!events.text("reply").contains("45"), "{events:?}");
     ollama.reply("Wait up to 2 minutes.");
     assert!(chat.say("and the blinking PON light?").await.text("reply").starts_with("Wait up to 2 minutes."));
+}
+
+#[tokio::test]
+async fn quotation_lists_its_own_sources() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_desk(TestApp::builder().ollama(&ollama)).await;
+    // The model is up, and refuses when it is asked.
+    ollama.play(Play::refuses(500, "out of memory"));
+    let question = "My Huawei ONT has a red PON light on the mobile internet APN";
+    let events = desk.chat().await.say(question).await;
+    let reply = events.text("reply");
+    assert!(reply.starts_with("Here is what our help pages say:"), "{reply}");
+    assert!(reply.ends_with(&expected_list(&events)), "{reply}");
+    assert_eq!(reply.matches("\n• ").count(), events.first("sources")["items"].as_array().unwrap().len(), "{reply}");
 }
 
 #[tokio::test]

@@ -72,12 +72,17 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         if !context.customer_named_amount(amount) {
             return Err(ToolError::NotSaid("amount"));
         }
-        let account = context.store().find_account(&user_id).await?.ok_or(ToolError::UnknownInvoice)?;
-        let invoice = context.desk.find_invoice(context.turn, &account, &named).await?;
+        let invoice = context.store().find_invoice_of(&user_id, &named).await?;
         let claim = claim_for(invoice.ok_or(ToolError::UnknownInvoice)?.number)?;
+        // The reply is about one case, and its next steps are listed below it.
+        let opened_before = match &context.case {
+            Some((case, _)) if case.invoice != *claim.invoice() => return Err(ToolError::OneCase),
+            Some((_, is_new)) => *is_new,
+            None => false,
+        };
         let (case, is_new) = match context.desk.open_case(context.turn, &user_id, &claim).await? {
             Opening::Opened(case) => (*case, true),
-            Opening::AlreadyOpen(case) => (*case, false),
+            Opening::AlreadyOpen(case) => (*case, opened_before),
             Opening::AboveInvoice { left } => return Err(ToolError::AboveInvoice(left)),
             Opening::NoInvoice => return Err(ToolError::UnknownInvoice),
         };

@@ -30,6 +30,8 @@ pub(in crate::desks::telecom::agent) enum ToolError {
     UnknownInvoice,
     #[error("at most {0} of this invoice can be refunded; tell the customer")]
     AboveInvoice(Money),
+    #[error("one case for each message; say that you can open the case for the other invoice next")]
+    OneCase,
     /// The turn ends.
     #[error(transparent)]
     Desk(#[from] DeskError),
@@ -50,6 +52,7 @@ impl ToolError {
             Self::NoInvoiceNumber | Self::Amount(_) | Self::Claim(_) => "BAD_ARGUMENTS",
             Self::UnknownInvoice => "UNKNOWN_INVOICE",
             Self::AboveInvoice(_) => "ABOVE_INVOICE",
+            Self::OneCase => "ONE_CASE",
             Self::Desk(_) => "TROUBLE",
         }
     }
