@@ -64,9 +64,8 @@ pub(super) fn rank(query: &Query, subject: Option<&Subject>, index: &LexicalInde
     }
     let strong = question.parts.iter().filter(|part| !part.weak).count();
     // One word of several is chance, unless the question is like one of the section.
-    let is_covered = |hit: &Hit| {
-        hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= FOLLOWING)
-    };
+    let is_covered =
+        |hit: &Hit| hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= FOLLOWING);
     hits.retain(|hit| hit.named || hit.follows || is_covered(hit) || hit.likeness >= MIN_LIKENESS);
     let mut hits = ordered(hits, question, language, index);
     index.keep_own_language(&mut hits, language, |hit| hit.piece);
