@@ -55,7 +55,7 @@ const POLICY_VI: &str = "knowledge/returns/return_policy.vi.md";
 const TEXTS_EN: &str = "prompts/texts/returns.en.toml";
 const TEXTS_VI: &str = "prompts/texts/returns.vi.toml";
 
-/// Promises of the returns desk, each in a conversation of its own.
+/// Promises of the returns desk, each in a separate conversation.
 const RETURNS: &[Promise] = &[
     promise(
         (EXCEPTIONS_EN, "ask for a colleague: say why"),

@@ -35,7 +35,7 @@ pub(super) fn joined<'a>(words: &'a [&'a str]) -> Vec<Joined<'a>> {
         for from in 0..run.len() {
             for to in from + 1..=run.len().min(from + GROUPS) {
                 let groups = &run[from..to];
-                // One group is a serial number as it is, unless its hyphens are left out.
+                // A single group without hyphens is no other serial number.
                 if matches!(groups, [group] if !group.contains('-')) {
                     continue;
                 }
