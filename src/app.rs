@@ -161,10 +161,10 @@ pub enum OpenError {
 }
 
 impl App {
-    /// Indexes the documents in the background, so that no customer's question waits for it.
-    pub fn index_documents(&self) {
+    /// Indexes the documents and prepares the desks in the background, so that no customer waits for it.
+    pub fn prepare_shops(&self) {
         let shops = self.shops.clone();
-        self.background.spawn_blocking(move || shops.index_documents());
+        self.background.spawn_blocking(move || shops.prepare());
     }
 
     /// Describes each part on one line, for the output at the start.

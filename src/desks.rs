@@ -53,6 +53,9 @@ pub trait Desk: Send + Sync {
     /// What a customer may run into (no model, nothing found) is said, not returned. The future may be dropped at any await when
     /// the turn is cancelled; the engine then ends the message and the turn.
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError>;
+
+    /// Computes what the first turn would otherwise compute while a customer waits. Takes processor time.
+    fn prepare(&self) {}
 }
 
 /// The parts of the server that the desks of one shop use.

@@ -83,7 +83,7 @@ pub(super) async fn run(mut config: Config, args: &Args) -> anyhow::Result<()> {
     };
     announce(&prepared, &mut std::io::stdout())?;
     let Prepared { app, listener, metrics, mut lock, .. } = *prepared;
-    app.index_documents();
+    app.prepare_shops();
     let store = app.store.clone();
     let metrics = {
         let app = app.clone();

@@ -123,10 +123,7 @@ impl Retail {
         languages: &[Language],
         failed_attempts: Arc<FailedAttempts>,
     ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
-        let texts = ByLanguage::<Replies<Text>>::load(prompts, "retail", languages)?;
-        for (language, texts) in texts.iter() {
-            texts.check(1).map_err(|hint| prompts.error(&format!("texts/retail.{language}.toml"), None, hint))?;
-        }
+        let texts = ByLanguage::load_checked(prompts, "retail", languages, |texts: &Replies<Text>| texts.check(1))?;
         let social = SocialTexts::load(prompts, languages)?;
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = LanguageRules::read(prompts)?;
@@ -280,6 +277,10 @@ impl Retail {
 
 #[async_trait]
 impl Desk for Retail {
+    fn prepare(&self) {
+        self.examples.prepare();
+    }
+
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut memory = Memory::of(&turn.state);
         let length = turn.message.text.len();

@@ -140,10 +140,7 @@ mod kind {
 impl Returns {
     /// Reads the desk's texts and rules. The returned function builds the desk.
     fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
-        let texts = ByLanguage::<ReturnsTexts>::load(prompts, "returns", languages)?;
-        for (language, texts) in texts.iter() {
-            texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
-        }
+        let texts = ByLanguage::load_checked(prompts, "returns", languages, ReturnsTexts::check)?;
         let common = Arc::new(ByLanguage::load(prompts, "common", languages)?);
         let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
@@ -238,6 +235,10 @@ fn remember(turn: &mut Turn, state: &State) {
 
 #[async_trait]
 impl Desk for Returns {
+    fn prepare(&self) {
+        self.rules.prepare();
+    }
+
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut state: State = state_of(turn);
         state.case.needs_contact = self.needs_contact(turn);

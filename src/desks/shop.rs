@@ -117,6 +117,12 @@ impl Shop {
         &self.console
     }
 
+    /// Indexes the documents and prepares the desks, so that no customer waits for it. Takes processor time.
+    fn prepare(&self) {
+        self.knowledge().index_all();
+        self.desks.values().for_each(|desk| desk.prepare());
+    }
+
     /// Returns the desk of that name, if a persona names it.
     pub fn find_desk(&self, name: &str) -> Option<Arc<dyn Desk>> {
         self.desks.get(name).cloned()
@@ -160,17 +166,11 @@ fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptErro
     }
     let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
     let languages: Vec<Language> = all.into_iter().collect();
-    let page: ByLanguage<PageTexts> = ByLanguage::load(prompts, "page", &languages)?;
-    for (language, texts) in page.iter() {
-        texts.check().map_err(|hint| prompts.error(&format!("texts/page.{language}.toml"), None, hint))?;
-    }
+    let page = ByLanguage::load_checked(prompts, "page", &languages, PageTexts::check)?;
     // The shop's staff choose one of these, whatever the personas speak.
     let mut console = prompts.languages()?.into_iter().map(|language| language.code).collect::<Vec<_>>();
     console.retain(|language| prompts.text(&format!("texts/console.{language}.toml")).is_ok());
-    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &console)?;
-    for (language, texts) in console.iter() {
-        texts.check().map_err(|hint| prompts.error(&format!("texts/console.{language}.toml"), None, hint))?;
-    }
+    let console = ByLanguage::load_checked(prompts, "console", &console, ConsoleTexts::check)?;
     Ok(Loaded { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
 }
 
@@ -233,7 +233,7 @@ impl Slot {
         let loaded = default.map_err(|cause| cause.clone().into());
         match loaded.and_then(|default| Shop::load(&registry, &self.services, default)) {
             Ok(shop) => {
-                shop.knowledge().index_all();
+                shop.prepare();
                 self.current.store(Arc::new(shop));
                 self.unusable.store(None);
                 info!(%tenant, "Reloaded prompts and documents");
@@ -294,9 +294,9 @@ impl Shops {
         self.slots().map(|slot| slot.current.load_full()).collect()
     }
 
-    /// Indexes the documents of every shop, so that no customer's question waits for it. Takes processor time.
-    pub fn index_documents(&self) {
-        self.list().iter().for_each(|shop| shop.knowledge().index_all());
+    /// Indexes the documents and prepares the desks of every shop. Takes processor time.
+    pub fn prepare(&self) {
+        self.slots().chain(&self.others).for_each(|slot| slot.current.load().prepare());
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {

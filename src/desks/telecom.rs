@@ -123,10 +123,7 @@ mod kind {
 impl Telecom {
     /// Reads the desk's texts and rules.
     fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
-        let texts = ByLanguage::<Replies<Text>>::load(prompts, "telecom", languages)?;
-        for (language, texts) in texts.iter() {
-            texts.check(1).map_err(|hint| prompts.error(&format!("texts/telecom.{language}.toml"), None, hint))?;
-        }
+        let texts = ByLanguage::load_checked(prompts, "telecom", languages, |texts: &Replies<Text>| texts.check(1))?;
         let (texts, common) = (Arc::new(texts), Arc::new(ByLanguage::load(prompts, "common", languages)?));
         let language_rules = LanguageRules::read(prompts)?;
         let rules = TelecomRules::read(prompts)?;
@@ -250,6 +247,10 @@ impl Telecom {
 
 #[async_trait]
 impl Desk for Telecom {
+    fn prepare(&self) {
+        self.examples.prepare();
+    }
+
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut memory = Memory::of(&turn.state);
         self.settle_refund(turn, &mut memory).await?;

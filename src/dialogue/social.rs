@@ -135,13 +135,11 @@ impl SocialTexts {
     /// # Errors
     /// A file is missing or malformed, or has no text for [`Social::Other`].
     pub fn load(prompts: &Prompts, languages: &[Language]) -> Result<Self, PromptError> {
-        let texts: ByLanguage<Replies<Social>> = ByLanguage::load(prompts, "social", languages)?;
-        for (language, replies) in texts.iter() {
+        let check = |replies: &Replies<Social>| {
             let filled_in = Social::ALL.iter().filter(|topic| !replies.variants(**topic).is_empty());
-            let checked = replies.check_keys(filled_in.chain([&Social::Other]).copied(), 1);
-            checked.map_err(|hint| prompts.error(&format!("texts/social.{language}.toml"), None, hint))?;
-        }
-        Ok(Self(texts))
+            replies.check_keys(filled_in.chain([&Social::Other]).copied(), 1)
+        };
+        Ok(Self(ByLanguage::load_checked(prompts, "social", languages, check)?))
     }
 
     /// Returns the reply for the topic. The variant depends on the turn's number.

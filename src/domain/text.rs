@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use regex::Regex;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -19,6 +20,15 @@ mod token;
 pub use lexicon::Lexicon;
 pub use pattern::{InvalidPattern, Pattern, Window, match_mask};
 pub use token::{Spelling, Token, TokenStream};
+
+/// Compiles a regular expression that is written in the code.
+#[expect(
+    clippy::expect_used,
+    reason = "only a mistake in the code can fail here, and a test of each pattern compiles it"
+)]
+pub fn constant_regex(pattern: &'static str) -> Regex {
+    Regex::new(pattern).expect("a valid pattern")
+}
 
 /// Lower case, without diacritics, `đ` as `d` and `ł` as `l`: "Bảo hành Đúng" becomes "bao hanh dung".
 ///

@@ -37,7 +37,7 @@ struct Features {
     known: HashMap<String, (usize, f64)>,
 }
 
-/// Labels messages as the examples are labelled. It is trained when the first message needs it.
+/// Labels messages as the examples are labelled. It is trained by [`Classifier::prepare`], or when a message needs it.
 #[derive(Debug, Default)]
 pub struct Classifier {
     examples: Vec<Example>,
@@ -64,9 +64,18 @@ impl Classifier {
         Ok(Self { examples, model: OnceLock::new() })
     }
 
+    /// Trains the model, unless it is trained.
+    pub fn prepare(&self) {
+        self.trained();
+    }
+
     /// Returns the most likely label, or `None` if the message shares nothing with the examples.
     pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
-        self.model.get_or_init(|| Model::train(&self.examples)).classify(text)
+        self.trained().classify(text)
+    }
+
+    fn trained(&self) -> &Model {
+        self.model.get_or_init(|| Model::train(&self.examples))
     }
 
     /// Labels each part of the examples by a model that is trained on the others. Returns how many are right, and how many there

@@ -59,6 +59,21 @@ impl<T: serde::de::DeserializeOwned> ByLanguage<T> {
             .ok_or_else(|| prompts.error("texts", None, "no persona of this desk names a language".to_owned()))?;
         Ok(Self { texts, fallback })
     }
+
+    /// Loads texts like [`load`](Self::load), and checks those of each language. `check` explains a mistake to the person who edits
+    /// the file.
+    pub fn load_checked(
+        prompts: &Prompts,
+        desk: &str,
+        languages: &[Language],
+        check: impl Fn(&T) -> Result<(), String>,
+    ) -> Result<Self, PromptError> {
+        let all = Self::load(prompts, desk, languages)?;
+        for (language, texts) in all.iter() {
+            check(texts).map_err(|hint| prompts.error(&format!("texts/{desk}.{language}.toml"), None, hint))?;
+        }
+        Ok(all)
+    }
 }
 
 impl<T> ByLanguage<T> {

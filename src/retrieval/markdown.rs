@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 
+use crate::domain::text::constant_regex;
+
 /// Matches HTML tags and comments, including an unclosed comment.
-#[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
-static HTML: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|\z)|</?[a-zA-Z][^>]*>").expect("a constant pattern"));
+static HTML: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"(?s)<!--.*?(?:-->|\z)|</?[a-zA-Z][^>]*>"));
 
 /// The content below a heading, up to the next heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::domain::language::LanguageProfile;
-use crate::domain::text::Spelling;
+use crate::domain::text::{Spelling, constant_regex};
 
 /// A word in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,16 +69,11 @@ impl Stemming {
 }
 
 /// Numbers with their separators (`1.890.000`, `15.6`, `2,5`) before words.
-static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d+(?:[.,]\d+)+|[\p{L}\p{M}\p{N}]+"));
-static THOUSANDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\d{1,3}([.,]\d{3})+$"));
+static WORD: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"\d+(?:[.,]\d+)+|[\p{L}\p{M}\p{N}]+"));
+static THOUSANDS: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^\d{1,3}([.,]\d{3})+$"));
 /// `rtx4060`, `ddr4`, `gtx1650ti`; and `16gb`, `2x8gb`.
-static NAME_NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([a-z]{2,8})(\d{3,5})([a-z]{0,6})$"));
-static NUMBER_UNIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+(?:\.\d+)?)(\p{L}+)$"));
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and every one is compiled by the tests")]
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern")
-}
+static NAME_NUMBER: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^([a-z]{2,8})(\d{3,5})([a-z]{0,6})$"));
+static NUMBER_UNIT: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^(\d+(?:\.\d+)?)(\p{L}+)$"));
 
 impl Analyzer {
     /// # Errors

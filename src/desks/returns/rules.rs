@@ -198,6 +198,11 @@ impl ReturnsRules {
         })
     }
 
+    /// Trains the examples.
+    pub fn prepare(&self) {
+        self.examples.prepare();
+    }
+
     /// Parses a message by patterns, and by its likeness to examples where they do not understand it.
     pub fn parse(&self, text: &str) -> Utterance {
         guess::complete(self.parse_by_patterns(text), text, &self.examples)

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::order_number::groups;
 use crate::domain::identity::Phone;
+use crate::domain::text::constant_regex;
 
 /// Replaces such a number, so that no other number continues across it.
 const GONE: &str = " , ";
@@ -15,8 +16,7 @@ const GONE: &str = " , ";
 /// them with spaces or points. Their groups alone would look like numbers of orders.
 const GROUPED: &str = r"(?:(?:\+|\b)\d{1,3}[ .\u{a0}-]?)?(?:\(\+?\d{1,5}\)[ .\u{a0}-]?\d{2,8}\b(?:[ .\u{a0}-]\d{2,4}\b){0,3}|\b\d{3}[ .]\d{3}[ .-]\d{4})\b";
 
-#[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(GROUPED).expect("a constant pattern"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| constant_regex(GROUPED));
 
 /// The phone numbers in such groups, with their places.
 pub(super) fn grouped(text: &str) -> Vec<(Range<usize>, Phone)> {
