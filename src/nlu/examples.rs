@@ -194,10 +194,7 @@ impl Model {
                 *score += value * weight;
             }
         }
-        let highest = scores.iter().copied().fold(f64::MIN, f64::max);
-        let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
-        let sum: f64 = powers.iter().sum();
-        powers.into_iter().map(|power| power / sum).collect()
+        shares(&scores)
     }
 }
 
@@ -281,6 +278,60 @@ impl Nearest {
         let share = as_f64(known) / as_f64(words.len().max(1));
         similarities.iter().map(|similarity| similarity * share.sqrt()).collect()
     }
+}
+
+/// Tells to which group of examples a text belongs, by naive Bayes on the features of the texts. One pass over the examples trains it,
+/// so there may be many groups.
+#[derive(Debug, Default)]
+pub struct Groups {
+    features: Features,
+    /// For each feature, the groups that have it, with the logarithm of how much more than no group.
+    weights: Vec<Vec<(usize, f64)>>,
+    /// The logarithm of each group's size.
+    sizes: Vec<f64>,
+}
+
+/// What every group has of every feature: a word that a group lacks is unlikely there, and not impossible.
+const EVERYWHERE: f64 = 0.05;
+
+impl Groups {
+    /// Learns from examples with the position of their group. `count` is the number of groups.
+    pub fn new(examples: &[(usize, &str)], count: usize) -> Self {
+        let counts: Vec<Counts> = examples.iter().map(|(_, text)| self::count(text)).collect();
+        let features = Features::of(&counts);
+        let mut seen: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); features.known.len()];
+        let mut sizes = vec![EVERYWHERE * as_f64(features.known.len()); count];
+        for ((group, _), counts) in examples.iter().zip(&counts) {
+            for (feature, value) in features.vector(counts) {
+                *seen[feature].entry(*group).or_default() += value;
+                sizes[*group] += value;
+            }
+        }
+        let weight = |(group, value): (usize, f64)| (group, ((value + EVERYWHERE) / EVERYWHERE).ln());
+        let weights = seen.into_iter().map(|groups| groups.into_iter().map(weight).collect()).collect();
+        Self { features, weights, sizes: sizes.into_iter().map(f64::ln).collect() }
+    }
+
+    /// Returns how likely each group is, together 1.
+    pub fn probabilities(&self, text: &str) -> Vec<f64> {
+        let vector = self.features.vector(&count(text));
+        let length: f64 = vector.iter().map(|(_, value)| value).sum();
+        let mut scores: Vec<f64> = self.sizes.iter().map(|size| -length * size).collect();
+        for (feature, value) in vector {
+            for (group, weight) in &self.weights[feature] {
+                scores[*group] += value * weight;
+            }
+        }
+        shares(&scores)
+    }
+}
+
+/// Returns the probabilities that belong to logarithms.
+fn shares(scores: &[f64]) -> Vec<f64> {
+    let highest = scores.iter().copied().fold(f64::MIN, f64::max);
+    let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.into_iter().map(|power| power / sum).collect()
 }
 
 /// Every position once, with neighbours far apart: examples of one label stand together in a file.

@@ -13,13 +13,16 @@
 //!   one question that its section lists and that has most of the others: words of two listed questions together prove
 //!   nothing.
 //!
+//! - The **probability** that the passage's section answers is learned from the questions and texts of all sections
+//!   ([`Groups`]). A section that lists questions has half of its score from it.
+//!
 //! There is **no answer** if no passage has a coverage of [`MIN_COVERAGE`], where words that no document contains count
 //! as the rarest ones. As an exception, a catalogue row is an answer if the question names its category ("laptop for
-//! students"). Passages below that, or far below the best one, are not returned. The numbers were chosen with the first
+//! students"); so is a section that is very probable and lists a similar question. Passages below that, or far below the best one, are not returned. The numbers were chosen with the first
 //! 100 lines of `tests/data/retrieval.jsonl` and 40 of `tests/data/unanswerable.jsonl`.
 //!
 //! A question that says little ("and on Sundays?") belongs to the [`Subject`] of the conversation: of the passages that have
-//! its words, those about the subject come first.
+//! its words, those about the subject come first. In the subject's document, a similar listed question is enough for an answer.
 //!
 //! Crates for BM25 compute a score, but neither coverage nor credits.
 
@@ -36,7 +39,7 @@ use super::{Passage, Query, RetrievalError, Subject};
 use crate::config::ChunkConfig;
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
-use crate::nlu::examples::Nearest;
+use crate::nlu::examples::{Groups, Nearest};
 
 mod question;
 mod rank;
@@ -72,6 +75,10 @@ pub struct LexicalIndex {
     questions: Nearest,
     /// The chunks of each question's section.
     answers: Vec<Vec<usize>>,
+    /// Tells which section a question belongs to.
+    sections: Groups,
+    /// The section of each chunk in `sections`, if it lists questions.
+    section_of: Vec<Option<usize>>,
     /// The chunk of each entry of `listed_terms`: a question and a chunk that lists it.
     listed: Vec<usize>,
     /// The entries of `listed` whose question has a term.
@@ -157,9 +164,24 @@ impl LexicalIndex {
             piece.questions.iter().for_each(|question| sections.entry(question).or_default().push(n));
         }
         let questions = Nearest::new(sections.keys().copied());
+        let (section_of, sections_learned) = learn_sections(&pieces, sections.values());
         let answers = sections.into_values().collect();
         let rules = rules.clone();
-        Self { rules, postings, lengths, written_in, questions, answers, listed, listed_terms, report, pieces }
+        let sections = sections_learned;
+        Self {
+            rules,
+            postings,
+            lengths,
+            written_in,
+            questions,
+            answers,
+            sections,
+            section_of,
+            listed,
+            listed_terms,
+            report,
+            pieces,
+        }
     }
 
     /// Removes pages that also exist in this language.
@@ -253,12 +275,40 @@ impl LexicalIndex {
         likeness
     }
 
+    /// Returns, for each chunk, how likely it is that its section answers a question.
+    fn probabilities(&self, question: &str) -> Vec<f64> {
+        let of_sections = self.sections.probabilities(question);
+        let of_chunk = |section: &Option<usize>| section.and_then(|n| of_sections.get(n)).copied().unwrap_or_default();
+        self.section_of.iter().map(of_chunk).collect()
+    }
+
     /// Returns the inverse document frequency of a term: BM25's ln(1 + (N − n + ½)/(n + ½)), highest for a term that no
     /// passage contains. The ½ in the numerator keeps words relevant in a folder with few pages.
     fn idf(&self, term: &Term) -> f64 {
         let (all, with) = (as_f64(self.pieces.len()), as_f64(self.postings.get(term).map_or(0, Vec::len)));
         0.5 + (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
+}
+
+/// Learns the sections from their questions and texts. `listed` are the chunks of each question's section.
+fn learn_sections<'a>(
+    pieces: &[Arc<Chunk>],
+    listed: impl Iterator<Item = &'a Vec<usize>>,
+) -> (Vec<Option<usize>>, Groups) {
+    let mut numbers: BTreeMap<&Vec<usize>, usize> = BTreeMap::new();
+    for chunks in listed {
+        let next = numbers.len();
+        numbers.entry(chunks).or_insert(next);
+    }
+    let mut section_of = vec![None; pieces.len()];
+    let mut examples: Vec<(usize, &str)> = Vec::new();
+    for (chunks, section) in &numbers {
+        chunks.iter().for_each(|chunk| section_of[*chunk] = Some(*section));
+        examples.extend(chunks.iter().map(|chunk| (*section, pieces[*chunk].text.as_str())));
+        let first = chunks.first().map(|chunk| &pieces[*chunk]);
+        examples.extend(first.into_iter().flat_map(|piece| &piece.questions).map(|text| (*section, text.as_str())));
+    }
+    (section_of, Groups::new(&examples, numbers.len()))
 }
 
 fn terms_of(words: &[Token], rules: &Words) -> Vec<Term> {

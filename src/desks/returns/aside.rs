@@ -15,7 +15,10 @@ use crate::domain::{Kind, Metadata};
 /// A question outside of the flow.
 pub(super) enum Aside<'a> {
     Ticket(&'a Ticket),
-    Policy,
+    /// A question that the documents answer. What the message wants apart from it goes on, unless a person decides about it.
+    Policy {
+        keeps_wish: bool,
+    },
     ReturnNumber(RmaNumber),
     SmallTalk(Social),
 }
@@ -23,10 +26,8 @@ pub(super) enum Aside<'a> {
 impl<'a> Aside<'a> {
     fn of(state: &State, utterance: &Utterance, ticket: Option<&'a Ticket>) -> Option<Self> {
         match (ticket, &state.meta.last_rma) {
-            (Some(ticket), _) if utterance.asks(Topic::Ticket) || awaits(state, utterance, ticket) => {
-                Some(Self::Ticket(ticket))
-            }
-            _ if utterance.asks(Topic::Policy) => Some(Self::Policy),
+            (Some(ticket), _) if utterance.asks(Topic::Ticket) => Some(Self::Ticket(ticket)),
+            _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: true }),
             (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
             _ => utterance.social().map(Self::SmallTalk),
         }
@@ -35,7 +36,7 @@ impl<'a> Aside<'a> {
     /// Returns the rest of the message, which does not answer what the desk asked before.
     pub fn rest(&self, utterance: &Utterance) -> Utterance {
         match self {
-            Self::Policy => rules::without_question(utterance.clone()),
+            Self::Policy { keeps_wish } => rules::without_question(utterance.clone(), *keeps_wish),
             Self::Ticket(_) | Self::ReturnNumber(_) | Self::SmallTalk(_) => Utterance::default(),
         }
     }
@@ -79,11 +80,16 @@ impl Returns {
         let utterance = &message.utterance;
         let aside = Aside::of(before, utterance, ticket);
         if may_be_for_agent {
-            return aside.filter(|aside| !matches!(aside, Aside::SmallTalk(_)));
+            let from_ticket = || ticket.filter(|ticket| awaits(before, utterance, ticket)).map(Aside::Ticket);
+            return aside.filter(|aside| !matches!(aside, Aside::SmallTalk(_))).or_else(from_ticket);
         }
-        let from_documents =
-            || self.documents_answer(turn, (before, after), utterance, &message.text).then_some(Aside::Policy);
-        let from_ticket = || ticket.filter(|ticket| asks_again(before, after, utterance, ticket)).map(Aside::Ticket);
+        let from_documents = || {
+            let is_answered = self.documents_answer(turn, (before, after), utterance, &message.text);
+            is_answered.then_some(Aside::Policy { keeps_wish: before.phase != Phase::Over })
+        };
+        let is_waiting =
+            |ticket: &&Ticket| awaits(before, utterance, ticket) || asks_again(before, after, utterance, ticket);
+        let from_ticket = || ticket.filter(is_waiting).map(Aside::Ticket);
         aside.or_else(from_documents).or_else(from_ticket)
     }
 
@@ -97,7 +103,7 @@ impl Returns {
     ) -> Result<(), DeskError> {
         match aside {
             Aside::Ticket(ticket) => self.send_ticket_status(turn, state, ticket).await,
-            Aside::Policy => self.answer_question(turn, state, text).await,
+            Aside::Policy { .. } => self.answer_question(turn, state, text).await,
             Aside::ReturnNumber(number) => {
                 let values = [("rma_number", number.as_str())];
                 self.send(turn, state, Kind::Reply, Scenario::ReturnNumber, &values).await

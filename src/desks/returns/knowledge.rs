@@ -2,12 +2,12 @@
 
 use super::Returns;
 use super::route::{Step, Worker, route};
-use super::rules::Utterance;
+use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
-use super::state::{Question, State};
+use super::state::{Intent, Phase, Question, State};
 use super::texts::VariantPicker;
 use crate::desks::{DeskError, Turn};
-use crate::dialogue::answer;
+use crate::dialogue::{answer, retrieve};
 use crate::domain::{Kind, Metadata};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
@@ -16,6 +16,10 @@ use crate::retrieval::{Passage, Query};
 /// How many passages are searched, and how many of them are quoted.
 const PASSAGES: usize = 4;
 const QUOTES: usize = 2;
+/// A second passage with less than this share of the best score is about something else.
+const WORTH_QUOTING: f64 = 0.8;
+/// The score from which a passage answers better than the news that a person is still deciding.
+const SURE: f64 = 0.5;
 
 impl Returns {
     /// Whether the documents answer a message that the flow can do nothing with. A customer who hesitates over a yes, or who argues
@@ -34,7 +38,10 @@ impl Returns {
             Step::Ask(question) if before.open_question() == Some(question) && !has_changed(before, after) => {
                 after.case.help.is_none() && !(asks_for_yes && utterance.hesitates())
             }
-            _ => false,
+            // A question is answered before the desk asks whose order it is.
+            Step::Ask(Question::OrderNumber | Question::Contact) => asks_in_general(utterance),
+            // So is one while a person decides.
+            _ => is_with_person(before) && asks_in_general(utterance),
         };
         let is_social = utterance.greets() || utterance.says_goodbye();
         if !is_unclear || is_social || utterance.names_order_or_contact() {
@@ -42,6 +49,10 @@ impl Returns {
         }
         let query = Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        if is_with_person(before) {
+            let best = || knowledge.find_by_words(folders, &query).passages.first().map_or(0.0, |best| best.score);
+            return read_text(text.len(), best) >= SURE;
+        }
         // "Is that final?" is about the yes, and not about final sale.
         let is_question = utterance.has_question() && !asks_for_yes;
         read_text(text.len(), || answer::is_answered(knowledge, folders, &query, is_question))
@@ -54,10 +65,17 @@ impl Returns {
         state: &mut State,
         question: &str,
     ) -> Result<(), DeskError> {
-        let query = Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
-        let find = self.services.knowledge.find(&turn.persona.knowledge, &query);
+        let (language, folders) = (turn.language(), turn.persona.knowledge.clone());
+        let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: false };
+        let knowledge = self.services.knowledge.clone();
+        let find = retrieve::find(&knowledge, turn, question, query);
         let found = turn.step("retrieve").take(find).await;
-        let passages: &[Passage] = &found.passages[..found.passages.len().min(QUOTES)];
+        let best = found.passages.first().map_or(0.0, |best| best.score);
+        let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
+        let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
+        let quoted: Vec<Passage> =
+            quoted.map(|passage| Passage { text: excerpt(passage), ..passage.clone() }).collect();
+        let passages = quoted.as_slice();
         let metadata = answer::cite(turn, &found, passages).await?;
         let texts = self.texts.get(answer::language_of(turn, passages));
         let Some(metadata) = metadata else {
@@ -74,6 +92,19 @@ impl Returns {
         turn.say_with(Kind::Reply, &text, metadata).await?;
         Ok(())
     }
+}
+
+fn is_with_person(state: &State) -> bool {
+    state.phase == Phase::Over && state.handoff.ticket().is_some()
+}
+
+/// Whether the message asks something that is not about the customer's own order.
+fn asks_in_general(utterance: &Utterance) -> bool {
+    let is_own = utterance.wants(Intent::OrderStatus)
+        || utterance.asks(Topic::ReturnStatus)
+        || utterance.asks(Topic::Ticket)
+        || utterance.requests(Topic::Label);
+    utterance.has_question() && !is_own && !utterance.wants_person()
 }
 
 /// Whether the message said something about what the customer wants.

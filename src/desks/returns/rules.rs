@@ -68,17 +68,17 @@ pub enum Topic {
     NothingCame,
 }
 
-/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, or damage or a wish that it
-/// names as well. Nothing else in it answers what the desk asked before.
+/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, damage that it names as well,
+/// or a wish if `keeps_wish`. Nothing else in it answers what the desk asked before.
 #[must_use]
-pub fn without_question(mut utterance: Utterance) -> Utterance {
+pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance {
     if [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket].contains(&Some(Answer::Yes)) {
         utterance.set(Act::Ask(Topic::Policy), false);
         utterance.set(Act::Question, false);
         return utterance;
     }
     let (reports_damage, equivocates) = (utterance.reports(Topic::Damage), utterance.equivocates());
-    let wish = utterance.intent.filter(|intent| *intent != Intent::Other && utterance.asks(Topic::Policy));
+    let wish = utterance.intent.filter(|intent| *intent != Intent::Other && keeps_wish);
     let intent = if reports_damage { Some(Intent::Return) } else { wish };
     if intent.is_none() {
         return Utterance::default();

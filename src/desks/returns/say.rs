@@ -36,6 +36,7 @@ impl Returns {
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
             Question::Contact if state.case.help == Some(Help::Purpose) => (kind::ORDER_PROMPT, Scenario::WhyContact),
             Question::Contact if state.case.help == Some(Help::Missing) => (kind::ORDER_PROMPT, Scenario::NoContact),
+            Question::Confirm if state.case.adds_detail => (kind::ORDER_CONFIRM, Scenario::DetailNoted),
             Question::OrderNumber | Question::OtherOrder if state.case.help.is_some() => {
                 (kind::ORDER_PROMPT, Scenario::NoOrderNumber)
             }

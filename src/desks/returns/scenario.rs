@@ -65,6 +65,7 @@ scenarios! {
     ConfirmDoubleCharge = "confirm_double_charge" ["order_number" "item_names"] neutral,
     ConfirmAddressChange = "confirm_address_change" ["order_number" "item_names"] neutral,
     ConfirmInvoice = "confirm_invoice" ["order_number" "item_names"] neutral,
+    DetailNoted = "detail_noted" ["order_number"] neutral,
     ConfirmAllPieces = "confirm_all_pieces" ["order_number" "item_names" "refund_amount"] neutral,
     AskOtherOrder = "ask_other_order" [] neutral,
     Declined = "declined" [] decision,

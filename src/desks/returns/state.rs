@@ -107,6 +107,8 @@ pub struct Case {
     pub repeats: u32,
     /// This message was only an aside, which was answered.
     pub is_aside: bool,
+    /// This message adds something to the request that the desk asks about, such as the new address.
+    pub adds_detail: bool,
     /// This message contains a no or a "wait" and does not ask for a return, so a language model makes none on it.
     pub is_held_back: bool,
     /// This message may name an order in a way that the rules cannot read.
@@ -139,7 +141,7 @@ impl Case {
     /// Returns how often in a row the question has been repeated once it is asked now.
     pub fn repetitions(&self, question: Question) -> u32 {
         match self.last_question {
-            Some(last) if last.is_like(question) => self.repeats + u32::from(!self.is_aside),
+            Some(last) if last.is_like(question) => self.repeats + u32::from(!self.is_aside && !self.adds_detail),
             _ => 0,
         }
     }

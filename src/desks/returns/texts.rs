@@ -35,6 +35,8 @@ pub struct Lines {
     pub delivered: String,
     pub items: String,
     pub tracking: String,
+    /// Below the status of an order that has not arrived: the day is not known. Without values.
+    pub arrival: String,
     pub returned: String,
     /// With `{name}` and `{quantity}`.
     pub item: String,

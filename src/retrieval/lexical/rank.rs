@@ -33,6 +33,12 @@ const PAGE_BESIDE_PRICE: f64 = 0.7;
 pub const FEW_WORDS: usize = 2;
 /// The similarity to a listed question from which a section of the subject answers a question without meaningful words.
 const FOLLOWING: f64 = 0.3;
+/// The probability from which a section answers a question that is somewhat like one that it lists.
+const LIKELY: f64 = 0.8;
+/// The share of a section's probability in the score.
+const LEARNED: f64 = 0.5;
+/// The same for a question with such words.
+const FOLLOWING_MORE: f64 = 0.45;
 /// The weight of the subject's words, of its document, and of both for a question that says enough by itself.
 const SUBJECT: f64 = 1.5;
 const SAME_DOCUMENT: f64 = 1.5;
@@ -49,6 +55,8 @@ pub(super) struct Hit {
     likeness: f64,
     /// The same, also where the passage has none of the content.
     raw_likeness: f64,
+    /// How likely it is that its section answers, by the questions of all sections.
+    probability: f64,
     /// Whether it answers as a part of the subject's document.
     follows: bool,
     /// Whether it is a catalogue row of a category that the question names.
@@ -66,7 +74,9 @@ pub(super) fn rank(query: &Query, subject: Option<&Subject>, index: &LexicalInde
     // One word of several is chance, unless the question is like one of the section.
     let is_covered =
         |hit: &Hit| hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= FOLLOWING);
-    hits.retain(|hit| hit.named || hit.follows || is_covered(hit) || hit.likeness >= MIN_LIKENESS);
+    let is_likely =
+        |hit: &Hit| hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING && hit.coverage >= LIKELY_COVERAGE;
+    hits.retain(|hit| hit.named || hit.follows || is_covered(hit) || hit.likeness >= MIN_LIKENESS || is_likely(hit));
     let mut hits = ordered(hits, question, language, index);
     index.keep_own_language(&mut hits, language, |hit| hit.piece);
     let best = hits.first().map_or(0.0, |hit| hit.score);
@@ -106,6 +116,8 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
             let is_alike = hit.raw_likeness >= FOLLOWING;
             hit.follows = (is_same && (is_alike || hit.score > 0.0)) || (coverage >= MIN_COVERAGE && is_alike);
             hit.score = hit.score.max(hit.raw_likeness);
+        } else if is_same {
+            hit.follows = hit.raw_likeness >= FOLLOWING_MORE || (hit.probability >= LIKELY && hit.coverage > 0.0);
         }
         let near = if is_same { SAME_DOCUMENT } else { 0.0 };
         hit.score *= (1.0 + weight * (near + SUBJECT * score)) / (1.0 + weight * (SAME_DOCUMENT + SUBJECT));
@@ -187,6 +199,7 @@ fn met(question: &Question, pages_only: bool, has_subject: bool, index: &Lexical
         return Vec::new();
     }
     let Totals { score, coverage, words } = totals(question, index);
+    let probabilities = index.probabilities(&question.text);
     let mut named = vec![false; index.pieces.len()];
     question.named_categories(index).into_iter().for_each(|piece| named[piece] = true);
     let hits = (0..index.pieces.len()).map(|piece| {
@@ -194,9 +207,13 @@ fn met(question: &Question, pages_only: bool, has_subject: bool, index: &Lexical
         let is_likely = if to_cover > 0.0 { coverage[piece] >= LIKELY_COVERAGE } else { likeness[piece] >= ALIKE };
         let raw_likeness = likeness[piece];
         let likeness = if is_likely { raw_likeness } else { 0.0 };
+        let probability = probabilities[piece];
         let score = score[piece].max(likeness);
+        let learns = index.section_of[piece].is_some();
+        let score = if learns { (1.0 - LEARNED) * score + LEARNED * probability } else { score };
         let (coverage, words) = (coverage[piece], words[piece]);
-        Hit { piece, score, coverage, words, likeness, raw_likeness, named: named[piece], follows: false }
+        let (named, follows) = (named[piece], false);
+        Hit { piece, score, coverage, words, likeness, raw_likeness, probability, named, follows }
     });
     hits.filter(|hit| !pages_only || index.pieces[hit.piece].product.is_none()).collect()
 }

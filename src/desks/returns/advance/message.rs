@@ -47,6 +47,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         is_goodbye: utterance.says_goodbye(),
         is_held_back: utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return),
         is_aside: is_aside(utterance),
+        adds_detail: asked == Some(Question::Confirm) && adds_detail(&state.case, utterance),
         help: help_for(utterance),
         damage_told: state.case.damage_told || utterance.reports(Topic::Damage),
         ..state.case
@@ -111,6 +112,16 @@ fn is_aside(utterance: &Utterance) -> bool {
     *utterance == Utterance::default()
 }
 
+/// Whether the message adds to a request for a person: it neither answers nor asks.
+fn adds_detail(case: &Case, utterance: &Utterance) -> bool {
+    case.intent.is_some_and(Intent::is_request)
+        && utterance.answer_to_ticket.is_none()
+        && !utterance.has_question()
+        && !utterance.hesitates()
+        && !utterance.explanation.is_empty()
+        && utterance.intent.is_none_or(|intent| Some(intent) == case.intent)
+}
+
 /// Whether the items that the message names matter. An order is cancelled as a whole: a yes to that which names some of its items
 /// does not count.
 fn is_about_items(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
@@ -146,6 +157,7 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
     counts.is_some_and(|question| route(state) == Step::Ask(question))
         && state.case.repeats >= OFFERS_PERSON
         && !is_aside(utterance)
+        && !state.case.adds_detail
         && !utterance.names_order_or_contact()
 }
 

@@ -133,7 +133,7 @@ impl AnswerRules {
         Reading {
             answer,
             answer_to_cancel: if seen.states(&keeping) { Some(Answer::No) } else { at_offer.answer() },
-            answer_to_ticket: at_ticket.answer(),
+            answer_to_ticket: at_ticket.answer().or_else(|| at_ticket.begins_with_yes().then_some(Answer::Yes)),
             mentions_cancel: cancelling.contains(&true),
             hesitates: (seen.hesitates && answer != Some(Answer::Yes))
                 || matches!(answer, Some(Answer::No | Answer::Cancel)),
@@ -194,6 +194,8 @@ struct Seen<'s> {
     hesitates: bool,
     /// The same, except for words that belong to a question: "do I keep the box?".
     wavers: bool,
+    /// A clause that does not ask says "wait" or "but".
+    stops: bool,
     /// A question only doubts the answer: "right?".
     doubts: bool,
     /// The message thanks: "ok thanks" may mean that all is settled.
@@ -239,6 +241,7 @@ impl<'s> Seen<'s> {
             wavers: any(&|clause| {
                 denies_before_asking(clause) || stops(clause) || (!clause.asks && has(&statement_brakes, clause))
             }),
+            stops: any(&|clause| !clause.asks && stops(clause)),
             doubts: any(&|clause| clause.asks && is_tag[clause.words.clone()].iter().all(|word| *word)),
             thanks: of(&rules.thanks).contains(&true),
             no: of(&rules.no),
@@ -269,6 +272,13 @@ impl<'s> Seen<'s> {
     /// Whether a clause that neither asks nor doubts has a flagged word.
     fn states(&self, flags: &[bool]) -> bool {
         self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && !has(&self.unsure, clause))
+    }
+
+    /// Whether the first clause is a yes and nothing takes it back. Enough for what only calls a person: "yes. and don't forget the lid".
+    fn begins_with_yes(&self) -> bool {
+        let Some(first) = self.clauses.first() else { return false };
+        let is_yes = !first.asks && has(&self.yes, first) && self.allowed[first.words.clone()].iter().all(|word| *word);
+        is_yes && !self.doubts && !self.stops
     }
 
     /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide"), not even thanks.

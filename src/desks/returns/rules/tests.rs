@@ -65,11 +65,11 @@ fn question_after_a_yes_leaves_the_yes() {
     let rules = rules();
     let both = rules.parse("yes, only the socks. who pays the shipping?");
     assert!(both.asks(Topic::Policy) && both.affirms());
-    let rest = without_question(both);
+    let rest = without_question(both, true);
     assert!(rest.affirms() && !rest.asks(Topic::Policy) && rest.text.contains("socks"), "{rest:?}");
     let question = rules.parse("ok, who pays the shipping?");
     assert!(question.asks(Topic::Policy) && !question.affirms());
-    assert_eq!(without_question(question), Utterance::default());
+    assert_eq!(without_question(question, true), Utterance::default());
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn wish_next_to_question_is_kept() {
     ] {
         let utterance = rules.parse(text);
         assert_eq!((utterance.asks(Topic::Policy), utterance.intent), (true, intent), "{text}");
-        assert_eq!(without_question(utterance).intent, intent, "{text}");
+        assert_eq!(without_question(utterance, true).intent, intent, "{text}");
     }
     let status = rules.parse("tell me what happened to my package");
     assert_eq!((status.asks(Topic::Policy), status.intent), (false, Some(Intent::OrderStatus)));

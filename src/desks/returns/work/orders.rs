@@ -156,6 +156,9 @@ impl Returns {
                 text.push_str(&fill(line, &[("value", &value)]));
             }
         }
+        if matches!(order.status, OrderStatus::Pending | OrderStatus::Shipped) {
+            text = format!("{text}\n{}", texts.lines.arrival);
+        }
         let status = status_of(&order);
         let said = Event::after_texts(variants, Event::StatusShown);
         turn.say_with(kind::ORDER_STATUS, &text, Metadata::of(kind::ORDER_STATUS).with("order", status)).await?;

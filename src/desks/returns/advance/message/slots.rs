@@ -16,6 +16,9 @@ pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option
         return;
     }
     match utterance.order() {
+        // "VAT number IT01234567890" belongs to the request that the desk asks about.
+        Some(found)
+            if asked == Some(Question::Confirm) && is_request(state) && found.confidence != Confidence::Named => {}
         Some(found) if names_another_order(state, utterance) => {
             state.forget_order();
             if state.meta.tried.as_ref() == Some(&found.number) && !state.meta.contact_fits {
@@ -47,6 +50,10 @@ pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option
         state.case.other_contact = utterance.other_contact().map(|other| other.as_str().to_owned());
         state.case.contact_given = true;
     }
+}
+
+fn is_request(state: &State) -> bool {
+    state.case.intent.is_some_and(Intent::is_request)
 }
 
 /// Whether the desk asks for a number or a contact after a look-up that found nothing.
