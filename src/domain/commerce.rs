@@ -4,12 +4,14 @@
 //! - [`money`]: amounts in minor units
 //! - [`order`]: orders, their items and their customers
 //! - [`order_number`]: order numbers
+//! - [`payment`]: payments, and what a provider reports about them
 //! - [`tenant`]: the settings of a shop that sells over WhatsApp
 
 pub mod catalog;
 pub mod money;
 pub mod order;
 pub mod order_number;
+pub mod payment;
 pub mod tenant;
 
 pub use catalog::{CatalogItem, ItemId};
