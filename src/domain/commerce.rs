@@ -1,6 +1,7 @@
 //! Shops, their goods, orders and money.
 //!
 //! - [`catalog`]: the goods of a shop
+//! - [`consent`]: what a customer agreed to receive
 //! - [`money`]: amounts in minor units
 //! - [`order`]: orders, their items and their customers
 //! - [`order_number`]: order numbers
@@ -8,6 +9,7 @@
 //! - [`tenant`]: the settings of a shop that sells over WhatsApp
 
 pub mod catalog;
+pub mod consent;
 pub mod money;
 pub mod order;
 pub mod order_number;
