@@ -19,6 +19,7 @@ mod rma;
 pub mod seed;
 mod serve;
 mod signals;
+mod tenant;
 mod traces;
 pub mod upsert_warranty;
 
@@ -48,12 +49,14 @@ enum Command {
     Doctor(doctor::Args),
     /// Import a list of warranties, all rows or none
     UpsertWarranty(upsert_warranty::Args),
-    /// Import a list of orders or return policies, all rows or none
+    /// Import a list of orders, return policies or goods, all rows or none
     Import(import::Args),
     /// Advance an RMA to its next status, or resolve an escalation
     Rma(rma::Args),
     /// List, approve or reject refund cases
     Refund(refund::Args),
+    /// Add, change or list shops that sell over WhatsApp
+    Tenant(tenant::Args),
     /// Export or erase the personal data of one customer
     Customer(customer::Args),
     /// Create sample data for trying things out
@@ -107,6 +110,7 @@ async fn run(command: Command) -> ExitCode {
         Command::Import(args) => import::run(&args).await,
         Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,
         Command::Refund(args) => with_config(async |config| refund::run(config, &args).await).await,
+        Command::Tenant(args) => with_config(async |config| tenant::run(config, &args).await).await,
         Command::Customer(args) => with_config(async |config| customer::run(config, &args).await).await,
         Command::Seed(args) => with_config(async |config| seed::run(config, &args).await).await,
         Command::Doctor(args) => doctor::run(&args).await,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 mod auth;
+mod commerce;
 mod embed;
 mod env;
 mod http;
@@ -25,6 +26,7 @@ mod telecom;
 mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
+pub use commerce::CommerceConfig;
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use http::HttpConfig;
@@ -62,6 +64,7 @@ pub struct Config {
     pub retail: RetailConfig,
     pub returns: ReturnsConfig,
     pub telecom: TelecomConfig,
+    pub commerce: CommerceConfig,
     pub mail: MailConfig,
     pub grounding: GroundingConfig,
     pub evals: EvalConfig,
@@ -172,6 +175,7 @@ impl Config {
             retail: RetailConfig::read(env_ref),
             returns: ReturnsConfig::read(env_ref),
             telecom: TelecomConfig::read(env_ref),
+            commerce: CommerceConfig::read(env_ref),
             shops,
             mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
@@ -208,6 +212,7 @@ mod tests {
                 "key 2 has 15 characters, but a key needs at least 16",
             ),
             ("X_API_KEYS", "acme:", "key 1 has 0 characters"),
+            ("TENANT_SECRET_KEY", "0123456789abcdef", "must have at least 32 characters"),
             (
                 "CORS_ORIGINS",
                 "*",

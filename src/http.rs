@@ -25,6 +25,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use logged_path::logged_path;
 
 mod access;
 mod body;
@@ -43,6 +44,7 @@ mod history;
 mod json;
 mod labels;
 mod limit;
+mod logged_path;
 mod messages;
 mod problem;
 mod refusals;
@@ -62,8 +64,8 @@ pub fn router(app: Arc<App>) -> Router {
     let cors = cors(&app.config.http.cors_origins);
     let span = |request: &Request<_>| {
         let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
-        // Log the path only: a query may hold a token.
-        tracing::info_span!("request", method = %request.method(), path = request.uri().path(), request.id = id)
+        let path = logged_path(request.uri(), request.extensions());
+        tracing::info_span!("request", method = %request.method(), path, request.id = id)
     };
     let router = api
         .merge(docs::routes(openapi))

@@ -69,13 +69,14 @@ impl MailTemplates {
         let mut texts = Self { templates, languages: languages.to_vec() };
         for name in names {
             for language in languages {
-                let file = format!("{folder}/{name}.{language}.md");
-                let content = prompts.text(&file)?.to_owned();
+                let files = prompts.files_for(*language, |code| format!("{folder}/{name}.{code}.md"));
+                let file = &files[0];
+                let content = prompts.text(file)?.to_owned();
                 if subject_and_text(&content).is_none() {
                     let hint = "the first line must be 'Subject: …', with an empty line below".to_owned();
-                    return Err(prompts.error(&file, Some(1), hint));
+                    return Err(prompts.error(file, Some(1), hint));
                 }
-                let wrong = |cause: minijinja::Error| prompts.error(&file, cause.line(), cause.to_string());
+                let wrong = |cause: minijinja::Error| prompts.error(file, cause.line(), cause.to_string());
                 texts.templates.add_template_owned(template_key(name, *language), content).map_err(wrong)?;
                 texts.render(name, *language, sample).map_err(|error| wrong(error.cause))?;
             }

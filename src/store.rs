@@ -13,6 +13,7 @@
 //! - [`returns`]: RMAs with their labels, tickets and escalations
 //! - [`accounts`]: telecom accounts with their plans and invoices; [`refund_cases`]: claims for money
 //!   back; [`sample_accounts`]: sample data; [`account_snapshot`]: their rows as of one question
+//! - [`tenants`]: shops that sell over WhatsApp; [`catalog`]: their goods; [`sample_tenants`]: sample data
 //! - [`mails`]: mails to customers; [`attempts`]: failed attempts to prove whose order or account it is
 //! - [`audit`], [`console_audit`]: the audit logs of business changes and of the console
 //! - [`vectors`]: vectors of texts, in collections
@@ -45,6 +46,7 @@ pub mod account_snapshot;
 pub mod accounts;
 pub mod attempts;
 pub mod audit;
+pub mod catalog;
 pub mod console_audit;
 pub mod conversations;
 mod entities;
@@ -70,7 +72,9 @@ pub mod retention;
 pub mod returns;
 pub mod sample_accounts;
 pub mod sample_shop;
+pub mod sample_tenants;
 pub mod settings;
+pub mod tenants;
 mod transaction;
 pub mod turns;
 pub mod unanswered;

@@ -1,5 +1,6 @@
 //! `frontdesk import`: imports lists of the shop's own system.
 //!
+//! - [`catalog`]: goods of a shop that sells over WhatsApp, as CSV
 //! - [`orders`]: orders with their customers and items, as CSV or JSON
 //! - [`policies`]: return policies, as CSV
 
@@ -7,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+pub mod catalog;
 pub mod orders;
 pub mod policies;
 
@@ -22,6 +24,8 @@ enum What {
     Orders(orders::Args),
     /// Replace the shop's return policies
     Policies(policies::Args),
+    /// Import the goods of a shop that sells over WhatsApp, all rows or none
+    Catalog(catalog::Args),
 }
 
 /// Runs the command, prints the result or the error, and returns the exit code.
@@ -29,5 +33,6 @@ pub async fn run(args: &Args) -> ExitCode {
     match &args.what {
         What::Orders(args) => orders::run(args).await,
         What::Policies(args) => policies::run(args).await,
+        What::Catalog(args) => catalog::run(args).await,
     }
 }

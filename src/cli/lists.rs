@@ -101,6 +101,9 @@ pub struct ImportReport {
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,
+    /// Entries that the list lacks. `None`: the import leaves those alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<u64>,
     /// Refused rows.
     pub refused: u64,
     /// Rows that repeat an earlier one, which the other counts leave out.
@@ -122,6 +125,12 @@ pub struct ImportReport {
     pub place: &'static str,
     #[serde(skip)]
     pub skip_invalid: bool,
+    /// What the entries are if they are not rows: `orders`, `items`.
+    #[serde(skip)]
+    pub entries: &'static str,
+    /// Whether the command has `--skip-invalid`.
+    #[serde(skip)]
+    pub may_skip_invalid: bool,
 }
 
 /// How long an import took.
@@ -161,9 +170,13 @@ impl ImportReport {
 impl Report for ImportReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { new, changed, unchanged, refused, .. } = self;
-        // Warranties are rows; orders can have several.
-        let (entries, rows) = if self.repeated.is_some() { ("", "") } else { (" orders", " rows") };
-        writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged{entries}, {refused} refused{rows}")?;
+        let (space, rows) = if self.entries.is_empty() { ("", "") } else { (" ", " rows") };
+        let removed = self.removed.map(|removed| format!("{removed} removed, ")).unwrap_or_default();
+        let entries = self.entries;
+        writeln!(
+            out,
+            "{new} new, {changed} changed, {removed}{unchanged} unchanged{space}{entries}, {refused} refused{rows}"
+        )?;
         write_refused(out, self.place, &self.refused_rows, self.refused_rows_not_shown)
     }
 
@@ -186,10 +199,11 @@ impl Report for ImportReport {
         let written = self.new + self.changed;
         match self.timing {
             _ if self.dry_run => writeln!(out, "dry run: nothing was written"),
-            _ if !self.written => {
+            _ if !self.written && self.may_skip_invalid => {
                 writeln!(out, "nothing was written; fix the refused rows, or write the others with --skip-invalid")
             }
-            None => writeln!(out, "written: {written} orders"),
+            _ if !self.written => writeln!(out, "nothing was written; fix the refused rows"),
+            None => writeln!(out, "written: {written} {}", self.entries),
             Some(Timing { seconds, rows_per_second, locked_seconds }) => writeln!(
                 out,
                 "written: {written} rows in {seconds:.3} s ({rows_per_second} rows/s), {locked_seconds:.3} s of it in the writing \

@@ -10,8 +10,10 @@ use crate::domain::TenantId;
 use crate::store::Store;
 use crate::store::sample_accounts::SampledAccounts;
 use crate::store::sample_shop::Sampling;
+use crate::store::sample_tenants::SampledTenants;
 
 pub mod accounts;
+pub mod commerce;
 pub mod sample;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -38,6 +40,9 @@ enum What {
         #[arg(long, value_name = "NAME", default_value_t)]
         tenant: TenantId,
     },
+    /// Create two shops that sell over WhatsApp, savanna and kijani, with like-named goods. They are the same on every machine.
+    /// Running it again resets them
+    Commerce,
 }
 
 /// Runs the command and prints what it created.
@@ -46,6 +51,7 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     match &args.what {
         What::Returns { tenant, force } => seed_orders(&config, &store, tenant, *force).await,
         What::Telecom { tenant } => seed_accounts(&store, tenant).await,
+        What::Commerce => seed_shops(&store).await,
     }
 }
 
@@ -87,6 +93,23 @@ async fn seed_accounts(store: &Store, tenant: &TenantId) -> anyhow::Result<()> {
         SampledAccounts::RealAccounts(count) => bail!(
             "nothing was written: the shop {tenant} already has {count} other plans, subscriptions or invoices. \
              Name another shop with --tenant"
+        ),
+    }
+}
+
+async fn seed_shops(store: &Store) -> anyhow::Result<()> {
+    let shops = commerce::shops()?;
+    match store.make_sample_tenants(&shops).await? {
+        SampledTenants::Done => {
+            for shop in &shops {
+                println!("{}: {}, {} items", shop.id, shop.settings.name, shop.items.len());
+            }
+            println!("List their settings with `frontdesk tenant list`.");
+            Ok(())
+        }
+        SampledTenants::RealShop(tenant) => bail!(
+            "nothing was written: the shop {tenant} has a WhatsApp number, credentials or items of its own. \
+             Use a database without a shop of that name"
         ),
     }
 }

@@ -85,6 +85,7 @@ pub async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let Comparison { new, changed, unchanged, repeated } = comparison;
     let (took, rows) = (start.elapsed(), new + changed + unchanged + repeated + refusals.count());
     Ok(ImportReport {
+        may_skip_invalid: true,
         new,
         changed,
         unchanged,

@@ -1,13 +1,23 @@
-//! Orders and money.
+//! Shops, their goods, orders and money.
 //!
+//! - [`catalog`]: the goods of a shop
+//! - [`consent`]: what a customer agreed to receive
 //! - [`money`]: amounts in minor units
 //! - [`order`]: orders, their items and their customers
 //! - [`order_number`]: order numbers
+//! - [`payment`]: payments, and what a provider reports about them
+//! - [`tenant`]: the settings of a shop that sells over WhatsApp
 
+pub mod catalog;
+pub mod consent;
 pub mod money;
 pub mod order;
 pub mod order_number;
+pub mod payment;
+pub mod tenant;
 
+pub use catalog::{CatalogItem, ItemId};
 pub use money::{Currency, Money};
 pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
 pub use order_number::OrderNumber;
+pub use tenant::{Tenant, TenantSettings};

@@ -5,5 +5,6 @@
 
 pub mod attempts;
 pub mod contact;
+pub mod e164;
 
 pub use contact::{Contact, ERASED_DOMAIN, Email, Phone};

@@ -9,21 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use super::commerce::Currency;
 
-/// An ISO 639-1 code, such as `vi` or `en`.
+/// The code of a language, such as `vi` or `en`: that of ISO 639-1 if it has one, else a name such as `sheng`.
 ///
-/// Any two lower-case letters are a language here; which ones a conversation can use is its persona's matter.
+/// Any two to eight lower-case letters are a language here; which ones a conversation can use is its persona's matter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Language([u8; 2]);
+pub struct Language([u8; MAX_LETTERS]);
+
+/// The most letters of a code. Shorter ones end with zeros.
+const MAX_LETTERS: usize = 8;
 
 impl Language {
     /// For tests.
-    pub const VI: Self = Self(*b"vi");
-    pub const EN: Self = Self(*b"en");
+    pub const VI: Self = Self(*b"vi\0\0\0\0\0\0");
+    pub const EN: Self = Self(*b"en\0\0\0\0\0\0");
 
     pub fn code(&self) -> &str {
-        // Two ASCII letters by construction, so this cannot fail.
-        std::str::from_utf8(&self.0).unwrap_or_default()
+        let letters = self.0.iter().position(|byte| *byte == 0).unwrap_or(MAX_LETTERS);
+        // ASCII letters by construction, so this cannot fail.
+        std::str::from_utf8(&self.0[..letters]).unwrap_or_default()
     }
 }
 
@@ -76,12 +80,14 @@ pub struct NumberFormat {
 }
 
 /// One language of the shop, an entry of `prompts/rules/languages.toml`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanguageProfile {
     pub code: Language,
-    /// The code by which the library `whatlang` knows the language.
-    pub whatlang: String,
+    /// The code by which the library `whatlang` knows the language, if it does.
+    pub whatlang: Option<String>,
+    /// The language whose texts are said where this one has none.
+    pub fallback: Option<Language>,
     /// How customers call the language.
     pub names: Vec<String>,
     /// Letters that no other language of the shop's customers has.
@@ -96,19 +102,34 @@ pub struct LanguageProfile {
     pub stem_letters: Option<usize>,
 }
 
+/// Returns the language and those that it falls back to, nearest first.
+pub fn with_fallbacks(language: Language, profiles: &[LanguageProfile]) -> Vec<Language> {
+    let mut chain = vec![language];
+    let profile = |code: &Language| profiles.iter().find(|profile| profile.code == *code);
+    while let Some(next) = chain.last().and_then(profile).and_then(|profile| profile.fallback) {
+        if chain.contains(&next) {
+            break;
+        }
+        chain.push(next);
+    }
+    chain
+}
+
 /// Why a text is not a language code.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("a language is a code of two lower-case letters, such as vi or en")]
+#[error("a language is a code of two to eight lower-case letters, such as en or sheng")]
 pub struct InvalidLanguage;
 
 impl FromStr for Language {
     type Err = InvalidLanguage;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.as_bytes() {
-            [a @ b'a'..=b'z', b @ b'a'..=b'z'] => Ok(Self([*a, *b])),
-            _ => Err(InvalidLanguage),
+        if !(2..=MAX_LETTERS).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return Err(InvalidLanguage);
         }
+        let mut code = [0; MAX_LETTERS];
+        code[..text.len()].copy_from_slice(text.as_bytes());
+        Ok(Self(code))
     }
 }
 
@@ -154,11 +175,32 @@ mod tests {
     }
 
     #[test]
-    fn language_code_is_two_lower_case_letters() {
-        for bad in ["", "v", "VI", "vie", "v1", "đi"] {
+    fn language_code_has_two_to_eight_letters() {
+        for bad in ["", "v", "VI", "v1", "đi", "en-gb", "vi\0", "languages"] {
             assert_eq!(bad.parse::<Language>(), Err(InvalidLanguage), "{bad:?}");
         }
+        for good in ["en", "vi", "gsw", "sheng", "language"] {
+            assert_eq!(good.parse::<Language>().map(|language| language.to_string()).as_deref(), Ok(good));
+        }
         assert_eq!("vi".parse(), Ok(Language::VI));
-        assert_eq!(Language::EN.to_string(), "en");
+    }
+
+    #[test]
+    fn languages_sort_like_their_codes() {
+        let mut languages = ["sw", "sheng", "sa", "en"].map(|code| code.parse::<Language>().expect("a code"));
+        languages.sort();
+        assert_eq!(languages.map(String::from), ["en", "sa", "sheng", "sw"]);
+    }
+
+    #[test]
+    fn fallbacks_follow_one_another_and_end() {
+        let [en, sw, sheng] = ["en", "sw", "sheng"].map(|code| code.parse::<Language>().expect("a code"));
+        let profile = |code, fallback| LanguageProfile { code, fallback, ..LanguageProfile::default() };
+        let profiles = [profile(sheng, Some(sw)), profile(en, None), profile(sw, Some(en))];
+        assert_eq!(with_fallbacks(sheng, &profiles), [sheng, sw, en]);
+        assert_eq!(with_fallbacks(en, &profiles), [en]);
+        assert_eq!(with_fallbacks(Language::VI, &profiles), [Language::VI]);
+        let circle = [profile(sw, Some(en)), profile(en, Some(sw))];
+        assert_eq!(with_fallbacks(sw, &circle), [sw, en]);
     }
 }

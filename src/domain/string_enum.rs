@@ -1,6 +1,11 @@
 //! Enums that are stored and shown by name.
 
-/// Declares an enum whose variants have fixed names, with `ALL`, `as_str`, `parse`, `Display`, `Serialize` and `Deserialize`.
+/// Why a text is not the name of a variant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is none of {}", .0.join(", "))]
+pub struct UnknownName(pub Vec<&'static str>);
+
+/// Declares an enum whose variants have fixed names, with `ALL`, `as_str`, `parse`, `FromStr`, `Display`, `Serialize` and `Deserialize`.
 ///
 /// The name is matched as `tt`, because `utoipa` does not look into a `literal` and would show the Rust name.
 macro_rules! string_enum {
@@ -23,6 +28,15 @@ macro_rules! string_enum {
             /// Returns the variant of that name, ignoring ASCII case.
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.as_str().eq_ignore_ascii_case(text))
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::domain::UnknownName;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let known = || vec![$($text,)+];
+                Self::parse(text).ok_or_else(|| $crate::domain::UnknownName(known()))
             }
         }
 

@@ -13,6 +13,7 @@ use tracing::warn;
 use super::access::query_token;
 use super::client::{ClientAddress, has_proxy_header, is_from_this_machine, is_trusted};
 use super::error::ApiError;
+use super::logged_path::logged_path;
 use super::serve::Peer;
 use crate::app::{App, Notice, TooMany};
 use crate::domain::TenantId;
@@ -47,7 +48,7 @@ pub(super) async fn count(
     }
     warn_about_proxy(&app, &parts);
     let credential = credential(&key, &parts);
-    let path = parts.uri.path().to_owned();
+    let path = logged_path(&parts.uri, &parts.extensions).to_owned();
     // A stream was not counted above, since a browser with a valid token always gets 200 there.
     let uncounted = key == Key::Absent && is_events(&parts);
     let response = next.run(Request::from_parts(parts, body)).await;

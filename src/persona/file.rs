@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::{Lines, Mode, Persona, PromptError};
 use crate::domain::Language;
+use crate::domain::language::{LanguageProfile, with_fallbacks};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,14 +39,26 @@ enum Folders {
     Several(Vec<String>),
 }
 
-/// Parses a persona. `file` is the name in errors, `id` the file name without extension, `languages_of` what a persona of a desk
-/// speaks that names no language.
-pub(super) fn parse(
-    file: &str,
-    id: &str,
-    content: &str,
-    languages_of: &dyn Fn(&str) -> Vec<Language>,
-) -> Result<Persona, PromptError> {
+/// The languages that the personas of a shop may speak.
+pub(super) struct Spoken<'a> {
+    pub profiles: &'a [LanguageProfile],
+    /// Whether the shop has the file, by its path below `prompts/`.
+    pub has_file: &'a dyn Fn(&str) -> bool,
+}
+
+impl Spoken<'_> {
+    /// Returns the languages in which a desk has texts, or all if it has none.
+    fn at(&self, desk: &str) -> Vec<Language> {
+        let languages = || self.profiles.iter().map(|profile| profile.code);
+        let has_texts = |language: &Language| (self.has_file)(&format!("texts/{desk}.{language}.toml"));
+        let written: Vec<Language> = languages().filter(has_texts).collect();
+        if written.is_empty() { languages().collect() } else { written }
+    }
+}
+
+/// Parses a persona. `file` is the name in errors, `id` the file name without extension, `spoken` what a persona speaks that names
+/// no language.
+pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) -> Result<Persona, PromptError> {
     let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(line), hint };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let (front_matter, body, first_line) = split_front_matter(content)
@@ -59,7 +72,7 @@ pub(super) fn parse(
         })?
     };
     let desk = front.desk.unwrap_or_else(|| "retail".to_owned());
-    let mut languages = front.languages.unwrap_or_else(|| languages_of(&desk));
+    let mut languages = front.languages.unwrap_or_else(|| spoken.at(&desk));
     languages.dedup();
     if languages.is_empty() {
         return Err(error(1, "the persona has no language: name at least one, such as languages: [en]".to_owned()));
@@ -92,6 +105,9 @@ pub(super) fn parse(
         } else {
             text.push(line);
         }
+    }
+    for lines in [&mut persona.greeting, &mut persona.follow_up] {
+        lines.complete(&persona.languages, spoken.profiles);
     }
     persona.text = text.join("\n").trim().to_owned();
     let last = first_line + body.lines().count().saturating_sub(1);
@@ -148,6 +164,19 @@ fn line_of(front_matter: &str, key: &str) -> usize {
 }
 
 impl Lines {
+    /// Adds the line of the language that one without a line falls back to.
+    fn complete(&mut self, languages: &[Language], profiles: &[LanguageProfile]) {
+        // The line without a code is in the persona's first language.
+        let written = |language: &Language| match self.others.get(language) {
+            None if languages.first() == Some(language) => self.own.clone(),
+            line => line.cloned(),
+        };
+        let line = |language: &Language| with_fallbacks(*language, profiles).iter().find_map(written);
+        let missing = languages.iter().filter(|language| !self.others.contains_key(language));
+        let lines: Vec<_> = missing.filter_map(|language| Some((*language, line(language)?))).collect();
+        self.others.extend(lines);
+    }
+
     fn set(&mut self, language: Option<&str>, value: &str) -> Result<(), String> {
         if value.is_empty() {
             return Err("the line is empty: write the sentence after the colon, or remove the line".to_owned());
@@ -156,7 +185,7 @@ impl Lines {
             None => self.own.replace(value.to_owned()),
             Some(code) => {
                 let language =
-                    code.parse().map_err(|_| format!("'{code}' is not a language: write two letters, such as en"))?;
+                    code.parse().map_err(|_| format!("'{code}' is not a language: write its code, such as en"))?;
                 self.others.insert(language, value.to_owned())
             }
         };
@@ -199,7 +228,14 @@ mod tests {
     use super::*;
 
     fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
-        super::parse(file, id, content, &|_| vec![Language::VI, Language::EN])
+        let profile = |code: &str, fallback: &str| LanguageProfile {
+            code: code.parse().expect("a code"),
+            fallback: fallback.parse().ok(),
+            ..LanguageProfile::default()
+        };
+        let profiles = [profile("vi", ""), profile("en", ""), profile("sw", "en"), profile("sheng", "sw")];
+        let texts = ["texts/retail.vi.toml", "texts/retail.en.toml"];
+        super::parse(file, id, content, &Spoken { profiles: &profiles, has_file: &|name| texts.contains(&name) })
     }
 
     #[test]
@@ -235,11 +271,23 @@ mod tests {
     }
 
     #[test]
+    fn missing_greeting_is_that_of_the_fallback() {
+        let file = "---\nlanguages: [en, sw, sheng]\n---\nWho.\nGreeting: Hi\nGreeting[sw]: Habari\nFollowUp: More?\n";
+        let persona = parse("p.md", "p", file).unwrap();
+        let said = |code: &str| {
+            let language = code.parse().unwrap();
+            (persona.greeting(language).to_owned(), persona.follow_up(language).map(str::to_owned))
+        };
+        assert_eq!(said("sheng"), ("Habari".to_owned(), Some("More?".to_owned())));
+        assert_eq!(said("en"), ("Hi".to_owned(), Some("More?".to_owned())));
+    }
+
+    #[test]
     fn invalid_persona_is_reported_with_line_and_hint() {
         for (content, line, hint) in [
             ("---\ndesk: retail\nWho.\nGreeting: Hi\n", 1, "not closed"),
             ("---\ndesk: retail\nlangauges: [vi]\n---\nWho.\nGreeting: Hi\n", 3, "langauges"),
-            ("---\nlanguages: [xyz]\n---\nWho.\nGreeting: Hi\n", 2, "two lower-case letters"),
+            ("---\nlanguages: [EN]\n---\nWho.\nGreeting: Hi\n", 2, "lower-case letters"),
             ("---\ndesk: returns\nmode: pilot\n---\nWho.\nGreeting: Hi\n", 3, "supervisor"),
             (
                 "---\ndesk: retail\ntemperature: warm\n---\nWho.\nGreeting: Hi\n",

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::file::Spoken;
 use super::rules::{LANGUAGES, languages_in};
 use super::{Persona, file};
 use crate::config::{PromptConfig, ShopConfig};
 use crate::domain::Language;
+use crate::domain::language::with_fallbacks;
 use crate::domain::text::clean;
 
 /// An invalid file under `prompts/`, with the place and a hint how to fix it.
@@ -77,9 +79,9 @@ impl Prompts {
     pub fn load_all(folder: &Path, default_persona: &Path) -> Result<Self, PromptErrors> {
         let mut files = BTreeMap::new();
         read_folder(folder, folder, &mut files)?;
-        let languages = languages_in(files.get(LANGUAGES));
-        let languages_of = |desk: &str| languages_with_texts(&languages, desk, |name| files.contains_key(name));
-        let mut personas = parse_personas(folder, &files, &languages_of)?;
+        let spoken =
+            Spoken { profiles: &languages_in(files.get(LANGUAGES)), has_file: &|name| files.contains_key(name) };
+        let mut personas = parse_personas(folder, &files, &spoken)?;
         let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));
         let (default_persona, default_file) = match personas.get(&id).filter(|_| inside) {
@@ -88,7 +90,7 @@ impl Prompts {
                 let shown = default_persona.display().to_string();
                 let content = read(default_persona)
                     .map_err(|error| PromptError { hint: format!("{} (set by PERSONA_PATH)", error.hint), ..error })?;
-                let persona = Arc::new(file::parse(&shown, &id, &content, &languages_of)?);
+                let persona = Arc::new(file::parse(&shown, &id, &content, &spoken)?);
                 personas.insert(id, persona.clone());
                 (persona, Some(default_persona.to_owned()))
             }
@@ -109,10 +111,11 @@ impl Prompts {
         if folder.is_dir() {
             read_folder(folder, folder, &mut files)?;
         }
-        let languages = languages_in(files.get(LANGUAGES).or_else(|| self.content(LANGUAGES)));
-        let has_file = |name: &str| files.contains_key(name) || self.content(name).is_some();
-        let languages_of = |desk: &str| languages_with_texts(&languages, desk, has_file);
-        let mut personas = parse_personas(folder, &files, &languages_of)?;
+        let spoken = Spoken {
+            profiles: &languages_in(files.get(LANGUAGES).or_else(|| self.content(LANGUAGES))),
+            has_file: &|name| files.contains_key(name) || self.content(name).is_some(),
+        };
+        let mut personas = parse_personas(folder, &files, &spoken)?;
         if personas.is_empty() {
             personas.clone_from(&self.personas);
         }
@@ -144,9 +147,9 @@ impl Prompts {
     /// Returns a copy with another text for one persona, as if its file had changed. Does not read files.
     pub fn with_persona(&self, id: &str, content: &str) -> Result<Self, PromptError> {
         let shown = self.persona_file(id).display().to_string();
-        let languages = languages_in(self.content(LANGUAGES));
-        let languages_of = |desk: &str| languages_with_texts(&languages, desk, |name| self.content(name).is_some());
-        let persona = Arc::new(file::parse(&shown, id, content, &languages_of)?);
+        let profiles = languages_in(self.content(LANGUAGES));
+        let spoken = Spoken { profiles: &profiles, has_file: &|name| self.content(name).is_some() };
+        let persona = Arc::new(file::parse(&shown, id, content, &spoken)?);
         let mut changed = self.clone();
         if persona.id == changed.default_persona.id {
             changed.default_persona = persona.clone();
@@ -246,6 +249,31 @@ impl Prompts {
         self.toml_with(name, |content| toml::from_str(content))
     }
 
+    /// Returns the files with texts for a language: its own, as `name` spells it, then those of the languages that it falls back to.
+    /// Without any, its own, which is missing.
+    pub fn files_for(&self, language: Language, name: impl Fn(Language) -> String) -> Vec<String> {
+        let chain = with_fallbacks(language, &languages_in(self.content(LANGUAGES)));
+        let mut files: Vec<String> = chain.into_iter().map(&name).collect();
+        files.retain(|file| self.content(file).is_some());
+        if files.is_empty() { vec![name(language)] } else { files }
+    }
+
+    /// Parses texts of a language, `texts/NAME.LANG.toml`. What the file lacks comes from the language that this one falls back to.
+    pub fn texts<T: DeserializeOwned>(&self, name: &str, language: Language) -> Result<T, PromptError> {
+        let files = self.files_for(language, |code| format!("texts/{name}.{code}.toml"));
+        if let [file] = files.as_slice() {
+            return self.toml(file);
+        }
+        let mut texts = toml::Table::new();
+        for file in files.iter().rev() {
+            texts.extend(self.toml::<toml::Table>(file)?);
+        }
+        texts.try_into().map_err(|error: toml::de::Error| {
+            let (file, line) = self.place_of(error.message(), &files);
+            self.error(file, line, error.message().to_owned())
+        })
+    }
+
     /// Creates an error about one of these files.
     pub fn error(&self, name: &str, line: Option<usize>, hint: String) -> PromptError {
         match &self.base {
@@ -257,24 +285,17 @@ impl Prompts {
     }
 }
 
-/// Returns the languages in which a desk has texts, or all if it has none.
-fn languages_with_texts(languages: &[Language], desk: &str, has_file: impl Fn(&str) -> bool) -> Vec<Language> {
-    let written = languages.iter().filter(|language| has_file(&format!("texts/{desk}.{language}.toml")));
-    let written: Vec<Language> = written.copied().collect();
-    if written.is_empty() { languages.to_vec() } else { written }
-}
-
 /// Parses the files at the top of the folder. The errors name every invalid one.
 fn parse_personas(
     folder: &Path,
     files: &BTreeMap<String, String>,
-    languages_of: &dyn Fn(&str) -> Vec<Language>,
+    spoken: &Spoken<'_>,
 ) -> Result<BTreeMap<String, Arc<Persona>>, PromptErrors> {
     let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
     for (name, content) in files {
         if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
             let shown = folder.join(name).display().to_string();
-            match file::parse(&shown, id, content, languages_of) {
+            match file::parse(&shown, id, content, spoken) {
                 Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
                 Err(error) => errors.push(error),
             }

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::{PromptError, Prompts};
 use crate::domain::Language;
-use crate::domain::language::LanguageProfile;
+use crate::domain::language::{LanguageProfile, with_fallbacks};
 use crate::domain::serial::SerialWords;
 
 pub(super) const LANGUAGES: &str = "rules/languages.toml";
@@ -16,11 +16,11 @@ struct LanguagesFile {
     languages: Vec<LanguageProfile>,
 }
 
-/// Returns the codes of the languages in the text of [`LANGUAGES`]. [`Prompts::languages`] reports a file that cannot be read.
-pub(super) fn languages_in(text: Option<&String>) -> Vec<Language> {
+/// Returns the languages in the text of [`LANGUAGES`]. [`Prompts::languages`] reports a file that cannot be read.
+pub(super) fn languages_in(text: Option<&String>) -> Vec<LanguageProfile> {
     match text.map(|text| toml::from_str::<LanguagesFile>(text)) {
-        Some(Ok(file)) => file.languages.into_iter().map(|language| language.code).collect(),
-        _ => vec![Language::default()],
+        Some(Ok(file)) => file.languages,
+        _ => vec![LanguageProfile::default()],
     }
 }
 
@@ -29,9 +29,7 @@ impl Prompts {
     pub fn languages(&self) -> Result<Vec<LanguageProfile>, PromptError> {
         self.toml_with(LANGUAGES, |text| {
             let LanguagesFile { languages } = toml::from_str(text)?;
-            if languages.is_empty() {
-                return Err(toml::de::Error::custom("lists no language: add one [[languages]]"));
-            }
+            check(&languages).map_err(toml::de::Error::custom)?;
             Ok(languages)
         })
     }
@@ -44,7 +42,8 @@ impl Prompts {
     /// Reads the rules of these names and builds `T` from them.
     ///
     /// The rules NAME are `rules/NAME.toml`, if it exists, and `rules/NAME.LANG.toml` for every language of the shop. The files are
-    /// merged: tables by key, lists one after another.
+    /// merged: tables by key, lists one after another. A language that falls back to another one may have no file: its messages are
+    /// understood by the words of that one, too.
     pub fn rules<F: DeserializeOwned, T, E: std::fmt::Display>(
         &self,
         names: &[&str],
@@ -77,6 +76,8 @@ impl Prompts {
     }
 
     fn rule_files(&self, names: &[&str], languages: &[Language]) -> Result<Vec<String>, PromptError> {
+        let profiles = self.languages()?;
+        let falls_back = |code| profiles.iter().any(|profile| profile.code == code && profile.fallback.is_some());
         let mut files = Vec::new();
         for name in names {
             let shared = format!("rules/{name}.toml");
@@ -86,6 +87,9 @@ impl Prompts {
             for language in languages {
                 let file = format!("rules/{name}.{language}.toml");
                 if self.text(&file).is_err() {
+                    if falls_back(*language) {
+                        continue;
+                    }
                     let hint = format!(
                         "the file is missing, and {LANGUAGES} lists the language {language}: copy the file of another \
                          language and translate its words, or remove the language from the list"
@@ -99,7 +103,7 @@ impl Prompts {
     }
 
     /// The file and line of the first text that the message quotes, else the first file.
-    fn place_of<'f>(&self, message: &str, files: &'f [String]) -> (&'f str, Option<usize>) {
+    pub(super) fn place_of<'f>(&self, message: &str, files: &'f [String]) -> (&'f str, Option<usize>) {
         let quoted = message.split(['"', '`']).skip(1).step_by(2).filter(|text| !text.is_empty());
         for text in quoted {
             for file in files {
@@ -112,6 +116,24 @@ impl Prompts {
         }
         (files.first().map_or(LANGUAGES, String::as_str), None)
     }
+}
+
+/// Checks that there is a language, and that each falls back to one of the others.
+fn check(languages: &[LanguageProfile]) -> Result<(), String> {
+    if languages.is_empty() {
+        return Err("lists no language: add one [[languages]]".to_owned());
+    }
+    for LanguageProfile { code, fallback, .. } in languages {
+        let Some(fallback) = fallback else { continue };
+        if !languages.iter().any(|language| language.code == *fallback) {
+            return Err(format!("fallback of the language {code}: {fallback} is not listed here"));
+        }
+        let end = with_fallbacks(*code, languages).pop();
+        if languages.iter().any(|language| Some(language.code) == end && language.fallback.is_some()) {
+            return Err(format!("fallback of the language {code}: the languages fall back to each other in a circle"));
+        }
+    }
+    Ok(())
 }
 
 /// Adds one table to another. The error is a key that both set to a single value.
@@ -155,15 +177,14 @@ impl Prompts {
 mod tests {
     use super::*;
 
+    fn language(code: &str) -> String {
+        format!("[[languages]]\ncode = \"{code}\"\nnames = []\nletters = \"\"\nshared_letters = \"\"\n")
+    }
+
     fn prompts(files: &[(&str, &str)]) -> Prompts {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("rules")).expect("a folder");
         std::fs::copy("prompts/returns_en.md", folder.path().join("p.md")).expect("a persona");
-        let language = |code: &str| {
-            format!(
-                "[[languages]]\ncode = \"{code}\"\nwhatlang = \"\"\nnames = []\nletters = \"\"\nshared_letters = \"\"\n"
-            )
-        };
         let languages = language("en") + &language("vi");
         for (name, content) in [("languages", languages.as_str())].iter().chain(files) {
             std::fs::write(folder.path().join(format!("rules/{name}.toml")), content).expect("a file");
@@ -187,6 +208,28 @@ mod tests {
     fn missing_language_file_is_named() {
         let error = read(&[("a.en", "")]).expect_err("one file is missing").to_string();
         assert!(error.contains("rules/a.vi.toml: the file is missing"), "{error}");
+    }
+
+    #[test]
+    fn language_with_fallback_may_lack_rules() {
+        let languages = language("en") + &language("sw") + "fallback = \"en\"\n";
+        let read = read(&[("languages", &languages), ("a.en", "l = [\"one\"]")]);
+        assert_eq!(read, toml::from_str("l = [\"one\"]").map_err(|_| unreachable!()));
+    }
+
+    #[test]
+    fn invalid_fallback_is_reported() {
+        let (en, sw) = (language("en"), language("sw"));
+        for (languages, hint) in [
+            (format!("{en}fallback = \"fr\"\n"), "fallback of the language en: fr is not listed"),
+            (format!("{en}fallback = \"en\"\n"), "fall back to each other in a circle"),
+            (format!("{en}fallback = \"sw\"\n{sw}fallback = \"en\"\n"), "fall back to each other in a circle"),
+            (format!("{en}fallback = \"english language\"\n"), "two to eight lower-case letters"),
+            ("languages = []".to_owned(), "lists no language"),
+        ] {
+            let error = prompts(&[("languages", &languages)]).languages().expect_err(hint).to_string();
+            assert!(error.contains(hint), "{error}");
+        }
     }
 
     #[test]

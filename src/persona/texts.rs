@@ -40,7 +40,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// Texts per language, from `texts/{desk}.{language}.toml`.
+/// Texts per language, from `texts/{desk}.{language}.toml` and the files of the languages that it falls back to.
 #[derive(Clone, Debug)]
 pub struct ByLanguage<T> {
     texts: BTreeMap<Language, T>,
@@ -52,7 +52,7 @@ impl<T: serde::de::DeserializeOwned> ByLanguage<T> {
     pub fn load(prompts: &Prompts, desk: &str, languages: &[Language]) -> Result<Self, PromptError> {
         let mut texts = BTreeMap::new();
         for language in languages {
-            texts.insert(*language, prompts.toml(&format!("texts/{desk}.{language}.toml"))?);
+            texts.insert(*language, prompts.texts(desk, *language)?);
         }
         let fallback = *languages
             .first()
@@ -70,7 +70,10 @@ impl<T: serde::de::DeserializeOwned> ByLanguage<T> {
     ) -> Result<Self, PromptError> {
         let all = Self::load(prompts, desk, languages)?;
         for (language, texts) in all.iter() {
-            check(texts).map_err(|hint| prompts.error(&format!("texts/{desk}.{language}.toml"), None, hint))?;
+            if let Err(hint) = check(texts) {
+                let files = prompts.files_for(language, |code| format!("texts/{desk}.{code}.toml"));
+                return Err(prompts.error(&files[0], None, hint));
+            }
         }
         Ok(all)
     }
@@ -172,7 +175,58 @@ pub fn cut_at_sentence(text: &str, max_chars: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut_at_sentence, fill};
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Prompts with English texts, some in Swahili, and fewer in Sheng.
+    fn prompts(texts: &[(&str, &str)]) -> Prompts {
+        let shipped = Prompts::shipped();
+        texts.iter().fold(shipped, |prompts, (language, content)| {
+            prompts.with_file(format!("texts/demo.{language}.toml"), (*content).to_owned())
+        })
+    }
+
+    #[test]
+    fn missing_texts_come_from_the_fallbacks() {
+        let prompts = prompts(&[
+            ("en", "bye = \"Bye\"\nhi = \"Hi\"\nprice = \"Price\""),
+            ("sw", "hi = \"Habari\"\nprice = \"Bei\""),
+            ("sheng", "hi = \"Niaje\""),
+        ]);
+        let said = |code: &str| {
+            let texts = prompts.texts::<BTreeMap<String, String>>("demo", code.parse().unwrap()).unwrap();
+            texts.into_values().collect::<Vec<_>>()
+        };
+        assert_eq!(said("sheng"), ["Bye", "Niaje", "Bei"]);
+        assert_eq!(said("sw"), ["Bye", "Habari", "Bei"]);
+        assert_eq!(said("en"), ["Bye", "Hi", "Price"]);
+    }
+
+    #[test]
+    fn errors_name_the_file_of_the_fallback() {
+        let load = |prompts: &Prompts, code: &str| {
+            let check = |texts: &BTreeMap<String, String>| {
+                if texts.contains_key("hi") { Ok(()) } else { Err("hi is missing".to_owned()) }
+            };
+            let loaded = ByLanguage::load_checked(prompts, "demo", &[code.parse().unwrap()], check);
+            loaded.map(|_| ()).map_err(|error| error.to_string())
+        };
+        for (texts, code, expected) in [
+            (&[("en", "hi = \"Hi\"")][..], "sheng", Ok(())),
+            (&[("en", "bye = \"Bye\"")], "sheng", Err("prompts/texts/demo.en.toml: hi is missing".to_owned())),
+            (
+                &[("en", "hi = \"Hi\""), ("sw", "a = 1\n")],
+                "sw",
+                Err("prompts/texts/demo.sw.toml:1: invalid type: integer `1`, expected a string".to_owned()),
+            ),
+        ] {
+            let found = load(&prompts(texts), code);
+            assert_eq!(found.map_err(|error| error.trim_end().to_owned()), expected, "{texts:?}");
+        }
+        let error = load(&prompts(&[]), "sheng").unwrap_err();
+        assert!(error.starts_with("prompts/texts/demo.sheng.toml: the file is missing"), "{error}");
+    }
 
     #[test]
     fn values_are_filled_once() {

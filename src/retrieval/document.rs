@@ -42,7 +42,7 @@ struct FrontMatter {
 ///
 /// Front matter is between a first line `---` and the next line `---`. Unknown keys are accepted. Invalid front matter
 /// is removed from the text.
-pub fn split_front_matter(page: &str) -> (About, &str, Option<Complaint>) {
+pub fn split_front_matter<'a>(page: &'a str, languages: &[LanguageProfile]) -> (About, &'a str, Option<Complaint>) {
     let page = page.strip_prefix('\u{feff}').unwrap_or(page);
     let Some(rest) = page.strip_prefix("---").and_then(|rest| strip_line_end(rest.trim_start_matches([' ', '\t'])))
     else {
@@ -51,7 +51,7 @@ pub fn split_front_matter(page: &str) -> (About, &str, Option<Complaint>) {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" {
-            let (about, complaint) = parse_front_matter(&rest[..end]);
+            let (about, complaint) = parse_front_matter(&rest[..end], languages);
             return (about, &rest[end + line.len()..], complaint);
         }
         end += line.len();
@@ -65,7 +65,7 @@ fn strip_line_end(text: &str) -> Option<&str> {
     text.strip_prefix('\n').or_else(|| text.strip_prefix("\r\n"))
 }
 
-fn parse_front_matter(yaml: &str) -> (About, Option<Complaint>) {
+fn parse_front_matter(yaml: &str, languages: &[LanguageProfile]) -> (About, Option<Complaint>) {
     if yaml.trim().is_empty() {
         return (About::default(), None);
     }
@@ -78,9 +78,12 @@ fn parse_front_matter(yaml: &str) -> (About, Option<Complaint>) {
         }
     };
     let written = matter.language.and_then(scalar);
-    let language = written.as_deref().and_then(|code| code.to_lowercase().parse().ok());
+    let code: Option<Language> = written.as_deref().and_then(|code| code.to_lowercase().parse().ok());
+    let language = code.filter(|code| languages.is_empty() || languages.iter().any(|language| language.code == *code));
     let complaint = written.filter(|_| language.is_none()).map(|written| {
-        (line_of(yaml, "language").map_or(2, |(line, _)| line), format!("language: {written:?} is no two-letter code"))
+        let known: Vec<&str> = languages.iter().map(|language| language.code.code()).collect();
+        let problem = format!("language: {written:?} is not a language of the shop; write one of {}", known.join(", "));
+        (line_of(yaml, "language").map_or(2, |(line, _)| line), problem)
     });
     // YAML drops the trailing zeros of a number, so the version is read from its line.
     let version = match matter.version {
@@ -128,7 +131,8 @@ fn line_of(yaml: &str, key: &str) -> Option<(usize, String)> {
 
 /// Guesses the language of a document that does not name it, among those of the shop.
 pub fn guess_language(text: &str, languages: &[LanguageProfile]) -> Option<Language> {
-    let known = || languages.iter().filter_map(|language| Some((Lang::from_code(&language.whatlang)?, language.code)));
+    let known =
+        || languages.iter().filter_map(|language| Some((Lang::from_code(language.whatlang.as_ref()?)?, language.code)));
     let known_langs: Vec<Lang> = known().map(|(lang, _)| lang).collect();
     // An empty allowlist would let the detector guess any language.
     let guessed = if known_langs.is_empty() { None } else { Detector::with_allowlist(known_langs).detect_lang(text) }?;
@@ -139,10 +143,14 @@ pub fn guess_language(text: &str, languages: &[LanguageProfile]) -> Option<Langu
 mod tests {
     use super::*;
 
+    fn languages() -> [LanguageProfile; 1] {
+        [LanguageProfile { code: Language::VI, ..LanguageProfile::default() }]
+    }
+
     #[test]
     fn front_matter_is_parsed_and_removed() {
         let page = "\u{feff}---\r\ntitle: Giao hàng\r\nversion: 1.10\r\nlast_updated: 2026-01-02\r\naudience: [khách, thợ]\r\nlanguage: vi\r\n---\r\n# Giao\r\n";
-        let (about, body, complaint) = split_front_matter(page);
+        let (about, body, complaint) = split_front_matter(page, &languages());
         assert_eq!(
             about,
             About {
@@ -164,9 +172,10 @@ mod tests {
             ("---\ntitle: a\nversion: [1\n---\nText", 4, "Text"),
             ("---\ntitle: \"a\" b\n---\nText", 2, "Text"),
             ("---\ntitle: a\nlanguage: tiếng Việt\n---\nText", 3, "Text"),
+            ("---\ntitle: a\nlanguage: english\n---\nText", 3, "Text"),
             ("---\ntitle: a\n\nText", 1, "---\ntitle: a\n\nText"),
         ] {
-            let (_, rest, complaint) = split_front_matter(page);
+            let (_, rest, complaint) = split_front_matter(page, &languages());
             assert_eq!((complaint.map(|(line, _)| line), rest), (Some(line), body), "{page:?}");
         }
     }
@@ -174,7 +183,7 @@ mod tests {
     #[test]
     fn page_without_front_matter_is_unchanged() {
         for page in ["# Title\n---\na: b\n---\n", "---\n\nA rule first.", "", "---"] {
-            assert_eq!(split_front_matter(page), (About::default(), page, None));
+            assert_eq!(split_front_matter(page, &languages()), (About::default(), page, None));
         }
     }
 }

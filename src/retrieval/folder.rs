@@ -188,7 +188,7 @@ impl Source<'_> {
         };
         match Ending::of(self.path) {
             Some(Ending::Markdown) => {
-                let (about, body, complaint) = split_front_matter(&text);
+                let (about, body, complaint) = split_front_matter(&text, &rules.languages);
                 complaints.extend(complaint.map(|(line, problem)| (Some(line), problem)));
                 page::markdown(self.doc_id, self.path, about, body, &rules.languages, sizes)
             }

@@ -35,6 +35,7 @@ mod m0009_decisions;
 mod m0010_console_audit;
 mod m0011_sign_out;
 mod m0012_accounts;
+mod m0013_commerce;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0010_console_audit::Migration),
         Box::new(m0011_sign_out::Migration),
         Box::new(m0012_accounts::Migration),
+        Box::new(m0013_commerce::Migration),
     ]
 }
 

@@ -11,5 +11,6 @@ mod policies;
 mod refund;
 mod serve;
 pub mod shop;
+mod tenant;
 mod traces;
 mod upsert_warranty;

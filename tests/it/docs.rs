@@ -7,7 +7,7 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 11] = [
+const DOCUMENTS: [&str; 12] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -16,6 +16,7 @@ const DOCUMENTS: [&str; 11] = [
     "docs/api.md",
     "docs/back-office.md",
     "docs/operations.md",
+    "docs/desks/commerce.md",
     "docs/desks/retail.md",
     "docs/desks/returns.md",
     "docs/desks/telecom.md",

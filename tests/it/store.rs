@@ -1,6 +1,7 @@
 //! The store, on SQLite or, where `TEST_POSTGRES_URL` is set, on PostgreSQL.
 
 mod acceptance;
+mod catalog;
 mod conversations;
 mod inbox;
 mod jobs;

@@ -49,7 +49,7 @@ pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> 
     config.http.bind = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     config.http.metrics_bind = None;
     let options = serve::store_options(&config);
-    match serve::prepare(config).await? {
+    match Box::pin(serve::prepare(config)).await? {
         Preparation::Ready(prepared) => {
             let model = match prepared.app.config.llm.mode {
                 LlmMode::Offline => PartState::Off,

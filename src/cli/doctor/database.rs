@@ -7,7 +7,7 @@ use std::path::Path;
 use tokio::time::timeout;
 
 use super::TIMEOUT;
-use crate::cli::{chat, serve};
+use crate::cli::{chat, serve, tenant};
 use crate::config::Config;
 use crate::config::paths::{may_create_in, nearest_folder};
 use crate::domain::TenantId;
@@ -129,7 +129,33 @@ async fn look_into(
         *server = Server::At(store.find_setting(SERVING_AT).await?);
     }
     checks.push(records(config, store).await?);
+    checks.extend(shop_credentials(config, store).await?);
     Ok(())
+}
+
+/// Checks that `TENANT_SECRET_KEY` opens the credentials of the shops that sell over WhatsApp, if there are such shops.
+async fn shop_credentials(config: &Config, store: &Store) -> Result<Option<Check>, StoreError> {
+    const NAME: &str = "shops";
+    let (mut count, mut closed) = (0, Vec::new());
+    for shop in store.list_tenants().await? {
+        count += 1;
+        let credentials = tenant::credentials(store, &shop.id, config.commerce.tenant_key.as_ref()).await?;
+        if credentials.iter().any(|(_, opens)| !opens) {
+            closed.push(shop.id.to_string());
+        }
+    }
+    Ok(match (count, closed.as_slice()) {
+        (0, _) => None,
+        (_, []) => Some(Check::ok(NAME, format!("{count} sell over WhatsApp"))),
+        (_, closed) => Some(Check::fail(
+            NAME,
+            format!(
+                "TENANT_SECRET_KEY does not open the credentials of {}: set the key with which they were stored, or store \
+                 them again with `frontdesk tenant set NAME --credentials FILE`",
+                closed.join(", ")
+            ),
+        )),
+    })
 }
 
 /// Counts the warranty records of each shop that has a key.

@@ -88,6 +88,8 @@ async fn import(args: &Args) -> anyhow::Result<ImportReport> {
         written: write && (comparison.conflicts.is_empty() || skip_invalid),
         place,
         skip_invalid,
+        entries: "orders",
+        may_skip_invalid: true,
         ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
     })
 }

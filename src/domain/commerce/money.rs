@@ -16,6 +16,7 @@ string_enum! {
         Vnd = "VND",
         Jpy = "JPY",
         Pln = "PLN",
+        Kes = "KES",
     }
 }
 
@@ -23,7 +24,7 @@ impl Currency {
     /// Returns the number of decimals (the exponent in ISO 4217).
     pub fn decimals(self) -> u32 {
         match self {
-            Self::Usd | Self::Eur | Self::Pln => 2,
+            Self::Usd | Self::Eur | Self::Pln | Self::Kes => 2,
             Self::Vnd | Self::Jpy => 0,
         }
     }
@@ -35,6 +36,7 @@ impl Currency {
             Self::Vnd => "₫",
             Self::Jpy => "¥",
             Self::Pln => "PLN",
+            Self::Kes => "KSh",
         }
     }
 }
@@ -125,9 +127,13 @@ impl Money {
         }
     }
 
-    /// Formats the amount for customers: `$1,299.50`, `1.500.000 ₫`, `45.00 PLN`, in Polish `45,00 zł`.
+    /// Formats the amount for customers: `$1,299.50`, `1.500.000 ₫`, `45.00 PLN`, in Polish `45,00 zł`. Kenyan prices are whole
+    /// shillings, so that cents are only shown where there are any: `KSh 1,250`.
     pub fn shown(self, format: &NumberFormat) -> String {
-        let (whole, decimals) = self.parts();
+        let (whole, mut decimals) = self.parts();
+        if self.currency == Currency::Kes && decimals.bytes().all(|digit| digit == b'0') {
+            decimals.clear();
+        }
         let mut number = String::new();
         for (at, digit) in whole.chars().enumerate() {
             if at > 0 && (whole.len() - at).is_multiple_of(3) {
@@ -144,7 +150,8 @@ impl Money {
         if format.symbol_after || matches!(self.currency, Currency::Vnd | Currency::Pln) {
             format!("{sign}{number} {symbol}")
         } else {
-            format!("{sign}{symbol}{number}")
+            let space = if symbol.ends_with(char::is_alphabetic) { " " } else { "" };
+            format!("{sign}{symbol}{space}{number}")
         }
     }
 
@@ -229,6 +236,9 @@ mod tests {
             (5, Currency::Usd, "$0.05", "$0,05", "0.05 USD"),
             (0, Currency::Vnd, "0 ₫", "0 ₫", "0 VND"),
             (4_500, Currency::Pln, "45.00 PLN", "45,00 PLN", "45.00 PLN"),
+            (125_000, Currency::Kes, "KSh 1,250", "KSh 1.250", "1250.00 KES"),
+            (125_050, Currency::Kes, "KSh 1,250.50", "KSh 1.250,50", "1250.50 KES"),
+            (-100, Currency::Kes, "-KSh 1", "-KSh 1", "-1.00 KES"),
             (-250, Currency::Usd, "-$2.50", "-$2,50", "-2.50 USD"),
         ] {
             let money = Money::new(minor, currency);

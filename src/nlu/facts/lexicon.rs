@@ -51,6 +51,8 @@ pub(super) enum Role {
     Budget,
     Price,
     Idiom,
+    /// The name of a currency that is written before the amount.
+    BeforeAmount,
 }
 
 /// The compiled words.
@@ -106,6 +108,7 @@ struct Words {
     hour_mark: Vec<String>,
     minute_mark: Vec<String>,
     idioms: Vec<String>,
+    before_amount: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -179,6 +182,7 @@ impl Lexicon {
             (Role::Budget, &file.budget.cues),
             (Role::Price, &file.budget.prices),
             (Role::Idiom, &words.idioms),
+            (Role::BeforeAmount, &words.before_amount),
         ];
         let roles: HashMap<Role, Phrases<()>> =
             roles.into_iter().map(|(role, phrases)| (role, Phrases::of(phrases))).collect();
@@ -213,8 +217,8 @@ impl Lexicon {
 
     fn joining_words(&self) -> HashSet<String> {
         let joins = |role: &Role| {
-            use Role::{Budget, HalfDay, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
-            !matches!(role, Zero | HalfDay | HourMark | MinuteMark | Stock | Budget | Price | Idiom)
+            use Role::{BeforeAmount, Budget, HalfDay, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
+            !matches!(role, Zero | HalfDay | HourMark | MinuteMark | Stock | Budget | Price | Idiom | BeforeAmount)
         };
         let roles = self.roles.iter().filter(|(role, _)| joins(role));
         let phrases = self.units.words().chain(roles.flat_map(|(_, phrases)| phrases.words()));

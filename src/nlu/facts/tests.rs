@@ -46,6 +46,27 @@ fn amount_without_currency_is_in_the_shops() {
     assert_eq!((supports("$1299"), supports("1299 VND")), (true, false));
 }
 
+#[test]
+fn price_in_shillings_needs_its_source() {
+    let lexicon = lexicon().in_currency(crate::domain::commerce::Currency::Kes);
+    let mut known = Known::default();
+    known.add("Canvas shoes, KSh 1,250. Delivery 200 bob.", &lexicon);
+    let supports = |text: &str| known.supports(&read(text, &lexicon)[0]);
+    for (text, supported) in [
+        ("1,250/=", true),
+        ("Kes 1250", true),
+        ("KSh 1,250.00", true),
+        ("KSh 200", true),
+        ("KSh 1,205", false),
+        ("KSh 125", false),
+        ("KSh 1,250.50", false),
+        ("$1,250", false),
+        ("2,500 shillings", false),
+    ] {
+        assert_eq!(supports(text), supported, "{text}");
+    }
+}
+
 /// A spelling, then what it means; `|` between several.
 const SPELLINGS: &str = include_str!("tests/spellings.tsv");
 

@@ -27,7 +27,7 @@ pub(super) struct Detector {
 #[derive(Debug)]
 struct Markers {
     language: Language,
-    whatlang: Lang,
+    whatlang: Option<Lang>,
     letters: String,
     shared_letters: String,
     words: Vec<Pattern>,
@@ -46,7 +46,7 @@ struct Score {
 /// Why the language rules cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InvalidLanguageRules {
-    #[error("whatlang {1:?} of the language {0} is unknown: write three letters, such as eng")]
+    #[error("whatlang {1:?} of the language {0} is unknown: write three letters, such as eng, or remove the line")]
     Whatlang(Language, String),
     #[error("syllable of the language {0} is not a regular expression: {1}")]
     Syllable(Language, regex::Error),
@@ -68,8 +68,11 @@ impl Detector {
             let words = words.get(&code).ok_or(InvalidLanguageRules::Words(code))?;
             languages.push(Markers {
                 language: code,
-                whatlang: Lang::from_code(&profile.whatlang)
-                    .ok_or_else(|| InvalidLanguageRules::Whatlang(code, profile.whatlang.clone()))?,
+                whatlang: profile
+                    .whatlang
+                    .as_ref()
+                    .map(|of| Lang::from_code(of).ok_or_else(|| InvalidLanguageRules::Whatlang(code, of.clone())))
+                    .transpose()?,
                 letters: profile.letters.nfc().collect(),
                 shared_letters: profile.shared_letters.nfc().collect(),
                 words: lexicon.patterns(&words.words)?,
@@ -99,15 +102,16 @@ impl Detector {
             Some(best) if best.points >= second + LEAD => Some(best.language),
             // Both have words in it: no letters that it is made of will tell more.
             Some(best) if best.points > 0 => None,
-            _ => guess(stream.text(), known().map(|markers| markers.whatlang).collect())
-                .and_then(|lang| known().find(|markers| markers.whatlang == lang))
+            _ => guess(stream.text(), known().map(|markers| markers.whatlang))
+                .and_then(|lang| known().find(|markers| markers.whatlang == Some(lang)))
                 .map(|markers| markers.language),
         }
     }
 
     /// Looks at the words that are neither names nor numbers: by their script, then by `whatlang` among the allowed languages.
     pub(super) fn look_at_prose(&self, text: &str, own: Language, allowed: &[Language]) -> Prose {
-        let Some(expected) = self.languages.iter().find(|markers| markers.language == own) else {
+        let Some(expected) = self.languages.iter().find(|markers| markers.language == own).and_then(|own| own.whatlang)
+        else {
             return Prose::Unclear;
         };
         // One letter is a unit or a currency.
@@ -117,12 +121,12 @@ impl Detector {
         if prose.chars().filter(|c| c.is_alphabetic()).count() < PROSE {
             return Prose::Unclear;
         }
-        if whatlang::detect_script(&prose).is_some_and(|script| !script.langs().contains(&expected.whatlang)) {
+        if whatlang::detect_script(&prose).is_some_and(|script| !script.langs().contains(&expected)) {
             return Prose::Foreign;
         }
         let known = self.languages.iter().filter(|markers| allowed.contains(&markers.language));
-        match guess(&prose, known.map(|markers| markers.whatlang).collect()) {
-            Some(lang) if lang == expected.whatlang => Prose::Own,
+        match guess(&prose, known.map(|markers| markers.whatlang)) {
+            Some(lang) if lang == expected => Prose::Own,
             Some(_) => Prose::Foreign,
             None => Prose::Unclear,
         }
@@ -153,7 +157,9 @@ fn has_two_letters(word: &str) -> bool {
     word.chars().filter(|c| c.is_alphabetic()).nth(1).is_some()
 }
 
-fn guess(text: &str, among: Vec<Lang>) -> Option<Lang> {
+/// `None` if `whatlang` is unsure, or does not know one of the languages: it would take that one for another.
+fn guess(text: &str, among: impl Iterator<Item = Option<Lang>>) -> Option<Lang> {
+    let among: Vec<Lang> = among.collect::<Option<_>>()?;
     let info = Whatlang::with_allowlist(among).detect(text)?;
     (info.confidence() >= SURE).then(|| info.lang())
 }

@@ -300,3 +300,62 @@ fn polish_is_told_from_english() {
     }
     assert_eq!(rules.switch("polski numer nie działa", &[pl, en]), None);
 }
+
+#[test]
+fn swahili_and_sheng_are_recognized_by_their_words() {
+    let rules = rules();
+    let [en, sw, sheng] = ["en", "sw", "sheng"].map(|code| code.parse::<Language>().expect("a language"));
+    let mut wrong = Vec::new();
+    for (language, texts) in [
+        (
+            Some(sw),
+            &[
+                "habari, mna viatu vya watoto?",
+                "bei ya gauni hili ni ngapi?",
+                "nataka kununua simu mpya",
+                "nimelipa lakini sijapata risiti",
+                "mzigo wangu uko wapi?",
+                "asante sana",
+            ][..],
+        ),
+        (Some(sheng), &["niaje msee", "manze kicks ni doh ngapi", "buda nidai ganji?"][..]),
+        (
+            Some(en),
+            &[
+                "hello, do you have shoes for children?",
+                "how much is this dress?",
+                "I have paid but did not get a receipt",
+                "where is my order",
+            ][..],
+        ),
+        // whatlang knows no Swahili, and would take every message for English.
+        (None, &["ok", "M-PESA", "Nairobi, Westlands", "42"][..]),
+    ] {
+        for text in texts {
+            let found = rules.detect(text, &[en, sw, sheng]);
+            if found != language {
+                wrong.push(format!("{text:?} gave {found:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for (text, to) in [
+        ("please speak English", Some(en)),
+        ("tuongee kwa kiswahili tafadhali", Some(sw)),
+        ("can we talk in Swahili?", Some(sw)),
+        ("switch to sheng please", Some(sheng)),
+        ("naomba ujibu kwa kiingereza", Some(en)),
+        ("do you sell a Swahili dictionary?", None),
+    ] {
+        assert_eq!(rules.switch(text, &[en, sw, sheng]).map(|switch| switch.to), to, "{text}");
+    }
+}
+
+#[test]
+fn prose_of_language_unknown_to_whatlang_is_unclear() {
+    let rules = rules();
+    let (en, sw) = (Language::EN, "sw".parse().expect("a language"));
+    let swahili = "tunauza viatu vya watoto na vya watu wazima katika maduka yetu yote ya mjini";
+    assert_eq!(rules.look_at_prose(swahili, sw, &[en, sw]), Prose::Unclear);
+    assert_eq!(rules.look_at_prose(swahili, en, &[en, sw]), Prose::Unclear);
+}

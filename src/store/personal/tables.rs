@@ -223,6 +223,12 @@ pub const TABLES: &[Table] = &[
     none("plans", &["code", "name"]),
     none("persona_versions", &["persona", "text", "saved_by"]),
     none("revoked_sessions", &["session"]),
+    none("tenants", &["settings", "whatsapp_number"]),
+    none("tenant_credentials", &["name", "sealed"]),
+    none(
+        "catalog_items",
+        &["item_id", "name", "category", "description", "currency", "attributes", "variants", "url", "searched"],
+    ),
     none("return_policies", &["name", "scope", "category"]),
     none("settings", &["name", "value"]),
     none("vector_collections", &["name", "model"]),

@@ -68,7 +68,9 @@ fn persona_and_language_can_be_chosen() {
     run.is_refused_with(&[
         "The persona does not exist; send one of returns_en, returns_vi, system_persona_en, system_persona_vi, telecom_en, telecom_pl.",
     ]);
-    assert_eq!(shop.run(&["chat", "--language", "english"], &[]).code, Some(2));
+    let run = shop.run(&["chat", "--language", "english"], &[]);
+    run.is_refused_with(&["The persona does not speak this language; send one of"]);
+    assert_eq!(shop.run(&["chat", "--language", "EN"], &[]).code, Some(2));
 }
 
 #[tokio::test]

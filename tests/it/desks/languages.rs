@@ -27,9 +27,10 @@ fn pages(folder: &str) -> Vec<Page> {
         std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     paths.sort();
+    let languages = prompts().languages().unwrap();
     let page = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
-        let (about, body, problem) = split_front_matter(&text);
+        let (about, body, problem) = split_front_matter(&text, &languages);
         assert_eq!(problem, None, "{}", path.display());
         let lists = body.split("<!-- questions").skip(1).map(|list| list.split("-->").next().unwrap());
         let questions = lists.map(|list| list.lines().map(str::trim).filter(|line| !line.is_empty()));
@@ -43,6 +44,11 @@ fn pages(folder: &str) -> Vec<Page> {
     paths.into_iter().map(page).collect()
 }
 
+fn prompts() -> Prompts {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
+    Prompts::load(&root, &root.join("returns_en.md")).unwrap()
+}
+
 /// What is wrong with a turn for a customer of this language.
 struct Judge {
     rules: LanguageRules,
@@ -53,8 +59,7 @@ struct Judge {
 
 impl Judge {
     fn of(pages: &[Page]) -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
-        let prompts = Prompts::load(&root, &root.join("returns_en.md")).unwrap();
+        let prompts = prompts();
         let written_in = pages.iter().map(|page| (page.file.clone(), page.language)).collect();
         Self { rules: LanguageRules::read(&prompts).unwrap(), languages: [Language::EN, Language::VI], written_in }
     }

@@ -23,13 +23,14 @@ struct Scaled {
 }
 
 impl Reader<'_> {
-    /// `$129.99`, `USD 129`, `VND 500,000`.
+    /// `$129.99`, `USD 129`, `VND 500,000`, `KSh 1,250`.
     pub(super) fn currency_before(&self, at: usize) -> Option<Found> {
         let (unit, end) = self.lexicon.unit(self.tokens, at)?;
         let Unit::Currency(name) = unit else { return None };
-        // A sign or the currency's code; "đồng 5" is no amount.
-        let sign =
-            self.kind(at) == Some(&Kind::Mark) || self.word(at).is_some_and(|word| word == name || word.ends_with('$'));
+        // A sign, the currency's code, or a name that stands there; "đồng 5" is no amount.
+        let sign = self.kind(at) == Some(&Kind::Mark)
+            || self.word(at).is_some_and(|word| word == name || word.ends_with('$'))
+            || self.lexicon.is(Role::BeforeAmount, self.tokens, at).is_some();
         let next = self.past_space(end);
         let scaled = self.digits(next).filter(|_| sign).and_then(|_| self.scaled(next))?;
         let value = Value::Money(scaled.amount, name.clone());

@@ -1,0 +1,37 @@
+//! The sample shops of the commerce desk: two shops of Nairobi with like-named goods. Their lists are also examples for
+//! `frontdesk import catalog`.
+
+use anyhow::bail;
+
+use crate::app::list_file::Table;
+use crate::domain::commerce::catalog::list::{CatalogField, items_of};
+use crate::domain::commerce::tenant::{PaymentMethod, ShopLanguages, TenantSettings, ToneStyle};
+use crate::store::sample_tenants::SampleTenant;
+
+/// Returns the sample shops, which are the same on every machine.
+pub fn shops() -> anyhow::Result<Vec<SampleTenant>> {
+    let mut savanna = shop("savanna", "Savanna Shoes", "Zuri", include_str!("commerce/savanna.csv"))?;
+    savanna.settings.bot_intro = Some("Hi, I'm Zuri, the assistant of Savanna Shoes.".parse()?);
+    savanna.settings.payments_enabled = PaymentMethod::ALL.iter().copied().collect();
+    savanna.settings.catalog_link_base = Some("https://savanna.example/shop".parse()?);
+    let mut kijani = shop("kijani", "Kijani Outfitters", "Baraka", include_str!("commerce/kijani.csv"))?;
+    kijani.settings.tone_style = ToneStyle::Casual;
+    kijani.settings.payments_enabled = [PaymentMethod::MpesaStk].into();
+    kijani.settings.max_chattiness_level = 3.try_into()?;
+    Ok(vec![savanna, kijani])
+}
+
+fn shop(id: &str, name: &str, bot: &str, list: &str) -> anyhow::Result<SampleTenant> {
+    let table: Table<CatalogField> = Table::read(list.as_bytes())?;
+    let (items, bad) = items_of(&table.rows);
+    if !bad.is_empty() || !table.ragged.is_empty() {
+        bail!("the sample list of {id} has refused rows: {bad:?} {:?}", table.ragged);
+    }
+    let languages = ["en", "sw", "sheng"].map(str::parse).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let settings = TenantSettings {
+        bot_name: bot.parse()?,
+        languages: ShopLanguages::new(languages[0], languages),
+        ..TenantSettings::new(name.parse()?)
+    };
+    Ok(SampleTenant { id: id.parse()?, settings, items })
+}

@@ -1,0 +1,186 @@
+//! Payments: what a provider reports about a payment request, and what follows from it. The caller stores the steps and opens the
+//! tickets.
+//!
+//! Reports come late, twice and in any order, since callbacks, polls and the customer's receipt report the same payment. Money that
+//! arrived counts, and only a reversal takes it back.
+
+use super::Money;
+use super::money::MoneyError;
+use crate::domain::step::{IllegalStep, Status, Step};
+use crate::domain::string_enum::string_enum;
+
+string_enum! {
+    /// The state of a payment request.
+    pub enum PaymentStatus {
+        /// The request is stored, and may be on its way to the provider.
+        Created = "created",
+        /// The provider has accepted the request, and the customer is asked to pay.
+        Pending = "pending",
+        Paid = "paid",
+        /// The provider or the customer refused.
+        Failed = "failed",
+        /// The customer did not answer in time.
+        Timeout = "timeout",
+        /// The provider's answer was lost, so that nobody knows whether the customer was asked.
+        Unknown = "unknown",
+        /// The money went back.
+        Reversed = "reversed",
+    }
+}
+
+impl Status for PaymentStatus {
+    const WHAT: &'static str = "a payment";
+
+    fn next(self) -> &'static [Self] {
+        match self {
+            Self::Created => &[Self::Pending, Self::Paid, Self::Failed, Self::Timeout, Self::Unknown],
+            Self::Pending => &[Self::Paid, Self::Failed, Self::Timeout, Self::Unknown],
+            Self::Unknown => &[Self::Paid, Self::Failed, Self::Timeout],
+            // A success that is reported late counts.
+            Self::Failed | Self::Timeout => &[Self::Paid],
+            Self::Paid => &[Self::Reversed],
+            Self::Reversed => &[],
+        }
+    }
+}
+
+impl PaymentStatus {
+    /// Whether the customer may still be paying.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Created | Self::Pending | Self::Unknown)
+    }
+}
+
+/// What a provider says about a payment request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaymentReport {
+    /// It took the request.
+    Accepted,
+    /// The customer is still being asked.
+    StillRunning,
+    Paid {
+        /// The amount that arrived.
+        amount: Money,
+        /// The provider's number of the payment, such as an M-PESA receipt code. Another one is another payment.
+        receipt: String,
+    },
+    Failed,
+    TimedOut,
+    /// It did not answer, or its answer could not be read.
+    AnswerLost,
+    Reversed,
+}
+
+/// A payment request, as it is before a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaymentRequest {
+    pub status: PaymentStatus,
+    /// The amount that the customer confirmed.
+    pub amount: Money,
+    /// The receipt of the payment, once it is paid.
+    pub receipt: Option<String>,
+}
+
+string_enum! {
+    /// Why a person looks at a payment.
+    pub enum PaymentProblem {
+        /// The order was paid more than once.
+        Double = "double",
+        /// Less arrived than the customer confirmed.
+        Short = "short",
+        /// More arrived than the customer confirmed.
+        Excess = "excess",
+        /// The money went back.
+        Reversed = "reversed",
+    }
+}
+
+/// What follows from a report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PaymentOutcome {
+    /// The steps to store, in order; none if the report says nothing new.
+    pub steps: Vec<Step<PaymentStatus>>,
+    /// A person decides on this.
+    pub problem: Option<PaymentProblem>,
+    /// Whether the order counts as paid from now on.
+    pub settles_order: bool,
+}
+
+/// Why an order cannot be paid now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotPay {
+    #[error("another payment of this order is still open; wait for its result")]
+    Open,
+    #[error("the order is paid")]
+    Paid,
+}
+
+/// Checks that a new request may be made for an order with these earlier ones: at most one is open, and a paid order is not paid again.
+pub fn check_new_request(earlier: &[PaymentStatus]) -> Result<(), CannotPay> {
+    if earlier.contains(&PaymentStatus::Paid) {
+        return Err(CannotPay::Paid);
+    }
+    if earlier.iter().any(|status| status.is_open()) { Err(CannotPay::Open) } else { Ok(()) }
+}
+
+impl PaymentRequest {
+    /// Decides what follows from a report. `order_is_paid`: by this request or by another one.
+    ///
+    /// # Errors
+    /// The amount is in another currency than the request.
+    pub fn decide(&self, report: &PaymentReport, order_is_paid: bool) -> Result<PaymentOutcome, MoneyError> {
+        let to = |status| PaymentOutcome { steps: self.path(&[status]), ..PaymentOutcome::default() };
+        Ok(match report {
+            PaymentReport::StillRunning => PaymentOutcome::default(),
+            PaymentReport::Accepted => to(PaymentStatus::Pending),
+            PaymentReport::Failed => to(PaymentStatus::Failed),
+            PaymentReport::TimedOut => to(PaymentStatus::Timeout),
+            PaymentReport::AnswerLost => to(PaymentStatus::Unknown),
+            PaymentReport::Paid { amount, receipt } => self.decide_paid(*amount, receipt, order_is_paid)?,
+            PaymentReport::Reversed => {
+                // A payment that was reversed before anyone asked was paid in between.
+                let path: &[_] = match self.status {
+                    PaymentStatus::Paid => &[PaymentStatus::Reversed],
+                    _ => &[PaymentStatus::Paid, PaymentStatus::Reversed],
+                };
+                let steps = self.path(path);
+                let problem = (!steps.is_empty()).then_some(PaymentProblem::Reversed);
+                PaymentOutcome { steps, problem, settles_order: false }
+            }
+        })
+    }
+
+    fn decide_paid(&self, amount: Money, receipt: &str, order_is_paid: bool) -> Result<PaymentOutcome, MoneyError> {
+        let steps = self.path(&[PaymentStatus::Paid]);
+        let is_short = self.amount.minus(amount)?.minor > 0;
+        let is_excess = amount.minus(self.amount)?.minor > 0;
+        if steps.is_empty() {
+            // This request is paid already, or was: the same receipt is a repeated report. A reversal may have
+            // come first, without a receipt.
+            let is_same = self.receipt.as_deref().is_none_or(|known| known == receipt);
+            let problem = (!is_same).then_some(PaymentProblem::Double);
+            return Ok(PaymentOutcome { steps, problem, settles_order: false });
+        }
+        let problem = match () {
+            () if order_is_paid => Some(PaymentProblem::Double),
+            () if is_short => Some(PaymentProblem::Short),
+            () if is_excess => Some(PaymentProblem::Excess),
+            () => None,
+        };
+        Ok(PaymentOutcome { steps, problem, settles_order: !order_is_paid && !is_short })
+    }
+
+    /// Returns the steps through these states, or none if the first is not allowed from here.
+    fn path(&self, states: &[PaymentStatus]) -> Vec<Step<PaymentStatus>> {
+        let mut from = self.status;
+        let steps = states.iter().map(|to| {
+            let step = Step::new(from, *to);
+            from = *to;
+            step
+        });
+        steps.collect::<Result<_, IllegalStep>>().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,403 @@
+//! The settings of a shop that sells over WhatsApp.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::domain::identity::e164::E164;
+use crate::domain::string_enum::string_enum;
+use crate::domain::text::clean;
+use crate::domain::{Language, TenantId};
+
+/// A shop of the commerce desk, and how it speaks and sells. It is the shop that [`TenantId`] names everywhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    pub id: TenantId,
+    pub settings: TenantSettings,
+    /// The number at which its customers write. No two shops have the same one.
+    pub whatsapp_number: Option<E164>,
+}
+
+/// The settings of a [`Tenant`]. They are stored as JSON; a field that an earlier version did not have gets its default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TenantSettings {
+    /// The shop's name, as customers know it.
+    pub name: Label<60>,
+    pub bot_name: Label<40>,
+    /// How the bot introduces itself. Without it, it says its name and the shop's.
+    pub bot_intro: Option<Label<300>>,
+    pub tone_style: ToneStyle,
+    pub languages: ShopLanguages,
+    pub max_chattiness_level: ChattinessLevel,
+    /// The shop's page with all goods, which links in replies start with. Without it, the bot asks
+    /// another question instead.
+    pub catalog_link_base: Option<CatalogLink>,
+    pub payments_enabled: BTreeSet<PaymentMethod>,
+    pub escalation_rules: EscalationRules,
+    pub handoff: HandoffSettings,
+    pub compliance: Compliance,
+}
+
+string_enum! {
+    /// How the bot words its sentences.
+    pub enum ToneStyle {
+        FriendlyConcise = "friendly_concise",
+        Professional = "professional",
+        Casual = "casual",
+    }
+}
+
+string_enum! {
+    /// A way to pay.
+    pub enum PaymentMethod {
+        /// M-PESA asks for the PIN on the customer's phone.
+        MpesaStk = "mpesa_stk",
+        /// The customer pays to the shop's paybill or till number.
+        MpesaC2b = "mpesa_c2b",
+        /// A card, on PesaPal's page.
+        Pesapal = "pesapal",
+    }
+}
+
+string_enum! {
+    /// A credential of a shop's provider, which is stored sealed.
+    pub enum CredentialName {
+        TwilioAccountSid = "twilio_account_sid",
+        TwilioAuthToken = "twilio_auth_token",
+        /// Valid as well while the shop replaces the other token.
+        TwilioSecondAuthToken = "twilio_second_auth_token",
+        DarajaShortcode = "daraja_shortcode",
+        DarajaConsumerKey = "daraja_consumer_key",
+        DarajaConsumerSecret = "daraja_consumer_secret",
+        DarajaPasskey = "daraja_passkey",
+        PesapalConsumerKey = "pesapal_consumer_key",
+        PesapalConsumerSecret = "pesapal_consumer_secret",
+    }
+}
+
+/// A text on one line, of 1 to `MAX` characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Label<const MAX: usize>(String);
+
+/// Why a text is not a [`Label`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write 1 to {0} characters on one line")]
+pub struct InvalidLabel(usize);
+
+/// The languages that a shop speaks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ListedLanguages")]
+pub struct ShopLanguages {
+    /// The language of customers who have not shown or named another one.
+    default: Language,
+    allowed: Vec<Language>,
+}
+
+/// Languages that were not checked.
+#[derive(Deserialize)]
+struct ListedLanguages {
+    default: Language,
+    allowed: Vec<Language>,
+}
+
+/// How much small talk the bot answers: from 0 (none) to 3 (much).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct ChattinessLevel(u8);
+
+/// Why a number is not a [`ChattinessLevel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write a level from 0 (no small talk) to 3 (much)")]
+pub struct InvalidChattinessLevel;
+
+/// The address of the shop's page with all goods: an http or https URL without a query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CatalogLink(String);
+
+/// Why a text is not a [`CatalogLink`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write an address such as https://shop.example/goods, without ? and #")]
+pub struct InvalidCatalogLink;
+
+/// After how many setbacks in a row a person takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EscalationRules {
+    pub tool_errors: u8,
+    pub clarifications: u8,
+    /// Turns of a frustrated customer that solved nothing.
+    pub unresolved_turns: u8,
+}
+
+/// How people take over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HandoffSettings {
+    /// How soon a person answers, as customers are told.
+    pub expected_wait_minutes: u32,
+}
+
+/// What the bot must leave to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Compliance {
+    /// Topics that the bot does not discuss.
+    pub topics: BTreeSet<Label<40>>,
+}
+
+impl TenantSettings {
+    /// Returns the settings of a new shop: it speaks English, and takes no payments until they are set up.
+    pub fn new(name: Label<60>) -> Self {
+        Self { name, ..Self::default() }
+    }
+}
+
+impl Default for TenantSettings {
+    fn default() -> Self {
+        Self {
+            name: Label("Shop".to_owned()),
+            bot_name: Label("Assistant".to_owned()),
+            bot_intro: None,
+            tone_style: ToneStyle::FriendlyConcise,
+            languages: ShopLanguages { default: Language::EN, allowed: vec![Language::EN] },
+            max_chattiness_level: ChattinessLevel(2),
+            catalog_link_base: None,
+            payments_enabled: BTreeSet::new(),
+            escalation_rules: EscalationRules::default(),
+            handoff: HandoffSettings::default(),
+            compliance: Compliance::default(),
+        }
+    }
+}
+
+impl Default for EscalationRules {
+    fn default() -> Self {
+        Self { tool_errors: 2, clarifications: 3, unresolved_turns: 2 }
+    }
+}
+
+impl Default for HandoffSettings {
+    fn default() -> Self {
+        Self { expected_wait_minutes: 60 }
+    }
+}
+
+impl Default for Compliance {
+    fn default() -> Self {
+        Self { topics: ["legal", "medical"].map(|topic| Label(topic.to_owned())).into() }
+    }
+}
+
+impl ShopLanguages {
+    /// The default language is always allowed.
+    pub fn new(default: Language, mut allowed: Vec<Language>) -> Self {
+        let mut seen = BTreeSet::new();
+        allowed.retain(|language| seen.insert(*language));
+        if seen.insert(default) {
+            allowed.insert(0, default);
+        }
+        Self { default, allowed }
+    }
+
+    pub fn default_language(&self) -> Language {
+        self.default
+    }
+
+    /// Returns the languages to which a conversation may switch, the default one included.
+    pub fn allowed(&self) -> &[Language] {
+        &self.allowed
+    }
+}
+
+impl From<ListedLanguages> for ShopLanguages {
+    fn from(listed: ListedLanguages) -> Self {
+        Self::new(listed.default, listed.allowed)
+    }
+}
+
+impl<const MAX: usize> Label<MAX> {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MAX: usize> FromStr for Label<MAX> {
+    type Err = InvalidLabel;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = clean(text);
+        let text = text.trim();
+        if (1..=MAX).contains(&text.chars().count()) && !text.contains('\n') {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidLabel(MAX))
+        }
+    }
+}
+
+impl FromStr for CatalogLink {
+    type Err = InvalidCatalogLink;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let url = Url::parse(text.trim()).map_err(|_| InvalidCatalogLink)?;
+        let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        match ["http", "https"].contains(&url.scheme()) && url.has_host() && is_plain {
+            true => Ok(Self(url.to_string())),
+            false => Err(InvalidCatalogLink),
+        }
+    }
+}
+
+impl FromStr for ChattinessLevel {
+    type Err = InvalidChattinessLevel;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map_err(|_| InvalidChattinessLevel).and_then(u8::try_into)
+    }
+}
+
+impl TryFrom<u8> for ChattinessLevel {
+    type Error = InvalidChattinessLevel;
+
+    fn try_from(level: u8) -> Result<Self, Self::Error> {
+        if level <= 3 { Ok(Self(level)) } else { Err(InvalidChattinessLevel) }
+    }
+}
+
+impl From<ChattinessLevel> for u8 {
+    fn from(level: ChattinessLevel) -> Self {
+        level.0
+    }
+}
+
+impl fmt::Display for ChattinessLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<const MAX: usize> TryFrom<String> for Label<MAX> {
+    type Error = InvalidLabel;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl<const MAX: usize> From<Label<MAX>> for String {
+    fn from(label: Label<MAX>) -> Self {
+        label.0
+    }
+}
+
+impl<const MAX: usize> fmt::Display for Label<MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for CatalogLink {
+    type Error = InvalidCatalogLink;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<CatalogLink> for String {
+    fn from(link: CatalogLink) -> Self {
+        link.0
+    }
+}
+
+impl fmt::Display for CatalogLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_survive_storage() {
+        let mut settings = TenantSettings::new("Savanna Shoes".parse().expect("a name"));
+        settings.bot_intro = Some("Hi, I'm Zuri!".parse().expect("an intro"));
+        settings.catalog_link_base = Some("https://savanna.example/shop".parse().expect("a link"));
+        settings.payments_enabled = [PaymentMethod::MpesaStk, PaymentMethod::Pesapal].into();
+        let languages = ["sw", "en", "sheng", "en"].map(|code| code.parse().expect("a language"));
+        settings.languages = ShopLanguages::new(languages[0], languages.to_vec());
+        assert_eq!(settings.languages.allowed(), &languages[..3]);
+        let stored = serde_json::to_value(&settings).expect("JSON");
+        assert_eq!(serde_json::from_value::<TenantSettings>(stored).expect("settings"), settings);
+    }
+
+    #[test]
+    fn fields_of_later_versions_have_defaults() {
+        let stored = serde_json::json!({"name": "Savanna Shoes"});
+        let settings: TenantSettings = serde_json::from_value(stored).expect("settings");
+        assert_eq!(settings, TenantSettings::new("Savanna Shoes".parse().expect("a name")));
+    }
+
+    #[test]
+    fn invalid_settings_cannot_be_made() {
+        let json = |field: &str, value: serde_json::Value| {
+            let stored = serde_json::json!({ field: value });
+            serde_json::from_value::<TenantSettings>(stored).map_err(|error| error.to_string())
+        };
+        for (field, value, problem) in [
+            ("name", serde_json::json!(""), "write 1 to 60 characters"),
+            ("bot_name", serde_json::json!("x".repeat(41)), "write 1 to 40 characters"),
+            ("bot_intro", serde_json::json!("a\nb"), "on one line"),
+            ("max_chattiness_level", serde_json::json!(4), "from 0"),
+            ("tone_style", serde_json::json!("rude"), "unknown variant"),
+            ("languages", serde_json::json!({"default": "English", "allowed": []}), "lower-case letters"),
+            ("catalog_link_base", serde_json::json!("shop.example"), "https://"),
+            ("payments_enabled", serde_json::json!(["cash"]), "unknown variant"),
+        ] {
+            let error = json(field, value).expect_err(problem);
+            assert!(error.contains(problem), "{field}: {error}");
+        }
+    }
+
+    #[test]
+    fn catalog_link_is_a_plain_address() {
+        for good in ["https://shop.example/", "http://localhost:8080/goods"] {
+            assert_eq!(good.parse().map(|link: CatalogLink| link.to_string()).as_deref(), Ok(good));
+        }
+        for bad in [
+            "",
+            "shop.example",
+            "ftp://shop.example/",
+            "javascript:alert(1)",
+            "https://",
+            "https://s.example/?a=1",
+            "https://s.example/#a",
+            "https://u@s.example/",
+        ] {
+            assert_eq!(bad.parse::<CatalogLink>(), Err(InvalidCatalogLink), "{bad}");
+        }
+    }
+
+    #[test]
+    fn default_language_is_allowed() {
+        let [en, sw] = ["en", "sw"].map(|code| code.parse().expect("a language"));
+        assert_eq!(ShopLanguages::new(sw, vec![en]).allowed(), [sw, en]);
+        assert_eq!(ShopLanguages::new(sw, vec![en, sw]).allowed(), [en, sw]);
+    }
+
+    #[test]
+    fn chattiness_level_is_at_most_three() {
+        assert_eq!(["0", "3"].map(|text| text.parse().map(|level: ChattinessLevel| u8::from(level))), [Ok(0), Ok(3)]);
+        for bad in ["4", "-1", "", "two"] {
+            assert_eq!(bad.parse::<ChattinessLevel>(), Err(InvalidChattinessLevel), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The goods of a shop: search, look-up, and the import of a list.
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use serde_json::json;
+
+use super::audit::record;
+use super::entities::catalog_items;
+use super::transaction::Transaction;
+use super::{Result, TenantStore, from_db, to_db, unreadable};
+use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, search, searched_text};
+use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
+use crate::domain::{AuditEntry, TenantId};
+
+/// Items in one statement. Databases accept at least 32,766 values.
+const ITEMS_AT_ONCE: usize = 500;
+
+/// How a list of goods differs from the shop's goods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CatalogComparison {
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    /// Items that the list lacks, if it is the whole catalogue.
+    pub removed: u64,
+}
+
+/// What an import does with the items that the list lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    Keep,
+    Remove,
+}
+
+impl TenantStore<'_> {
+    /// Returns the goods of this shop that match the query best.
+    pub async fn search_catalog(&self, query: &CatalogQuery) -> Result<CatalogMatches> {
+        use catalog_items::Column as C;
+        // The database leaves out what cannot match; the search itself checks every condition.
+        let mut condition = Condition::all();
+        if !query.words.is_empty() {
+            let any = query.words.iter().fold(Condition::any(), |any, word| any.add(C::Searched.contains(word)));
+            condition = condition.add(any);
+        }
+        if let Some(least) = query.filters.min_price {
+            condition = condition.add(C::Price.gte(least.minor));
+        }
+        if let Some(most) = query.filters.max_price {
+            condition = condition.add(C::Price.lte(most.minor));
+        }
+        if query.filters.in_stock {
+            condition = condition.add(C::Stock.gt(0));
+        }
+        let rows = self.rows::<catalog_items::Entity>().filter(condition).all(&self.store.read).await?;
+        let items: Vec<CatalogItem> = rows.into_iter().map(read_item).collect::<Result<_>>()?;
+        Ok(search(items, query))
+    }
+
+    /// Returns the item of this shop.
+    pub async fn find_catalog_item(&self, id: &ItemId) -> Result<Option<CatalogItem>> {
+        let row = self.rows::<catalog_items::Entity>().filter(catalog_items::Column::ItemId.eq(id.as_str()));
+        row.one(&self.store.read).await?.map(read_item).transpose()
+    }
+
+    /// Compares the list with the shop's goods. Writes nothing.
+    pub async fn compare_catalog(&self, list: &[CatalogItem], unlisted: Unlisted) -> Result<CatalogComparison> {
+        Ok(self.differences(&self.store.read, list, unlisted).await?.0)
+    }
+
+    /// Writes the items that differ, in one transaction, and records who did it. Returns what was written.
+    pub async fn import_catalog(
+        &self,
+        list: &[CatalogItem],
+        unlisted: Unlisted,
+        who: &str,
+        now: DateTime<Utc>,
+    ) -> Result<CatalogComparison> {
+        let transaction = self.store.begin_fenced().await?;
+        let (comparison, changed, removed) = self.differences(&transaction, list, unlisted).await?;
+        let CatalogComparison { new, changed: differing, removed: gone, .. } = comparison;
+        if new + differing + gone == 0 {
+            return Ok(comparison);
+        }
+        for part in removed.chunks(ITEMS_AT_ONCE) {
+            let ids = part.iter().map(String::as_str);
+            self.delete_where::<catalog_items::Entity, _>(&transaction, catalog_items::Column::ItemId, ids).await?;
+        }
+        write_items(&transaction, self.tenant, &changed).await?;
+        let counts = json!({"new": new, "changed": differing, "removed": gone});
+        let entry = AuditEntry { after: Some(counts), ..AuditEntry::system(who, "catalog.imported", now) };
+        record(&transaction, self.tenant, &[entry]).await?;
+        transaction.commit().await?;
+        Ok(comparison)
+    }
+
+    /// Returns the counts, the items to write, and the ids of the items to remove.
+    async fn differences<'a>(
+        &self,
+        connection: &impl ConnectionTrait,
+        list: &'a [CatalogItem],
+        unlisted: Unlisted,
+    ) -> Result<(CatalogComparison, Vec<&'a CatalogItem>, Vec<String>)> {
+        let (mut comparison, mut differing) = (CatalogComparison::default(), Vec::new());
+        for part in list.chunks(ITEMS_AT_ONCE) {
+            let ids = part.iter().map(|item| item.id.as_str());
+            let rows = self.rows::<catalog_items::Entity>().filter(catalog_items::Column::ItemId.is_in(ids));
+            let rows = rows.all(connection).await?.into_iter();
+            let existing: HashMap<String, CatalogItem> =
+                rows.map(|row| Ok((row.item_id.clone(), read_item(row)?))).collect::<Result<_>>()?;
+            for item in part {
+                match existing.get(item.id.as_str()) {
+                    Some(same) if same == item => comparison.unchanged += 1,
+                    Some(_) => comparison.changed += 1,
+                    None => comparison.new += 1,
+                }
+                if existing.get(item.id.as_str()) != Some(item) {
+                    differing.push(item);
+                }
+            }
+        }
+        let removed = match unlisted {
+            Unlisted::Keep => Vec::new(),
+            Unlisted::Remove => {
+                let listed: BTreeSet<&str> = list.iter().map(|item| item.id.as_str()).collect();
+                let mut ids = self.list_item_ids(connection).await?;
+                ids.retain(|id| !listed.contains(id.as_str()));
+                ids
+            }
+        };
+        comparison.removed = removed.len() as u64;
+        Ok((comparison, differing, removed))
+    }
+
+    pub(super) async fn list_item_ids(&self, connection: &impl ConnectionTrait) -> Result<Vec<String>> {
+        let ids = self.rows::<catalog_items::Entity>().select_only().column(catalog_items::Column::ItemId);
+        Ok(ids.into_tuple().all(connection).await?)
+    }
+}
+
+/// Inserts or replaces items.
+pub(super) async fn write_items(transaction: &Transaction, tenant: &TenantId, items: &[&CatalogItem]) -> Result<()> {
+    use catalog_items::Column as C;
+    let mut replace = OnConflict::columns([C::TenantId, C::ItemId]);
+    replace.update_columns([C::Name, C::Category, C::Description, C::Price, C::Currency, C::Stock]);
+    replace.update_columns([C::Attributes, C::Variants, C::Url, C::Searched]);
+    for part in items.chunks(ITEMS_AT_ONCE) {
+        let rows = part.iter().map(|item| item_row(tenant, item));
+        let insert = catalog_items::Entity::insert_many(rows).on_conflict(replace.clone());
+        insert.exec_without_returning(transaction).await?;
+    }
+    Ok(())
+}
+
+fn item_row(tenant: &TenantId, item: &CatalogItem) -> catalog_items::ActiveModel {
+    catalog_items::ActiveModel {
+        tenant_id: Set(tenant.to_string()),
+        item_id: Set(item.id.to_string()),
+        name: Set(item.name.clone()),
+        category: Set(item.category.clone()),
+        description: Set(item.description.clone()),
+        price: Set(item.price.minor),
+        currency: Set(item.price.currency.as_str().to_owned()),
+        stock: Set(to_db(item.stock)),
+        attributes: Set(json!(item.attributes)),
+        variants: Set(json!(item.variants)),
+        url: Set(item.url.clone()),
+        searched: Set(searched_text(item)),
+    }
+}
+
+fn read_item(row: catalog_items::Model) -> Result<CatalogItem> {
+    let unreadable = |reason: &str| unreadable("catalog_items", reason);
+    let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("currency"))?;
+    Ok(CatalogItem {
+        id: row.item_id.parse().map_err(|_| unreadable("item_id"))?,
+        name: row.name,
+        category: row.category,
+        description: row.description,
+        price: Money::new(row.price, currency),
+        stock: from_db(row.stock),
+        attributes: serde_json::from_value(row.attributes).map_err(|_| unreadable("attributes"))?,
+        variants: serde_json::from_value(row.variants).map_err(|_| unreadable("variants"))?,
+        url: row.url,
+    })
+}

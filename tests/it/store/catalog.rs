@@ -1,0 +1,189 @@
+//! Shops of the commerce desk: settings, credentials and goods, each seen by its own shop only.
+
+use std::collections::BTreeSet;
+
+use chrono::Utc;
+use frontdesk::cli::seed::commerce::shops;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchWords, search};
+use frontdesk::domain::commerce::catalog::{CATALOG_CURRENCY, CatalogItem};
+use frontdesk::domain::commerce::tenant::CredentialName;
+use frontdesk::domain::commerce::{Money, TenantSettings};
+use frontdesk::domain::identity::e164::E164;
+use frontdesk::store::catalog::{CatalogComparison, Unlisted};
+use frontdesk::store::sample_tenants::SampledTenants;
+use frontdesk::store::tenants::{CredentialChanges, Saving};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::{TestStore, tenant};
+
+fn query(words: &str, filters: CatalogFilters) -> CatalogQuery {
+    CatalogQuery { words: SearchWords::of(words), filters, limit: 6.try_into().unwrap() }
+}
+
+fn item(id: &str, name: &str, shillings: i64) -> CatalogItem {
+    let sample = &shops().unwrap()[0].items[0];
+    let price = Money::new(shillings * 100, CATALOG_CURRENCY);
+    CatalogItem { id: id.parse().unwrap(), name: name.to_owned(), price, ..sample.clone() }
+}
+
+fn number(text: &str) -> E164 {
+    text.parse().unwrap()
+}
+
+/// Two sample shops with like-named goods.
+async fn two_shops() -> (TestStore, [TenantId; 2]) {
+    let test = TestStore::open().await;
+    assert_eq!(test.store.make_sample_tenants(&shops().unwrap()).await.unwrap(), SampledTenants::Done);
+    (test, [tenant("savanna"), tenant("kijani")])
+}
+
+#[tokio::test]
+async fn catalog_of_other_shop_is_not_found() {
+    let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
+    let samples = shops().unwrap();
+    for (shop, sample, other) in [(&savanna, &samples[0], &samples[1]), (&kijani, &samples[1], &samples[0])] {
+        let door = store.tenant(shop);
+        let found = door.search_catalog(&query("canvas shoes", CatalogFilters::default())).await.unwrap();
+        assert_eq!(found.items.iter().map(|item| item.name.as_str()).collect::<Vec<_>>(), ["Canvas shoes"]);
+        assert!(sample.items.contains(&found.items[0]) && !other.items.contains(&found.items[0]));
+        for item in &sample.items {
+            assert_eq!(door.find_catalog_item(&item.id).await.unwrap().as_ref(), Some(item));
+        }
+        for item in &other.items {
+            assert_eq!(door.find_catalog_item(&item.id).await.unwrap(), None);
+        }
+    }
+    let nobody = tenant("nobody");
+    assert_eq!(store.tenant(&nobody).search_catalog(&query("", CatalogFilters::default())).await.unwrap().items, []);
+}
+
+/// The database leaves out rows for speed only: it finds what a search through all items of the shop finds.
+// Feature: tulia-ai-v2-langgraph-refactor, Property 3: Tenant Isolation Enforcement
+#[tokio::test]
+async fn search_finds_what_a_full_scan_finds() {
+    const WORDS: [&str; 9] = ["canvas", "boots", "shoe", "Sandals", "40", "red", "wool", "savanna", "cotton sock"];
+    let (TestStore { store, _folder }, tenants) = two_shops().await;
+    let samples = shops().unwrap();
+    let words = prop::collection::vec(prop::sample::select(&WORDS[..]), 0..4);
+    let category = prop::option::of(prop::sample::select(vec!["boots", "FOOTWEAR", "Hats"]));
+    let prices = (prop::option::of(1..5_000_i64), prop::option::of(1..5_000_i64));
+    let colour = prop::option::of(prop::sample::select(vec!["black", "green", "pink"]));
+    let queries = (words, category, prices, any::<bool>(), colour, 1..=6_u8);
+    let handle = tokio::runtime::Handle::current();
+    let run = move || {
+        TestRunner::new(Config { cases: 150, failure_persistence: None, ..Config::default() }).run(
+            &queries,
+            |(words, category, (least, most), in_stock, colour, limit)| {
+                let price = |shillings: i64| Money::new(shillings * 100, CATALOG_CURRENCY);
+                let filters = CatalogFilters {
+                    category: category.map(str::to_owned),
+                    min_price: least.map(price),
+                    max_price: most.map(price),
+                    in_stock,
+                    attributes: colour.map(|colour| ("colour".to_owned(), colour.to_owned())).into_iter().collect(),
+                };
+                let query = CatalogQuery { limit: limit.try_into().unwrap(), ..query(&words.join(" "), filters) };
+                for (tenant, sample) in tenants.iter().zip(&samples) {
+                    let found = handle.block_on(store.tenant(tenant).search_catalog(&query)).unwrap();
+                    prop_assert!(found.items.iter().all(|item| sample.items.contains(item)));
+                    prop_assert_eq!(found, search(sample.items.clone(), &query));
+                }
+                Ok(())
+            },
+        )
+    };
+    tokio::task::spawn_blocking(run).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn catalog_import_writes_what_it_compared() {
+    let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
+    let door = store.tenant(&savanna);
+    let before = shops().unwrap()[0].items.clone();
+    let list = [item("SV-101", "Canvas shoes", 1_300), item("NEW-1", "Wool hat", 700), before[2].clone()];
+    for (unlisted, removed) in [(Unlisted::Keep, 0), (Unlisted::Remove, 10)] {
+        let compared = door.compare_catalog(&list, unlisted).await.unwrap();
+        assert_eq!(compared, CatalogComparison { new: 1, changed: 1, unchanged: 1, removed }, "{unlisted:?}");
+    }
+    assert_eq!(door.find_catalog_item(&before[0].id).await.unwrap().as_ref(), Some(&before[0]));
+    let written = door.import_catalog(&list, Unlisted::Keep, "import", Utc::now()).await.unwrap();
+    assert_eq!(written, CatalogComparison { new: 1, changed: 1, unchanged: 1, removed: 0 });
+    for item in &list {
+        assert_eq!(door.find_catalog_item(&item.id).await.unwrap().as_ref(), Some(item));
+    }
+    let again = door.import_catalog(&list, Unlisted::Remove, "import", Utc::now()).await.unwrap();
+    assert_eq!(again, CatalogComparison { unchanged: 3, removed: 10, ..CatalogComparison::default() });
+    let all = door.search_catalog(&query("", CatalogFilters::default())).await.unwrap();
+    assert_eq!(all.total_matches_estimate, 3);
+    let untouched = store.tenant(&kijani).search_catalog(&query("", CatalogFilters::default())).await.unwrap();
+    assert_eq!(untouched.total_matches_estimate, 12);
+    let recorded = door.list_audit_of_shop().await.unwrap();
+    let counts: Vec<_> = recorded.iter().filter(|entry| entry.what == "catalog.imported").collect();
+    assert_eq!(counts.len(), 2);
+    assert_eq!(counts[0].after, Some(serde_json::json!({"new": 1, "changed": 1, "removed": 0})));
+}
+
+#[tokio::test]
+async fn tenant_settings_are_saved_per_shop() {
+    let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
+    let names = |store: Vec<frontdesk::domain::commerce::Tenant>| {
+        store.into_iter().map(|tenant| tenant.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(store.list_tenants().await.unwrap()), ["kijani", "savanna"]);
+    let door = store.tenant(&savanna);
+    let settings = TenantSettings::new("Savanna".parse().unwrap());
+    let mine = number("+254700000001");
+    let saved = door.save_tenant(&settings, Some(&mine), &CredentialChanges::new(), "tenant", Utc::now()).await;
+    assert_eq!(saved.unwrap(), Saving::Done);
+    let found = door.find_tenant().await.unwrap().unwrap();
+    assert_eq!((found.id.as_str(), found.settings, found.whatsapp_number), ("savanna", settings, Some(mine.clone())));
+    let other = store.tenant(&kijani).find_tenant().await.unwrap().unwrap();
+    assert_eq!(other.settings, shops().unwrap()[1].settings);
+    let taken = store.tenant(&kijani);
+    let taken = taken.save_tenant(&other.settings, Some(&mine), &CredentialChanges::new(), "tenant", Utc::now()).await;
+    assert_eq!(taken.unwrap(), Saving::NumberTaken(savanna.clone()));
+    assert_eq!(store.tenant(&kijani).find_tenant().await.unwrap().unwrap().whatsapp_number, None);
+    assert_eq!(store.tenant(&tenant("nobody")).find_tenant().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn credentials_are_stored_per_shop_and_not_recorded() {
+    let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
+    let door = store.tenant(&savanna);
+    let settings = door.find_tenant().await.unwrap().unwrap().settings;
+    let save = async |changes: &[(CredentialName, Option<&[u8]>)]| {
+        let changes = changes.iter().map(|(name, sealed)| (*name, sealed.map(<[u8]>::to_vec))).collect();
+        assert_eq!(door.save_tenant(&settings, None, &changes, "tenant", Utc::now()).await.unwrap(), Saving::Done);
+        door.list_credentials().await.unwrap().into_iter().collect::<Vec<_>>()
+    };
+    use CredentialName::{DarajaPasskey, TwilioAuthToken};
+    let both = save(&[(TwilioAuthToken, Some(b"sealed-one")), (DarajaPasskey, Some(b"sealed-two"))]).await;
+    assert_eq!(both, [(TwilioAuthToken, b"sealed-one".to_vec()), (DarajaPasskey, b"sealed-two".to_vec())]);
+    let one = save(&[(TwilioAuthToken, Some(b"replaced")), (DarajaPasskey, None)]).await;
+    assert_eq!(one, [(TwilioAuthToken, b"replaced".to_vec())]);
+    assert_eq!(save(&[]).await.len(), 1);
+    assert!(store.tenant(&kijani).list_credentials().await.unwrap().is_empty());
+    let recorded = format!("{:?}", door.list_audit_of_shop().await.unwrap());
+    assert!(recorded.contains("twilio_auth_token") && !recorded.contains("sealed"), "{recorded}");
+    let what: BTreeSet<String> = door.list_audit_of_shop().await.unwrap().into_iter().map(|entry| entry.what).collect();
+    assert_eq!(what, ["tenant.changed".to_owned()].into());
+}
+
+#[tokio::test]
+async fn sample_shops_never_replace_real_ones() {
+    let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
+    let samples = shops().unwrap();
+    let changed = [item("SV-101", "Canvas shoes", 1)];
+    store.tenant(&savanna).import_catalog(&changed, Unlisted::Remove, "import", Utc::now()).await.unwrap();
+    assert_eq!(store.make_sample_tenants(&samples).await.unwrap(), SampledTenants::Done);
+    let found = store.tenant(&savanna).find_catalog_item(&samples[0].items[0].id).await.unwrap();
+    assert_eq!(found.as_ref(), Some(&samples[0].items[0]));
+    let own = [item("OWN-1", "Own goods", 1)];
+    store.tenant(&kijani).import_catalog(&own, Unlisted::Keep, "import", Utc::now()).await.unwrap();
+    store.tenant(&savanna).import_catalog(&changed, Unlisted::Keep, "import", Utc::now()).await.unwrap();
+    assert_eq!(store.make_sample_tenants(&samples).await.unwrap(), SampledTenants::RealShop(kijani.clone()));
+    let kept = store.tenant(&savanna).find_catalog_item(&changed[0].id).await.unwrap();
+    assert_eq!(kept.as_ref(), Some(&changed[0]), "a refused seed changes no shop");
+}
