@@ -25,6 +25,20 @@ pub(super) fn first_sentences(text: &str, most: usize) -> String {
     lines.join("\n").trim().to_owned()
 }
 
+/// Returns the sentences of a text. An item of a list is at least one.
+pub(in crate::desks::telecom) fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    for line in text.lines() {
+        let mut start = 0;
+        for end in ends_of_sentences(line) {
+            sentences.push(line[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
 /// Returns the text without lists and their headings.
 pub(super) fn without_lists(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
@@ -85,6 +99,12 @@ mod tests {
         ] {
             assert_eq!(first_sentences(text, most), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn text_is_split_into_sentences() {
+        let text = "Check this, e.g. at night:\n\n1. Unplug it. Wait.\n2. Call us.";
+        assert_eq!(sentences(text), ["Check this, e.g. at night:", "1. Unplug it.", "Wait.", "2. Call us."]);
     }
 
     #[test]
