@@ -6,6 +6,7 @@
 
 use super::memory::{Asked, Draft, Memory};
 use super::rules::{Parsed, Topic};
+use super::said::SaidAmount;
 use super::texts::Text;
 use super::{Telecom, UNCLEAR_IN_A_ROW, is_meant, kind};
 use crate::dialogue::{DeskError, Turn};
@@ -101,11 +102,10 @@ impl Telecom {
         if let (true, Some(case)) = (affirms, self.last_case(turn, memory).await?) {
             return self.say_case(turn, &case).await;
         }
-        if memory.unclear > 0 {
+        if std::mem::replace(&mut memory.has_shown_menu, true) {
             memory.unclear = UNCLEAR_IN_A_ROW;
             return self.clarify(turn, memory).await;
         }
-        memory.unclear += 1;
         self.say(turn, kind::PROMPT, Text::AskBilling).await
     }
 
@@ -144,7 +144,7 @@ impl Telecom {
         identity: &Identity,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let needs_account = !matches!(wish, None | Some(Topic::Policy | Topic::OutOfScope));
+        let needs_account = !matches!(wish, None | Some(Topic::Policy | Topic::OutOfScope | Topic::Progress));
         match identity {
             Identity::Known(user_id) => {
                 memory.wish = None;
@@ -175,6 +175,8 @@ impl Telecom {
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         memory.wish = None;
+        // Another account is asked for in full words again.
+        memory.repeated = memory.repeated.filter(|(asked, _)| !matches!(asked, Asked::UserId | Asked::Proof));
         let Some(account) = self.store_of(turn).find_account(user_id).await? else {
             return self.say(turn, kind::INFO, Text::NoSubscription).await;
         };
@@ -274,8 +276,12 @@ impl Telecom {
 fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
     let (utterance, is_concrete) = (&parsed.utterance, parsed.said.is_concrete());
     let is_under_way = memory.is_under_way();
-    // "It's not an overcharge" corrects the case that was opened.
-    let is_correction = memory.refund.is_none() && memory.billing_case_id.is_some() && parsed.said.reason.is_some();
+    // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
+    let corrects = match parsed.said.amount(parsed.is_brief()) {
+        SaidAmount::Unclear => parsed.said.reason.is_some() && !is_concrete,
+        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None).is_none() && !parsed.said.claims(),
+    };
+    let is_correction = corrects && memory.open_wish().is_none() && memory.billing_case_id.is_some();
     let order = [
         Topic::Progress,
         Topic::Policy,
@@ -286,7 +292,7 @@ fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
         Topic::Subscription,
     ];
     let found = order.into_iter().find(|topic| match topic {
-        Topic::Progress => (utterance.asks(Topic::Progress) && is_under_way || is_correction) && !is_concrete,
+        Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && is_under_way && !is_concrete),
         Topic::Policy => utterance.asks(Topic::Policy) && !is_concrete,
         Topic::CaseStatus => utterance.asks(Topic::CaseStatus) && (!is_concrete || !utterance.asks(Topic::Refund)),
         Topic::Refund => {

@@ -44,6 +44,8 @@ pub(super) struct Memory {
     pub reason: Option<RefundReason>,
     /// What the last case was opened for.
     pub last_claim: Option<Draft>,
+    /// Whether billing has named what it can do.
+    pub has_shown_menu: bool,
     /// How many messages in a row were not understood.
     pub unclear: u32,
 }

@@ -127,7 +127,12 @@ impl Telecom {
         if let Some(earlier) = earlier {
             let both = format!("{earlier} {text}");
             let found = retrieve::find(knowledge, turn, &both, query).await;
-            if !found.passages.is_empty() {
+            // A device alone is on many pages: the best one is about the question, too.
+            let is_about = |best: &Passage| {
+                let text = format!("{} {} {}", best.title, best.section, best.text);
+                knowledge.is_covered_by(folders, &earlier, &text, turn.language())
+            };
+            if found.passages.first().is_some_and(is_about) {
                 return (both, found);
             }
             let alone = knowledge.find(folders, &query(text)).await;
@@ -136,8 +141,18 @@ impl Telecom {
         }
         let (asked, subject) = (query(text), memory.subject.as_ref());
         let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, subject));
-        let found = knowledge.find_with(folders, &asked, hits).await;
+        let mut found = knowledge.find_with(folders, &asked, hits).await;
         if !found.passages.is_empty() {
+            // A word in the text of the page before does not outweigh a page about that word.
+            let is_about =
+                |found: &Found| found.passages.first().is_some_and(|best| knowledge.is_about(folders, &asked, best));
+            if subject.is_some() && !is_about(&found) {
+                let alone = read_text(text.len(), || knowledge.find_by_words(folders, &asked));
+                if is_about(&alone) {
+                    found.passages = alone.passages;
+                }
+            }
+            read_text(text.len(), || knowledge.sort_by_heading(folders, &asked, &mut found.passages));
             return (text.to_owned(), found);
         }
         if let Some(subject) = subject {
@@ -176,8 +191,7 @@ impl Telecom {
     /// Returns what the conversation is about after these passages. A question that says little continues the one before.
     fn subject_of(&self, turn: &Turn, question: &str, quoted: &[Passage], memory: &Memory) -> Option<Subject> {
         let Passage { title, file, .. } = quoted.first()?;
-        let query =
-            Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
+        let query = Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
         let says_little = self.services.knowledge.says_little(&turn.persona.knowledge, &query);
         let words = match memory.subject.as_ref().filter(|subject| says_little && subject.file == *file) {
             Some(before) => before.words.clone(),

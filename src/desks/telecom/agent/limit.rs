@@ -1,6 +1,6 @@
 //! How long a reply may be.
 
-use crate::desks::telecom::sources::is_list_item;
+use crate::desks::telecom::sources::{after_number, is_list_item};
 
 /// Letters of a word that may be an abbreviation if a period and a number follow.
 const ABBREVIATION: usize = 3;
@@ -30,7 +30,8 @@ pub(in crate::desks::telecom) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in text.lines() {
         let mut start = 0;
-        for end in ends_of_sentences(line) {
+        let is_number = |part: &str| after_number(part.trim_start()).is_some_and(str::is_empty);
+        for end in ends_of_sentences(line).into_iter().filter(|end| !is_number(&line[..*end])) {
             sentences.push(line[start..end].trim());
             start = end;
         }

@@ -26,7 +26,9 @@ impl Draft {
     fn update(&mut self, parsed: &Parsed, asked: Option<Asked>) {
         let said = &parsed.said;
         self.invoice = said.invoice(asked).or(self.invoice.take());
-        let amount = said.amount(asked == Some(Asked::Amount) || parsed.is_brief());
+        // A number that answers another question of the desk is no amount.
+        let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
+        let amount = said.amount(asked == Some(Asked::Amount) || (parsed.is_brief() && !is_other));
         match amount {
             SaidAmount::One(amount) => self.amount = Some(amount),
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
