@@ -11,7 +11,7 @@ use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture,
 use crate::dialogue::Social;
 use crate::dialogue::language::{self, Settled};
 use crate::domain::commerce::Currency;
-use crate::domain::{Kind, Language, PerShop};
+use crate::domain::{ConversationStatus, Kind, Language, PerShop};
 use crate::grounding::{Canary, Grounding, GroundingRules};
 use crate::jobs::Job;
 use crate::nlu::examples::Classifier;
@@ -20,6 +20,7 @@ use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::replies::{MissingValue, Replies};
+use crate::retrieval::search::Found;
 
 mod agent;
 mod billing;
@@ -42,6 +43,8 @@ use texts::Text;
 
 /// How often in a row the desk asks what the customer needs before it offers a person.
 const UNCLEAR_IN_A_ROW: u32 = 2;
+/// The score from which a page answers what is no question, or nothing that the desk surely knows.
+const SURELY_MEANT: f64 = 0.4;
 
 /// The telecom desk.
 pub struct Telecom {
@@ -173,19 +176,20 @@ impl Telecom {
 
     /// Settles the conversation's language and parses the message. Returns whether the customer asked for another language.
     fn listen(&self, turn: &mut Turn) -> (bool, Parsed) {
-        let Settled { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
+        let Settled { switched_to, text } = language::settle(turn, &self.language_rules, without_currency);
         (switched_to.is_some(), self.rules.parse(&text))
     }
 
     /// Returns the category of a message that answers what the desk asked, or `None` if it does not. A technical message with a
     /// digit ("5 GHz is slow") answers no question about an account.
     fn answered(&self, parsed: &Parsed, is_technical: bool, memory: &Memory) -> Option<Category> {
+        let is_refund = memory.refund.is_some();
         match memory.asked? {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
             Asked::Person => parsed.utterance.answer.map(|_| Category::Unknown),
             of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
             of_account => {
-                let answers = parsed.said.answers(of_account) || parsed.utterance.cancels();
+                let answers = parsed.gives(of_account, is_refund) || parsed.utterance.cancels();
                 answers.then_some(Category::Billing)
             }
         }
@@ -212,24 +216,52 @@ impl Telecom {
     /// Lets a person answer, or says where one can be reached.
     async fn call_person(&self, turn: &mut Turn) -> Result<(), DeskError> {
         // Without a console, no person would see it.
-        let text = if self.services.config.console.on {
-            turn.ask_for_person();
-            Text::PersonTold
-        } else {
-            Text::PersonCall
+        let text = match self.services.config.console.on {
+            false => Text::PersonCall,
+            true if turn.conversation.status == ConversationStatus::Waiting => Text::PersonWaiting,
+            true => {
+                turn.ask_for_person();
+                Text::PersonTold
+            }
         };
         self.say(turn, Kind::Social, text).await
     }
 
-    async fn make_small_talk(&self, turn: &mut Turn, parsed: &Parsed) -> Result<(), DeskError> {
+    /// Makes small talk. An unfinished refund is named on goodbye and after a complaint.
+    async fn make_small_talk(
+        &self,
+        turn: &mut Turn,
+        parsed: &Parsed,
+        asked: Option<Asked>,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        let is_open = memory.refund.is_some();
         let text = match parsed.utterance.social() {
+            _ if parsed.is_solved() => Text::Solved,
             None => Text::Greeting,
             Some(Social::Thanks | Social::Compliment) => Text::Thanks,
+            Some(Social::Goodbye) if is_open => Text::GoodbyeOpen,
             Some(Social::Goodbye) => Text::Goodbye,
             Some(Social::HumanOrBot | Social::Name) => Text::Assistant,
+            Some(Social::Complaint) => Text::Sorry,
             Some(_) => Text::SmallTalk,
         };
-        self.say(turn, Kind::Social, text).await
+        self.say(turn, Kind::Social, text).await?;
+        if text == Text::Sorry { self.ask_again(turn, asked, memory).await } else { Ok(()) }
+    }
+
+    /// Answers a message that no part of the desk knows: from the documents, or it asks.
+    async fn answer_unclear(&self, turn: &mut Turn, parsed: &Parsed, memory: &mut Memory) -> Result<(), DeskError> {
+        let find = self.find(turn, None, &parsed.utterance.text, memory);
+        let (question, found) = turn.step("retrieve").take(find).await;
+        if is_meant(&found, parsed.utterance.has_question()) {
+            memory.last_agent = Some(Route::Technical);
+            return self.answer_from_pages(turn, &question, &found, memory).await;
+        }
+        if turn.conversation.status == ConversationStatus::Waiting {
+            return self.call_person(turn).await;
+        }
+        self.clarify(turn, memory).await
     }
 
     /// Asks what the customer needs. When that did not help, it offers a person.
@@ -243,6 +275,17 @@ impl Telecom {
         }
         self.say(turn, Kind::Clarify, Text::Fallback).await
     }
+}
+
+/// Whether passages answer a message that names nothing of theirs for sure.
+fn is_meant(found: &Found, is_question: bool) -> bool {
+    let least = if is_question { 0.0 } else { SURELY_MEANT };
+    found.passages.first().is_some_and(|best| best.score >= least)
+}
+
+/// Returns the message without the name of the currency, which customers of every language write in Polish.
+fn without_currency(text: &str) -> String {
+    text.split_inclusive(char::is_whitespace).filter(|word| !word.trim().eq_ignore_ascii_case("zł")).collect()
 }
 
 #[async_trait]
@@ -267,9 +310,7 @@ impl Desk for Telecom {
         if switched {
             self.say(turn, Kind::LanguageAck, Text::LanguageAck).await?;
         }
-        if !is_chat {
-            memory.unclear *= u32::from(is_unclear);
-        }
+        let unclear = memory.unclear;
         turn.state = memory.to_state();
         match route {
             _ if wants_person => self.call_person(turn).await?,
@@ -277,7 +318,7 @@ impl Desk for Telecom {
                 // Small talk answers no question of the desk.
                 memory.asked = asked;
                 if !utterance.text.is_empty() {
-                    self.make_small_talk(turn, &parsed).await?;
+                    self.make_small_talk(turn, &parsed, asked, &mut memory).await?;
                 }
             }
             Route::Technical => {
@@ -288,12 +329,21 @@ impl Desk for Telecom {
                 memory.last_agent = Some(Route::Billing);
                 self.answer_billing(turn, &parsed, asked, &mut memory).await?;
             }
-            Route::Fallback => self.clarify(turn, &mut memory).await?,
+            Route::Fallback => self.answer_unclear(turn, &parsed, &mut memory).await?,
+        }
+        if !is_chat && memory.unclear == unclear {
+            memory.unclear = 0;
+        }
+        if memory.refund.is_none() && memory.billing_case_id.is_none() {
+            memory.reason = parsed.said.reason.or(memory.reason);
         }
         let is_open = memory.refund.is_some() || memory.wish.is_some();
         if is_open && memory.asked.is_none() && route != Route::Billing {
             // Other matters do not answer the open question of billing.
             memory.asked = asked.filter(|asked| asked.is_of_account());
+            if route == Route::Technical {
+                self.ask_again(turn, memory.asked, &mut memory).await?;
+            }
         }
         turn.state = memory.to_state();
         Ok(())

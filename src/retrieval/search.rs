@@ -27,6 +27,7 @@ use crate::providers::embedding::{Embedder, EmbeddingError};
 use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex, cosine};
 
 mod overview;
+mod related;
 
 pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
 

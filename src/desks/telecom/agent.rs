@@ -26,7 +26,7 @@ use crate::persona::texts::fill;
 use crate::providers::llm::ChatMessage;
 
 mod context;
-mod limit;
+pub(super) mod limit;
 mod tools;
 
 use context::BillingContext;

@@ -6,11 +6,11 @@
 
 use super::memory::{Asked, Draft, Memory};
 use super::rules::{Parsed, Topic};
+use super::said::SaidAmount;
 use super::texts::Text;
-use super::{Telecom, kind};
+use super::{Telecom, UNCLEAR_IN_A_ROW, is_meant, kind};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::telecom::Account;
-use crate::domain::telecom::refund::DESCRIPTION_MAX_CHARS;
 use crate::replies::MissingValue;
 use crate::store::TenantStore;
 
@@ -26,7 +26,7 @@ impl Telecom {
         self.services.store.tenant(&turn.conversation.tenant)
     }
 
-    /// Answers a billing message, with the model and its tools if it is up.
+    /// Answers a billing message: from the documents, from the account, or with the model and its tools if it is up.
     pub(super) async fn answer_billing(
         &self,
         turn: &mut Turn,
@@ -34,13 +34,36 @@ impl Telecom {
         asked: Option<Asked>,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let wish = wish(parsed, memory);
-        if parsed.utterance.cancels() && memory.refund.take().is_some() {
-            memory.wish = None;
+        let utterance = &parsed.utterance;
+        if utterance.cancels() && (memory.refund.take().is_some() | memory.wish.take().is_some()) {
             memory.context_flags.refund_in_progress = false;
             return self.say(turn, kind::INFO, Text::RefundDropped).await;
         }
-        update_draft(parsed, asked, wish, memory);
+        let open = memory.open_wish();
+        let topic = topic(parsed, memory);
+        let gives = asked.is_some_and(|asked| parsed.gives(asked, open == Some(Topic::Refund)));
+        // A question about rules needs no account.
+        let is_about_rules = match topic {
+            None => open.is_none() || utterance.has_question(),
+            Some(Topic::OutOfScope) => true,
+            Some(Topic::Refund) => utterance.has_question() && !parsed.said.is_concrete(),
+            Some(_) => false,
+        };
+        if is_about_rules && !gives && utterance.answer.is_none() {
+            let find = self.find(turn, None, &utterance.text, memory);
+            let (question, found) = turn.step("retrieve").take(find).await;
+            if is_meant(&found, utterance.has_question()) {
+                if topic == Some(Topic::OutOfScope) {
+                    memory.last_agent = None;
+                }
+                self.answer_from_pages(turn, &question, &found, memory).await?;
+                return self.ask_again(turn, asked, memory).await;
+            }
+        }
+        // Without a page, the policy answers a question about refunds.
+        let is_policy = is_about_rules && topic == Some(Topic::Refund) && open.is_none() && !gives;
+        let wish = if is_policy { Some(Topic::Policy) } else { topic.or(open) };
+        let noted = self.take_details(turn, parsed, asked, wish, memory)?;
         let identity = self.identify(turn, &parsed.said, asked, memory).await?;
         let is_wrong = matches!(identity, Identity::Wrong | Identity::Locked);
         let is_for_model = self.services.llm.is_up() && !is_wrong && wish != Some(Topic::OutOfScope);
@@ -57,15 +80,60 @@ impl Telecom {
                 let text = self.text(turn, Text::OutOfScope, &[])?;
                 self.inform(turn, &text, asked, memory).await
             }
-            (None, Identity::Known(_) | Identity::Unknown) => self.say(turn, kind::PROMPT, Text::AskBilling).await,
-            (Some(wish), Identity::Known(user_id)) => self.grant(turn, wish, &user_id, asked, memory).await,
+            (Some(Topic::Progress), identity) => self.report_progress(turn, &identity, asked, memory).await,
+            (None, Identity::Known(_) | Identity::Unknown) => self.say_menu(turn, utterance.affirms(), memory).await,
+            (Some(Topic::Refund), _) if self.refuse_amount(turn, memory).await? => Ok(()),
+            (Some(wish), Identity::Known(user_id)) => self.grant(turn, wish, &user_id, &noted, asked, memory).await,
             (_, identity) => {
                 memory.wish = wish;
-                let (text, asked) = identity.question();
-                memory.asked = asked;
-                self.say(turn, kind::PROMPT, text).await
+                match identity.question() {
+                    (Text::AskUserId | Text::AskProof, Some(asked)) => self.ask(turn, asked, &noted, memory).await,
+                    (text, asked) => {
+                        (memory.asked, memory.repeated) = (asked, asked.map(|asked| (asked, 1)));
+                        self.say(turn, kind::PROMPT, text).await
+                    }
+                }
             }
         }
+    }
+
+    /// Says what the desk can do with an account, once; then it offers a person. After a case was opened, a yes is about that case.
+    async fn say_menu(&self, turn: &mut Turn, affirms: bool, memory: &mut Memory) -> Result<(), DeskError> {
+        if let (true, Some(case)) = (affirms, self.last_case(turn, memory).await?) {
+            return self.say_case(turn, &case).await;
+        }
+        if std::mem::replace(&mut memory.has_shown_menu, true) {
+            memory.unclear = UNCLEAR_IN_A_ROW;
+            return self.clarify(turn, memory).await;
+        }
+        self.say(turn, kind::PROMPT, Text::AskBilling).await
+    }
+
+    /// Says what is known of the request under way: the case, or what was noted and what is missing.
+    async fn report_progress(
+        &self,
+        turn: &mut Turn,
+        identity: &Identity,
+        asked: Option<Asked>,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        if memory.refund.is_none()
+            && let Some(case) = self.last_case(turn, memory).await?
+        {
+            return self.say_case(turn, &case).await;
+        }
+        if let (Identity::Known(user_id), Some(named)) =
+            (identity, memory.refund.as_ref().and_then(|draft| draft.invoice.clone()))
+            && let Some(invoice) = self.store_of(turn).find_invoice_of(user_id, &named).await?
+            && asked == Some(Asked::Amount)
+        {
+            return self.say_above_invoice(turn, &invoice.number, invoice.amount, memory).await;
+        }
+        let noted = self.noted(turn, &Draft::default(), None, memory)?;
+        let text = if noted.is_empty() { Text::NotOpen } else { Text::NotOpenNoted };
+        let text = self.text(turn, text, &[("noted", &noted)])?;
+        turn.say(kind::INFO, &text).await?;
+        self.ask_again(turn, asked, memory).await
     }
 
     /// Remembers which question the next message may answer. A model asks freely, so the desk infers it from what is missing.
@@ -76,7 +144,7 @@ impl Telecom {
         identity: &Identity,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let needs_account = !matches!(wish, None | Some(Topic::Policy | Topic::OutOfScope));
+        let needs_account = !matches!(wish, None | Some(Topic::Policy | Topic::OutOfScope | Topic::Progress));
         match identity {
             Identity::Known(user_id) => {
                 memory.wish = None;
@@ -102,20 +170,23 @@ impl Telecom {
         turn: &mut Turn,
         wish: Topic,
         user_id: &str,
+        noted: &str,
         asked: Option<Asked>,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         memory.wish = None;
+        // Another account is asked for in full words again.
+        memory.repeated = memory.repeated.filter(|(asked, _)| !matches!(asked, Asked::UserId | Asked::Proof));
         let Some(account) = self.store_of(turn).find_account(user_id).await? else {
             return self.say(turn, kind::INFO, Text::NoSubscription).await;
         };
         let text = match wish {
-            Topic::Refund => return self.continue_refund(turn, &account, memory).await,
+            Topic::Refund => return self.continue_refund(turn, &account, noted, memory).await,
             Topic::Subscription => self.subscription(turn, &account)?,
             Topic::Invoices => self.invoices(turn, &account)?,
             Topic::CaseStatus => self.cases(turn, &account)?,
             // These need no account.
-            Topic::Policy | Topic::OutOfScope => return Ok(()),
+            _ => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await
     }
@@ -129,14 +200,48 @@ impl Telecom {
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         turn.say(kind::INFO, text).await?;
-        let question = match asked {
-            Some(Asked::Invoice) => Text::AskInvoice,
-            Some(Asked::Amount) => Text::AskAmount,
-            Some(Asked::Reason) => Text::AskReason,
-            _ => return Ok(()),
+        let is_for_wish = memory.wish.is_some() || memory.refund.is_some();
+        self.ask_again(turn, asked.filter(|_| is_for_wish), memory).await
+    }
+
+    /// Repeats an open question about an account, in other words.
+    pub(super) async fn ask_again(
+        &self,
+        turn: &mut Turn,
+        asked: Option<Asked>,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        match asked.filter(|asked| asked.is_of_account()) {
+            Some(asked) => {
+                memory.repeated = Some((asked, 1));
+                self.ask(turn, asked, "", memory).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Asks for something, after what was noted. The first time with an explanation, then in other words each time.
+    async fn ask(&self, turn: &mut Turn, asked: Asked, noted: &str, memory: &mut Memory) -> Result<(), DeskError> {
+        let times = memory.repeated.filter(|(before, _)| *before == asked).map_or(1, |(_, times)| times + 1);
+        memory.repeated = Some((asked, times));
+        memory.asked = Some(asked);
+        let (full, what) = match asked {
+            Asked::Proof => (Text::AskProof, Text::NeedProof),
+            Asked::Invoice => (Text::AskInvoice, Text::NeedInvoice),
+            Asked::Amount => (Text::AskAmount, Text::NeedAmount),
+            Asked::Reason => (Text::AskReason, Text::NeedReason),
+            Asked::UserId | Asked::Details | Asked::Person => (Text::AskUserId, Text::NeedUserId),
         };
-        memory.asked = asked;
-        self.say(turn, kind::PROMPT, question).await
+        let again = if times.is_multiple_of(2) { Text::StillNeed } else { Text::NeedOrPerson };
+        let question = match times {
+            1 => self.text(turn, full, &[])?,
+            _ => self.text(turn, again, &[("what", &self.text(turn, what, &[])?)])?,
+        };
+        let text = match noted {
+            "" => question,
+            noted => self.text(turn, Text::Noted, &[("noted", noted), ("question", &question)])?,
+        };
+        Ok(turn.say(kind::PROMPT, &text).await?)
     }
 
     /// Returns a line for each item below a heading, or the text for none.
@@ -167,29 +272,46 @@ impl Telecom {
     }
 }
 
-/// Returns what the message asks for, else what the customer asked for before. `None`: it does not say.
-fn wish(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
+/// Returns what the message asks for. `None`: it does not say.
+fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
     let (utterance, is_concrete) = (&parsed.utterance, parsed.said.is_concrete());
-    let asks = |topic: Topic| utterance.asks(topic);
-    let in_progress = memory.refund.is_some();
-    let asked =
-        [Topic::Policy, Topic::CaseStatus, Topic::Refund, Topic::OutOfScope, Topic::Invoices, Topic::Subscription];
-    let found = asked.into_iter().find(|topic| match topic {
-        Topic::Policy => asks(Topic::Policy) && !is_concrete,
-        Topic::CaseStatus => asks(Topic::CaseStatus) && (!is_concrete || !asks(Topic::Refund)),
-        topic => asks(*topic),
+    let is_under_way = memory.is_under_way();
+    // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
+    let corrects = match parsed.said.amount(parsed.is_brief()) {
+        SaidAmount::Unclear => parsed.said.reason.is_some() && !is_concrete,
+        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None).is_none() && !parsed.said.claims(),
+    };
+    let is_correction = corrects && memory.open_wish().is_none() && memory.billing_case_id.is_some();
+    let order = [
+        Topic::Progress,
+        Topic::Policy,
+        Topic::CaseStatus,
+        Topic::Refund,
+        Topic::OutOfScope,
+        Topic::Invoices,
+        Topic::Subscription,
+    ];
+    let found = order.into_iter().find(|topic| match topic {
+        Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && is_under_way && !is_concrete),
+        Topic::Policy => utterance.asks(Topic::Policy) && !is_concrete,
+        Topic::CaseStatus => utterance.asks(Topic::CaseStatus) && (!is_concrete || !utterance.asks(Topic::Refund)),
+        Topic::Refund => {
+            let repeats = parsed.said.same && is_concrete && memory.last_claim.is_some();
+            utterance.asks(Topic::Refund) || repeats || (parsed.said.claims() && !utterance.has_question())
+        }
+        topic => utterance.asks(*topic),
     });
-    let is_case = !parsed.said.cases.is_empty();
-    found.or(is_case.then_some(Topic::CaseStatus)).or(in_progress.then_some(Topic::Refund)).or(memory.wish)
+    found.or((!parsed.said.cases.is_empty()).then_some(Topic::CaseStatus))
 }
 
-/// Takes what the message says about a refund.
-fn update_draft(parsed: &Parsed, asked: Option<Asked>, wish: Option<Topic>, memory: &mut Memory) {
-    if wish != Some(Topic::Refund) {
-        return;
+impl Memory {
+    /// Returns what the customer asked for before and has not got.
+    pub(super) fn open_wish(&self) -> Option<Topic> {
+        self.refund.as_ref().map(|_| Topic::Refund).or(self.wish)
     }
-    let description = || parsed.utterance.text.chars().take(DESCRIPTION_MAX_CHARS).collect();
-    let draft = memory.refund.get_or_insert_with(|| Draft { description: Some(description()), ..Draft::default() });
-    memory.context_flags.refund_in_progress = true;
-    draft.update(parsed, asked);
+
+    /// Whether there is a request or a case that the customer can ask about.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.open_wish().is_some() || self.billing_case_id.is_some()
+    }
 }

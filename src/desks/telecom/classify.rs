@@ -7,7 +7,7 @@ use tracing::warn;
 use super::Telecom;
 use super::memory::Memory;
 use super::route::{Category, Route, SURE, route};
-use super::rules::{Parsed, Strength};
+use super::rules::{Parsed, Strength, Topic};
 use crate::config::LlmMode;
 use crate::dialogue::Turn;
 use crate::dialogue::history::window;
@@ -87,6 +87,9 @@ impl Telecom {
         let is_technical = category == Category::Technical && confidence >= SURE && parsed.technical > parsed.billing;
         if let Some(answered) = self.answered(parsed, is_technical, memory) {
             return Verdict::by_rules(answered, CLEAR, "answers the desk's question");
+        }
+        if utterance.asks(Topic::Progress) && memory.is_under_way() && !is_technical {
+            return Verdict::by_rules(Category::Billing, CLEAR, "asks about the request under way");
         }
         if parsed.is_small_talk() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");

@@ -8,6 +8,7 @@ use super::rules::Topic;
 use crate::domain::commerce::Money;
 use crate::domain::telecom::{InvoiceNumber, RefundReason};
 use crate::domain::{IntentSource, SourceItem};
+use crate::retrieval::Subject;
 
 /// Decisions that are kept.
 const DECISIONS: usize = 20;
@@ -27,14 +28,24 @@ pub(super) struct Memory {
     pub unanswered: Option<String>,
     /// What the desk asked last.
     pub asked: Option<Asked>,
-    /// The sources of the last technical answer.
+    /// The last question about an account, and how often in a row it was asked.
+    pub repeated: Option<(Asked, u32)>,
+    /// The sources of the last answer from documents.
     pub last_docs: Vec<SourceItem>,
+    /// What that answer was about.
+    pub subject: Option<Subject>,
     /// The last decisions, oldest first.
     pub decisions: Vec<Decision>,
     pub account: Claimed,
     /// What the customer asked for before the account was known.
     pub wish: Option<Topic>,
     pub refund: Option<Draft>,
+    /// Why money might come back, from a message that did not ask for it.
+    pub reason: Option<RefundReason>,
+    /// What the last case was opened for.
+    pub last_claim: Option<Draft>,
+    /// Whether billing has named what it can do.
+    pub has_shown_menu: bool,
     /// How many messages in a row were not understood.
     pub unclear: u32,
 }
@@ -91,6 +102,8 @@ pub(super) struct Claimed {
 pub(super) struct Draft {
     pub invoice: Option<InvoiceNumber>,
     pub amount: Option<Money>,
+    /// Whether all of the invoice is meant.
+    pub whole: bool,
     pub reason: Option<RefundReason>,
     /// In the customer's words.
     pub description: Option<String>,

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::Details;
+use super::memory::{Asked, Details};
 use super::route::Category;
-use super::said::{NumberWords, Said};
+use super::said::{NumberWords, Said, SaidAmount};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::commerce::Currency;
@@ -14,6 +14,9 @@ use crate::domain::telecom::RefundReason;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::nlu::facts;
 use crate::persona::{PromptError, Prompts};
+
+/// Words of a message in which a bare number can only be an amount: "sorry, not 80, I meant 50".
+const BRIEF: usize = 8;
 
 /// A parsed message of this desk's customer. Its intent is `None` where the words decide nothing.
 pub(in crate::desks) type Utterance = dialogue::Utterance<Category, Topic>;
@@ -27,8 +30,20 @@ pub(in crate::desks) enum Topic {
     Refund,
     Policy,
     CaseStatus,
+    /// The request under way: what was noted, what happens next, whether the case is open.
+    Progress,
     /// A money matter that the desk does not handle.
     OutOfScope,
+    /// That somebody of the shop does something: sends a technician, changes a setting.
+    Staff,
+    /// Nothing: the advice was followed and did not help.
+    Tried,
+    /// Nothing: the problem is solved.
+    Solved,
+    /// Nothing: the customer does not know.
+    Unsure,
+    /// A fault without saying of what: "it doesn't work".
+    Vague,
 }
 
 /// A parsed message with the details that this desk needs.
@@ -53,7 +68,27 @@ impl Parsed {
 
     /// Whether the message asks for nothing. Nothing is left of one that only asks for another language.
     pub fn is_small_talk(&self) -> bool {
-        self.utterance.social().is_some() || self.utterance.greets() || self.utterance.text.is_empty()
+        let utterance = &self.utterance;
+        utterance.social().is_some() || utterance.greets() || utterance.text.is_empty() || self.is_solved()
+    }
+
+    /// Whether the message only says that the problem is solved.
+    pub fn is_solved(&self) -> bool {
+        let utterance = &self.utterance;
+        utterance.asks(Topic::Solved) && !utterance.has_question() && self.billing == Strength::None
+    }
+
+    /// Whether a bare number of the message can only be an amount: it says little else.
+    pub fn is_brief(&self) -> bool {
+        self.technical == Strength::None && self.utterance.text.split_whitespace().count() <= BRIEF
+    }
+
+    /// Whether the message gives something that a refund needs, or what the desk asked for.
+    pub fn gives(&self, asked: Asked, is_refund: bool) -> bool {
+        let (said, is_question) = (&self.said, self.utterance.has_question());
+        let is_detail = said.is_concrete() || said.reason.is_some() && !is_question || said.whole;
+        let has_amount = self.is_brief() && said.amount(true) != SaidAmount::Unclear;
+        said.answers(asked) || said.user_id().is_some() || is_refund && (is_detail || has_amount)
     }
 
     /// Whether the message names a detail of a technical problem, and no matter of billing.
@@ -116,6 +151,11 @@ struct RuleFile {
     source_headings: Vec<String>,
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
+    user_id_letters: Vec<String>,
+    negated: Vec<String>,
+    minus: Vec<String>,
+    whole: Vec<String>,
+    same: Vec<String>,
     technical: WordFile,
     billing: WordFile,
     reasons: BTreeMap<RefundReason, Vec<String>>,
@@ -175,6 +215,11 @@ impl TelecomRules {
                 facts,
                 user_id: patterns(&file.user_id_words)?,
                 invoice: patterns(&file.invoice_words)?,
+                id_letters: file.user_id_letters.clone(),
+                negated: patterns(&file.negated)?,
+                minus: patterns(&file.minus)?,
+                whole: patterns(&file.whole)?,
+                same: patterns(&file.same)?,
                 reasons: reasons.collect::<Result<_, _>>()?,
             },
             source_headings: file.source_headings,
@@ -209,7 +254,8 @@ impl TelecomRules {
         for (topic, patterns) in &self.asks {
             utterance.set(Act::Ask(*topic), has(patterns));
         }
-        utterance.set(Act::WantPerson, social.contains(&Social::Person));
+        let wants_person = social.contains(&Social::Person) || utterance.asks(Topic::Staff);
+        utterance.set(Act::WantPerson, wants_person);
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);
         utterance.set(Act::Question, has_question || has(&self.question));

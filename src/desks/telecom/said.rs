@@ -13,8 +13,10 @@ use crate::nlu::facts::{self, Amount, Value};
 const PLN: &str = "pln";
 /// Digits of a word with a hyphen or slash that is an invoice number without being called so.
 const INVOICE_DIGITS: usize = 3;
-/// Digits of a number that is no speed, channel or error code.
+/// Digits of a number that is no amount, speed, channel or error code.
 const LONG_NUMBER: usize = 5;
+/// Digits of a customer id after its letters.
+const ID_DIGITS: std::ops::RangeInclusive<usize> = 2..=12;
 
 /// Words that introduce a number: "customer id", "invoice".
 #[derive(Debug)]
@@ -22,13 +24,23 @@ pub(in crate::desks) struct NumberWords {
     pub facts: facts::Lexicon,
     pub user_id: Vec<Pattern>,
     pub invoice: Vec<Pattern>,
+    /// The letters before the digits of a customer id: a word of such letters and digits is one, whatever is said around it.
+    pub id_letters: Vec<String>,
+    /// Before a number that is not meant: "not 80".
+    pub negated: Vec<Pattern>,
+    /// Before a number below zero.
+    pub minus: Vec<Pattern>,
+    /// All of an invoice.
+    pub whole: Vec<Pattern>,
+    /// The invoice or the reason of the claim before.
+    pub same: Vec<Pattern>,
     pub reasons: BTreeMap<RefundReason, Vec<Pattern>>,
 }
 
 /// What a message says, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::desks) struct Said {
-    /// Called a customer id: "my customer id is 445566".
+    /// Called a customer id, or written like one: "my customer id is 445566", "u123".
     user_ids: Vec<String>,
     invoices: Vec<InvoiceNumber>,
     pub cases: Vec<CaseId>,
@@ -37,6 +49,10 @@ pub(in crate::desks) struct Said {
     /// Numbers without a unit, which may be amounts.
     numbers: Vec<Option<Money>>,
     pub reason: Option<RefundReason>,
+    /// Wants back all of an invoice.
+    pub whole: bool,
+    /// Refers to the claim before.
+    pub same: bool,
     /// Other words with a digit. They may be ids, invoices, devices or figures.
     others: Vec<String>,
 }
@@ -57,10 +73,10 @@ impl Said {
         self.user_ids.first().map(String::as_str)
     }
 
-    /// Returns the word that may be the customer id if the desk asked for it.
+    /// Returns the word that may be the customer id if the desk asked for it: letters with digits, or a long number.
     pub fn guessed_user_id(&self) -> Option<&str> {
         let like_id = self.others.iter().find(|word| looks_like_user_id(word));
-        like_id.or(self.others.first()).map(String::as_str)
+        like_id.or_else(|| self.others.iter().find(|word| !is_short_number(word))).map(String::as_str)
     }
 
     /// Returns the word that may correct this customer id: it has the same letters before its digits.
@@ -70,10 +86,14 @@ impl Said {
         self.others.iter().find(is_like).map(String::as_str)
     }
 
-    /// Returns the invoice number, also an unnamed one if the desk asked for it.
+    /// Returns the invoice number, also an unnamed one if the desk asked for it. A short number proves no account: it is an amount.
     pub fn invoice(&self, asked: Option<Asked>) -> Option<InvoiceNumber> {
-        let is_asked = matches!(asked, Some(Asked::Invoice | Asked::Proof));
-        let others = self.others.iter().filter(|_| is_asked).filter_map(|word| word.parse().ok());
+        let may_be = |word: &&String| match asked {
+            Some(Asked::Invoice) => true,
+            Some(Asked::Proof) => !is_short_number(word),
+            _ => false,
+        };
+        let others = self.others.iter().filter(may_be).filter_map(|word| word.parse().ok());
         self.invoices.iter().cloned().chain(others).next()
     }
 
@@ -84,11 +104,20 @@ impl Said {
         self.invoices.iter().cloned().chain(others).any(|named| is_meant(&named))
     }
 
-    /// Returns the amount, also a bare number if the desk asked for it.
-    pub fn amount(&self, asked: Option<Asked>) -> SaidAmount {
-        let numbers = if asked == Some(Asked::Amount) { &self.numbers[..] } else { &[] };
-        let mut all = if self.amounts.is_empty() { numbers.to_vec() } else { self.amounts.clone() };
+    /// Returns the amount, also a bare number if it can only be one. Of "zero, no: 65 PLN" it is the 65.
+    pub fn amount(&self, takes_numbers: bool) -> SaidAmount {
+        let has_grosze = |number: &&Option<Money>| number.is_none_or(|number| number.minor % 100 != 0);
+        let mut all = self.amounts.clone();
+        match all.is_empty() {
+            true if takes_numbers => all.clone_from(&self.numbers),
+            true => {}
+            // "My plan costs 45 PLN, so 4.50."
+            false => all.extend(self.numbers.iter().filter(has_grosze)),
+        }
         all.dedup();
+        if all.len() > 1 {
+            all.retain(|amount| amount.is_none_or(|amount| amount.minor > 0));
+        }
         match all[..] {
             [Some(amount)] => SaidAmount::One(amount),
             [None] => SaidAmount::TooExact,
@@ -106,6 +135,11 @@ impl Said {
         !self.invoices.is_empty() || !self.amounts.is_empty()
     }
 
+    /// Whether the message claims an amount for a reason or from an invoice, whatever words it uses.
+    pub fn claims(&self) -> bool {
+        !self.amounts.is_empty() && (self.reason.is_some() || !self.invoices.is_empty())
+    }
+
     /// Whether the message surely names what belongs to an account or, if the desk asked for a number, a long one.
     pub fn names(&self, asked: Asked) -> bool {
         let is_long = |word: &String| word.len() >= LONG_NUMBER && word.bytes().all(|b| b.is_ascii_digit());
@@ -113,13 +147,13 @@ impl Said {
         self.is_concrete() || !self.user_ids.is_empty() || !self.cases.is_empty() || has_number
     }
 
-    /// Whether the message answers what the desk asked.
+    /// Whether the message gives what the desk asked for.
     pub fn answers(&self, asked: Asked) -> bool {
         match asked {
             Asked::UserId => self.user_id().or(self.guessed_user_id()).is_some(),
             Asked::Proof => self.invoice(Some(asked)).is_some() || self.user_id().is_some(),
             Asked::Invoice => self.invoice(Some(asked)).is_some(),
-            Asked::Amount => self.amount(Some(asked)) != SaidAmount::Unclear,
+            Asked::Amount => self.whole || self.amount(true) != SaidAmount::Unclear,
             Asked::Reason => self.reason.is_some(),
             Asked::Details | Asked::Person => false,
         }
@@ -138,6 +172,7 @@ impl NumberWords {
             starts
         };
         let (user_ids, invoices) = (named(&self.user_id), named(&self.invoice));
+        let (negated, minus) = (named(&self.negated), named(&self.minus));
         let facts = facts::read(text, &self.facts);
         let money = facts.iter().filter(|fact| matches!(fact.value, Value::Money(..)));
         let money: Vec<Range<usize>> = money.map(|fact| fact.range.clone()).collect();
@@ -160,7 +195,7 @@ impl NumberWords {
             match (word.parse::<CaseId>(), invoice) {
                 (Ok(case), _) => said.cases.push(case),
                 (_, Some(number)) if looks_like_invoice || is_called(&invoices) => said.invoices.push(number),
-                _ if is_called(&user_ids) => said.user_ids.push(word.to_owned()),
+                _ if is_called(&user_ids) || self.is_user_id(word) => said.user_ids.push(word.to_owned()),
                 _ => {
                     said.others.push(word.to_owned());
                     if !looks_like_user_id(word) {
@@ -171,15 +206,27 @@ impl NumberWords {
             numbers_of_things.push(range);
         }
         for fact in facts.iter().filter(|fact| !overlaps(&numbers_of_things, &fact.range)) {
-            match &fact.value {
-                Value::Money(amount, currency) if currency == PLN => said.amounts.push(grosze(*amount)),
-                Value::Number(number) => said.numbers.push(grosze(*number)),
-                _ => {}
-            }
+            let is_after = |starts: &[usize]| starts.binary_search(&fact.range.start).is_ok();
+            let signed = text[..fact.range.start].strip_suffix(['-', '−']);
+            let is_negative = is_after(&minus) || signed.is_some_and(|text| !text.ends_with(char::is_alphanumeric));
+            let (list, amount) = match &fact.value {
+                _ if is_after(&negated) => continue,
+                Value::Money(amount, currency) if currency == PLN => (&mut said.amounts, *amount),
+                Value::Number(number) => (&mut said.numbers, *number),
+                _ => continue,
+            };
+            list.push(if is_negative { Some(Money::zero(Currency::Pln)) } else { grosze(amount) });
         }
-        let is_reason = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
-        said.reason = self.reasons.iter().find(|(_, patterns)| is_reason(patterns)).map(|(reason, _)| *reason);
+        let says = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
+        (said.whole, said.same) = (says(&self.whole), says(&self.same));
+        said.reason = self.reasons.iter().find(|(_, patterns)| says(patterns)).map(|(reason, _)| *reason);
         said
+    }
+
+    /// Whether a word has the letters and the digits of a customer id.
+    fn is_user_id(&self, word: &str) -> bool {
+        let letters = letters_of(word);
+        looks_like_user_id(word) && self.id_letters.iter().any(|known| known.eq_ignore_ascii_case(letters))
     }
 }
 
@@ -198,7 +245,12 @@ fn letters_of(word: &str) -> &str {
 fn looks_like_user_id(word: &str) -> bool {
     let letters = letters_of(word).len();
     let digits = &word[letters..];
-    (1..=4).contains(&letters) && (2..=12).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+    (1..=4).contains(&letters) && ID_DIGITS.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a word is a number too short for an id or an invoice.
+fn is_short_number(word: &str) -> bool {
+    word.len() < LONG_NUMBER && word.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Whether a range overlaps one of these, which are in order and apart.
@@ -241,12 +293,16 @@ mod tests {
     fn invoices_users_and_amounts_are_told_apart() {
         for (text, user_id, invoice, amount) in [
             ("I was overcharged PLN 100 on invoice INV-12345", None, Some("INV-12345"), pln(10_000)),
-            ("It's u123, invoice 20251001", None, Some("20251001"), SaidAmount::Unclear),
+            ("It's u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
             ("my user id u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
             ("the Huawei HG8245 and an AX3000", None, None, SaidAmount::Unclear),
             ("INV12345", None, None, SaidAmount::Unclear),
             ("my customer id is 445566", Some("445566"), None, SaidAmount::Unclear),
             ("zwrot 45,50 zł z faktury FV/2025/10/17", None, Some("FV/2025/10/17"), pln(4_550)),
+            ("Sorry, not 80 PLN, I meant 50 PLN", None, None, pln(5_000)),
+            ("zero złotych, żartowałem. 65 zł", None, None, pln(6_500)),
+            ("minus 20 PLN", None, None, pln(0)),
+            ("zwrot -20 zł", None, None, pln(0)),
             ("1 000 zł", None, None, pln(100_000)),
             ("0.005 PLN", None, None, SaidAmount::TooExact),
             ("145 PLN instead of 45 PLN", None, None, SaidAmount::Unclear),
@@ -255,7 +311,7 @@ mod tests {
             ("my Wi-Fi 6 router", None, None, SaidAmount::Unclear),
         ] {
             let said = said(text);
-            let found = (said.user_id(), said.invoice(None).map(String::from), said.amount(None));
+            let found = (said.user_id(), said.invoice(None).map(String::from), said.amount(false));
             assert_eq!(found, (user_id, invoice.map(str::to_owned), amount), "{text}: {said:?}");
         }
     }
@@ -263,14 +319,15 @@ mod tests {
     #[test]
     fn bare_numbers_answer_what_was_asked() {
         let number = said("it is 4550");
-        assert_eq!(number.amount(Some(Asked::Amount)), pln(455_000));
+        assert_eq!(number.amount(true), pln(455_000));
         assert_eq!(number.invoice(Some(Asked::Invoice)).map(String::from).as_deref(), Some("4550"));
-        assert_eq!(number.guessed_user_id(), Some("4550"));
-        assert_eq!((number.amount(None), number.invoice(None)), (SaidAmount::Unclear, None));
+        assert_eq!((number.guessed_user_id(), number.invoice(Some(Asked::Proof))), (None, None), "it is an amount");
+        assert_eq!(said("it is 445566").guessed_user_id(), Some("445566"));
+        assert_eq!((number.amount(false), number.invoice(None)), (SaidAmount::Unclear, None));
         let letters = said("FV12345");
         assert_eq!(letters.invoice(Some(Asked::Proof)).map(String::from).as_deref(), Some("FV12345"));
-        assert_eq!(letters.amount(Some(Asked::Amount)), SaidAmount::Unclear);
-        assert_eq!(said("sorry, u124 and INV12345").corrected_user_id("u123"), Some("u124"));
+        assert_eq!(letters.amount(true), SaidAmount::Unclear);
+        assert_eq!(said("sorry, k124 and INV12345").corrected_user_id("k123"), Some("k124"));
         assert_eq!(said("INV12345").corrected_user_id("u123"), None);
     }
 

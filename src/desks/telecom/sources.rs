@@ -261,7 +261,7 @@ fn without_markup(line: &str) -> &str {
 }
 
 /// Returns what follows a number such as "2." or "2)" at the beginning of a line.
-fn after_number(line: &str) -> Option<&str> {
+pub(super) fn after_number(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['.', ')']).filter(|_| rest.len() < line.len())
 }

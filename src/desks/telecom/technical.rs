@@ -3,26 +3,31 @@
 use tracing::warn;
 
 use super::Telecom;
+use super::agent::limit::sentences;
 use super::memory::{Asked, Details, Memory};
-use super::rules::Parsed;
+use super::rules::{Parsed, Topic};
 use super::sources::{block, citation, without_lists};
 use super::texts::Text;
 use crate::config::LlmMode;
-use crate::dialogue::answer::{self, Written, worth_quoting};
+use crate::dialogue::answer::{self, Written};
 use crate::dialogue::history::{room_for_history, window};
 use crate::dialogue::{DeskError, Turn, retrieve};
-use crate::domain::{Kind, SourceItem};
+use crate::domain::{Kind, Metadata, SourceItem};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
+use crate::nlu::long_text::read_text;
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::replies::MissingValue;
 use crate::retrieval::search::Found;
-use crate::retrieval::{Passage, Query};
+use crate::retrieval::{Passage, Query, Subject};
 
 /// Passages that are searched.
 const PASSAGES: usize = 8;
+/// Passages that are quoted if no model words a reply, and the share of the best score that the second one needs.
+const QUOTES: usize = 2;
+const CLOSE: f64 = 0.9;
 /// Details that are asked for at once.
 const ASKED_AT_ONCE: usize = 2;
 
@@ -35,29 +40,53 @@ impl Telecom {
         asked: Option<Asked>,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
+        let utterance = &parsed.utterance;
         let said_before = memory.slots.clone();
         memory.slots.update(&parsed.details);
-        let text = &parsed.utterance.text;
+        if utterance.asks(Topic::Tried) && !utterance.has_question() && memory.subject.is_some() {
+            // The customer has followed the advice: to quote it again helps nobody.
+            if asked == Some(Asked::Person) {
+                return self.call_person(turn).await;
+            }
+            memory.asked = Some(Asked::Person);
+            return self.say(turn, Kind::Reply, Text::Report).await;
+        }
         let earlier = memory.unanswered.take().filter(|_| asked == Some(Asked::Details));
-        let (question, found) = turn.step("retrieve").take(self.find(turn, earlier, text)).await;
+        let is_vague = utterance.asks(Topic::Vague) && memory.subject.is_none();
+        let (question, found) = turn.step("retrieve").take(self.find(turn, earlier, &utterance.text, memory)).await;
+        if !found.passages.is_empty() && !is_vague {
+            return self.answer_from_pages(turn, &question, &found, memory).await;
+        }
+        answer::cite(turn, &found, &[]).await?;
+        let says_nothing_new = asked == Some(Asked::Details) && memory.slots == said_before;
+        let missing = match missing(&memory.slots) {
+            _ if says_nothing_new && (utterance.denies() || utterance.asks(Topic::Unsure)) => Vec::new(),
+            missing if says_nothing_new => missing.into_iter().filter(|text| *text == Text::AskSymptoms).collect(),
+            missing => missing,
+        };
+        self.ask_details(turn, question, &missing, memory).await
+    }
+
+    /// Words a reply from these passages, or quotes the best of them.
+    pub(super) async fn answer_from_pages(
+        &self,
+        turn: &mut Turn,
+        question: &str,
+        found: &Found,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
         turn.state = memory.to_state();
-        let quoted = worth_quoting(&found.passages);
+        let quoted = self.worth_saying(turn, question, &found.passages, memory);
         let fitting = fitting(&found.passages, self.services.config.desks.context_max_chars);
-        let begun = match &fitting[..] {
-            [] => None,
-            passages => Some(self.begin(turn, &question, passages).await?),
-        };
+        let begun = self.begin(turn, question, &fitting).await?;
         // The sources are those of the reply: what the model was shown, or what is quoted without it.
-        let passages = if matches!(begun, Some(Ok(_))) { &fitting[..] } else { quoted };
-        let (Some(begun), Some(metadata)) = (begun, answer::cite(turn, &found, passages).await?) else {
-            let says_nothing_new = asked == Some(Asked::Details) && memory.slots == said_before;
-            let missing = if says_nothing_new { Vec::new() } else { missing(&memory.slots) };
-            return self.ask_details(turn, question, &missing, memory).await;
-        };
+        let passages = if begun.is_ok() { &fitting[..] } else { &quoted[..] };
+        let metadata = answer::cite(turn, found, passages).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
         memory.last_docs = passages.iter().map(SourceItem::from).collect();
+        memory.subject = self.subject_of(turn, question, &quoted, memory);
         turn.state = memory.to_state();
         let heading = self.text(turn, Text::SourcesHeading, &[])?;
-        let (quotation, ending) = (self.quote(turn, quoted)?, block(&heading, passages));
+        let (quotation, ending) = (self.quote(turn, &quoted)?, block(&heading, passages));
         match begun {
             Ok(deltas) => {
                 let common = self.common(turn);
@@ -83,22 +112,92 @@ impl Telecom {
         Ok(())
     }
 
-    /// Searches an answer to the desk's question together with the question that the documents did not answer, else by itself.
-    async fn find(&self, turn: &Turn, earlier: Option<String>, text: &str) -> (String, Found) {
-        let knowledge = &self.services.knowledge;
+    /// Searches an answer to the desk's question together with the question that the documents did not answer, else by itself. A
+    /// question that nothing answers belongs to what was quoted before, then to the questions before.
+    pub(super) async fn find(
+        &self,
+        turn: &Turn,
+        earlier: Option<String>,
+        text: &str,
+        memory: &Memory,
+    ) -> (String, Found) {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let query =
             |text: &str| Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
         if let Some(earlier) = earlier {
             let both = format!("{earlier} {text}");
             let found = retrieve::find(knowledge, turn, &both, query).await;
-            if !found.passages.is_empty() {
+            // A device alone is on many pages: the best one is about the question, too.
+            let is_about = |best: &Passage| {
+                let text = format!("{} {} {}", best.title, best.section, best.text);
+                knowledge.is_covered_by(folders, &earlier, &text, turn.language())
+            };
+            if found.passages.first().is_some_and(is_about) {
                 return (both, found);
             }
-            let alone = knowledge.find(&turn.persona.knowledge, &query(text)).await;
+            let alone = knowledge.find(folders, &query(text)).await;
             let question = if alone.passages.is_empty() { both } else { text.to_owned() };
             return (question, alone);
         }
-        (text.to_owned(), retrieve::find(knowledge, turn, text, query).await)
+        let (asked, subject) = (query(text), memory.subject.as_ref());
+        let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, subject));
+        let mut found = knowledge.find_with(folders, &asked, hits).await;
+        if !found.passages.is_empty() {
+            // A word in the text of the page before does not outweigh a page about that word.
+            let is_about =
+                |found: &Found| found.passages.first().is_some_and(|best| knowledge.is_about(folders, &asked, best));
+            if subject.is_some() && !is_about(&found) {
+                let alone = read_text(text.len(), || knowledge.find_by_words(folders, &asked));
+                if is_about(&alone) {
+                    found.passages = alone.passages;
+                }
+            }
+            read_text(text.len(), || knowledge.sort_by_heading(folders, &asked, &mut found.passages));
+            return (text.to_owned(), found);
+        }
+        if let Some(subject) = subject {
+            let passages = read_text(text.len(), || knowledge.find_in_document(folders, &asked, subject));
+            if !passages.is_empty() {
+                return (text.to_owned(), Found { passages, ..found });
+            }
+        }
+        let again = retrieve::again(knowledge, turn, &asked, &found, query).await;
+        (text.to_owned(), again.map_or(found, |(_, again)| again))
+    }
+
+    /// Returns what to quote: the best passages. Of one that was just quoted, the sentences that answer; without any, another passage.
+    fn worth_saying(&self, turn: &Turn, question: &str, passages: &[Passage], memory: &Memory) -> Vec<Passage> {
+        let is_known = |passage: &&Passage| {
+            memory.last_docs.iter().any(|doc| (&doc.file, &doc.section) == (&passage.file, &passage.section))
+        };
+        let best = passages.first().map_or(0.0, |passage| passage.score);
+        let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best);
+        let (known, new): (Vec<&Passage>, Vec<&Passage>) = close.take(QUOTES).partition(is_known);
+        let Some(first) = passages.first().filter(is_known) else { return new.into_iter().cloned().collect() };
+        let met = |text: &str| {
+            let folders = &turn.persona.knowledge;
+            self.services.knowledge.words_met(folders, question, text, turn.language())
+        };
+        let sentences = sentences(&first.text);
+        let most = sentences.iter().map(|sentence| met(sentence)).max().unwrap_or_default();
+        let answering: Vec<&str> = sentences.into_iter().filter(|sentence| most > 0 && met(sentence) == most).collect();
+        match answering[..] {
+            [] if !new.is_empty() => new.into_iter().cloned().collect(),
+            [] => known.into_iter().cloned().collect(),
+            _ => vec![Passage { text: answering.join(" "), ..first.clone() }],
+        }
+    }
+
+    /// Returns what the conversation is about after these passages. A question that says little continues the one before.
+    fn subject_of(&self, turn: &Turn, question: &str, quoted: &[Passage], memory: &Memory) -> Option<Subject> {
+        let Passage { title, file, .. } = quoted.first()?;
+        let query = Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
+        let says_little = self.services.knowledge.says_little(&turn.persona.knowledge, &query);
+        let words = match memory.subject.as_ref().filter(|subject| says_little && subject.file == *file) {
+            Some(before) => before.words.clone(),
+            None => format!("{question} {title}"),
+        };
+        Some(Subject { words, file: file.clone() })
     }
 
     /// Says that the documents have no answer, and asks for details that may find one.

@@ -2,6 +2,7 @@
 
 mod agent;
 mod billing;
+mod dialogues;
 mod fallback;
 mod polish;
 mod routing;

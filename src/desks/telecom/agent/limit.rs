@@ -1,6 +1,6 @@
 //! How long a reply may be.
 
-use crate::desks::telecom::sources::is_list_item;
+use crate::desks::telecom::sources::{after_number, is_list_item};
 
 /// Letters of a word that may be an abbreviation if a period and a number follow.
 const ABBREVIATION: usize = 3;
@@ -23,6 +23,21 @@ pub(super) fn first_sentences(text: &str, most: usize) -> String {
         left = left.saturating_sub(ends.len());
     }
     lines.join("\n").trim().to_owned()
+}
+
+/// Returns the sentences of a text. An item of a list is at least one.
+pub(in crate::desks::telecom) fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    for line in text.lines() {
+        let mut start = 0;
+        let is_number = |part: &str| after_number(part.trim_start()).is_some_and(str::is_empty);
+        for end in ends_of_sentences(line).into_iter().filter(|end| !is_number(&line[..*end])) {
+            sentences.push(line[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
 }
 
 /// Returns the text without lists and their headings.
@@ -85,6 +100,12 @@ mod tests {
         ] {
             assert_eq!(first_sentences(text, most), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn text_is_split_into_sentences() {
+        let text = "Check this, e.g. at night:\n\n1. Unplug it. Wait.\n2. Call us.";
+        assert_eq!(sentences(text), ["Check this, e.g. at night:", "1. Unplug it.", "Wait.", "2. Call us."]);
     }
 
     #[test]

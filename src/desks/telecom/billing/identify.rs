@@ -50,7 +50,8 @@ impl Telecom {
         }
         let invoice = said.invoice(asked);
         let account = &mut memory.account;
-        // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id.
+        // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id, and in a
+        // message that does not speak of devices.
         let guessed = match (asked, &account.user_id, &account.invoice) {
             (Some(Asked::UserId), None, _) => said.guessed_user_id(),
             // The desk said that the two do not match.
@@ -80,7 +81,7 @@ impl Telecom {
             },
         };
         if !names_something {
-            return Ok(Identity::Wrong);
+            return Ok(Identity::Unproved);
         }
         let client = turn.caller.address.map(|address| self.services.client_names.of(address));
         let (subject, limit) = (AttemptSubject::Account(claimed.clone()), self.services.config.returns.misses);

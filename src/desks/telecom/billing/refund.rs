@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::desks::telecom::memory::{Asked, Draft, Memory};
-use crate::desks::telecom::rules::Parsed;
+use crate::desks::telecom::rules::{Parsed, Topic};
 use crate::desks::telecom::said::SaidAmount;
 use crate::desks::telecom::texts::Text;
 use crate::desks::telecom::{Telecom, kind};
@@ -13,6 +13,7 @@ use crate::domain::commerce::{Currency, Money};
 use crate::domain::returns::Hand;
 use crate::domain::telecom::refund::{CLAIM_MAX, DESCRIPTION_MAX_CHARS};
 use crate::domain::telecom::{Account, InvoiceNumber, RefundCase, RefundClaim, RefundReason};
+use crate::replies::MissingValue;
 use crate::store::StoreError;
 use crate::store::refund_cases::Opening;
 use crate::store::returns::By;
@@ -22,23 +23,37 @@ const LEAST: Money = Money::new(1, Currency::Pln);
 
 impl Draft {
     /// Takes what a message says. An amount that cannot be paid is kept, so that the desk can say why.
-    pub(super) fn update(&mut self, parsed: &Parsed, asked: Option<Asked>) {
+    fn update(&mut self, parsed: &Parsed, asked: Option<Asked>) {
         let said = &parsed.said;
         self.invoice = said.invoice(asked).or(self.invoice.take());
-        match said.amount(asked) {
+        // A number that answers another question of the desk is no amount.
+        let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
+        let amount = said.amount(asked == Some(Asked::Amount) || (parsed.is_brief() && !is_other));
+        match amount {
             SaidAmount::One(amount) => self.amount = Some(amount),
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
             SaidAmount::Unclear => {}
         }
+        self.whole = (self.whole || said.whole) && amount == SaidAmount::Unclear;
         match said.reason {
             Some(reason) => self.reason = Some(reason),
             // The customer was asked for the reason and gives an unlisted one.
             None if asked == Some(Asked::Reason) && parsed.explains() => {
                 self.reason = Some(RefundReason::Other);
-                self.description = Some(parsed.utterance.text.chars().take(DESCRIPTION_MAX_CHARS).collect());
+                self.description = Some(description(parsed));
             }
             None => {}
         }
+    }
+
+    /// Takes what the message says to be the same as in the claim before.
+    fn repeat(&mut self, before: &Self) {
+        self.invoice = self.invoice.take().or(before.invoice.clone());
+        self.reason = self.reason.or(before.reason);
+    }
+
+    fn is_bad_amount(&self) -> bool {
+        self.amount.is_some_and(|amount| !(LEAST.minor..=CLAIM_MAX.minor).contains(&amount.minor))
     }
 
     /// Returns the first field that is missing.
@@ -52,23 +67,92 @@ impl Draft {
     }
 }
 
+fn description(parsed: &Parsed) -> String {
+    parsed.utterance.text.chars().take(DESCRIPTION_MAX_CHARS).collect()
+}
+
 impl Telecom {
+    /// Takes what the message says about the account and about a refund. Returns what it said besides the answer to the desk's
+    /// question, in words.
+    pub(super) fn take_details(
+        &self,
+        turn: &Turn,
+        parsed: &Parsed,
+        asked: Option<Asked>,
+        wish: Option<Topic>,
+        memory: &mut Memory,
+    ) -> Result<String, MissingValue> {
+        if wish != Some(Topic::Refund) {
+            return Ok(String::new());
+        }
+        let before = memory.refund.clone().unwrap_or_default();
+        let reason = memory.reason.take();
+        let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
+        let draft = memory.refund.get_or_insert_with(new);
+        memory.context_flags.refund_in_progress = true;
+        draft.update(parsed, asked);
+        if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
+            draft.repeat(last);
+        }
+        self.noted(turn, &before, asked, memory)
+    }
+
+    /// Returns what the draft has and an earlier one had not, in words. Nothing, if it is only what the desk asked for.
+    pub(super) fn noted(
+        &self,
+        turn: &Turn,
+        before: &Draft,
+        asked: Option<Asked>,
+        memory: &Memory,
+    ) -> Result<String, MissingValue> {
+        let Some(draft) = &memory.refund else { return Ok(String::new()) };
+        let mut noted = Vec::new();
+        let mut is_more = false;
+        let mut note = |text: String, of: Asked| {
+            is_more |= asked != Some(of);
+            noted.push(text);
+        };
+        if let Some(invoice) = draft.invoice.as_ref().filter(|_| draft.invoice != before.invoice) {
+            let of = if asked == Some(Asked::Proof) { Asked::Proof } else { Asked::Invoice };
+            note(self.text(turn, Text::NotedInvoice, &[("invoice", invoice.as_str())])?, of);
+        }
+        if let Some(amount) = draft.amount.filter(|_| draft.amount != before.amount && !draft.is_bad_amount()) {
+            note(self.money(turn, amount), Asked::Amount);
+        }
+        if let Some(reason) = draft.reason.filter(|_| draft.reason != before.reason) {
+            note(self.reason(turn, reason)?, Asked::Reason);
+        }
+        Ok(if is_more { noted.join(", ") } else { String::new() })
+    }
+
+    /// Says why an amount cannot be paid, whatever the account. Returns whether it did.
+    pub(super) async fn refuse_amount(&self, turn: &mut Turn, memory: &mut Memory) -> Result<bool, DeskError> {
+        let Some(draft) = memory.refund.as_mut().filter(|draft| draft.is_bad_amount()) else { return Ok(false) };
+        draft.amount = None;
+        let (least, most) = (self.money(turn, LEAST), self.money(turn, CLAIM_MAX));
+        let text = self.text(turn, Text::BadAmount, &[("least", &least), ("most", &most)])?;
+        self.ask_in_words(turn, &text, Asked::Amount, memory).await?;
+        Ok(true)
+    }
+
     /// Asks for what is missing, or opens the case.
     pub(super) async fn continue_refund(
         &self,
         turn: &mut Turn,
         account: &Account,
+        noted: &str,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         let user_id = &account.subscription.user_id;
         let draft = memory.refund.get_or_insert_default();
         let named = match &draft.invoice {
-            None => return self.ask(turn, Text::AskInvoice, Asked::Invoice, memory).await,
+            None => return self.ask(turn, Asked::Invoice, noted, memory).await,
             Some(number) => number.clone(),
         };
         let Some(invoice) = self.store_of(turn).find_invoice_of(user_id, &named).await? else {
             draft.invoice = None;
-            return self.ask(turn, Text::UnknownInvoice, Asked::Invoice, memory).await;
+            let text = self.text(turn, Text::UnknownInvoice, &[])?;
+            return self.ask_in_words(turn, &text, Asked::Invoice, memory).await;
         };
         draft.invoice = Some(invoice.number.clone());
         let open = account.cases.iter().find(|case| case.invoice == invoice.number && case.status.is_open());
@@ -76,22 +160,18 @@ impl Telecom {
             memory.refund = None;
             return self.say_already_open(turn, case, memory).await;
         }
-        let Some(amount) = draft.amount else { return self.ask(turn, Text::AskAmount, Asked::Amount, memory).await };
-        if !(LEAST.minor..=CLAIM_MAX.minor).contains(&amount.minor) {
-            draft.amount = None;
-            let (least, most) = (self.money(turn, LEAST), self.money(turn, CLAIM_MAX));
-            let text = self.text(turn, Text::BadAmount, &[("least", &least), ("most", &most)])?;
-            return self.ask_in_words(turn, &text, Asked::Amount, memory).await;
-        }
+        let Some(amount) = draft.amount.or(draft.whole.then_some(invoice.amount)) else {
+            return self.ask(turn, Asked::Amount, noted, memory).await;
+        };
         if amount.minor > invoice.amount.minor {
             return self.say_above_invoice(turn, &invoice.number, invoice.amount, memory).await;
         }
-        let Some(reason) = draft.reason else { return self.ask(turn, Text::AskReason, Asked::Reason, memory).await };
+        let Some(reason) = draft.reason else { return self.ask(turn, Asked::Reason, noted, memory).await };
         let claim = RefundClaim::new(invoice.number.clone(), reason, amount, draft.description.clone());
         let Ok(claim) = claim else {
             // Only the description can be wrong by now.
             draft.description = None;
-            return self.ask(turn, Text::AskReason, Asked::Reason, memory).await;
+            return self.ask(turn, Asked::Reason, noted, memory).await;
         };
         match self.open_case(turn, user_id, &claim).await? {
             Opening::Opened(case) => {
@@ -103,7 +183,7 @@ impl Telecom {
                 self.say_already_open(turn, &case, memory).await
             }
             Opening::AboveInvoice { left } => self.say_above_invoice(turn, &invoice.number, left, memory).await,
-            Opening::NoInvoice => self.ask(turn, Text::UnknownInvoice, Asked::Invoice, memory).await,
+            Opening::NoInvoice => self.ask(turn, Asked::Invoice, noted, memory).await,
         }
     }
 
@@ -141,7 +221,21 @@ impl Telecom {
         Ok(turn.say_with(kind::CASE, &text, about(case)).await?)
     }
 
-    async fn say_above_invoice(
+    /// Returns the case that this conversation opened or found last.
+    pub(super) async fn last_case(&self, turn: &Turn, memory: &Memory) -> Result<Option<RefundCase>, StoreError> {
+        match memory.billing_case_id.as_ref().and_then(|id| id.parse().ok()) {
+            Some(id) => self.store_of(turn).find_refund_case(id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Says what a case is about and when it is decided.
+    pub(super) async fn say_case(&self, turn: &mut Turn, case: &RefundCase) -> Result<(), DeskError> {
+        let text = self.case(turn, case)?;
+        Ok(turn.say_with(kind::CASE, &text, about(case)).await?)
+    }
+
+    pub(super) async fn say_above_invoice(
         &self,
         turn: &mut Turn,
         invoice: &InvoiceNumber,
@@ -162,11 +256,6 @@ impl Telecom {
         self.ask_in_words(turn, &text, Asked::Amount, memory).await
     }
 
-    async fn ask(&self, turn: &mut Turn, text: Text, asked: Asked, memory: &mut Memory) -> Result<(), DeskError> {
-        let text = self.text(turn, text, &[])?;
-        self.ask_in_words(turn, &text, asked, memory).await
-    }
-
     async fn ask_in_words(
         &self,
         turn: &mut Turn,
@@ -185,6 +274,8 @@ impl Memory {
         self.billing_case_id = Some(case.id.to_string());
         self.context_flags.refund_in_progress = true;
         self.refund = None;
+        let (invoice, reason) = (Some(case.invoice.clone()), Some(case.reason));
+        self.last_claim = Some(Draft { invoice, reason, ..Draft::default() });
     }
 }
 

@@ -65,15 +65,27 @@ impl Telecom {
         self.text(turn, Text::AlreadyOpen, &[("case", &id), ("status", &status), ("invoice", invoice), ("date", &date)])
     }
 
-    /// Returns what happens next with a case, as a list.
-    pub(in crate::desks::telecom) fn next_steps(&self, turn: &Turn, case: &RefundCase) -> TextResult {
-        let reason = match case.reason {
+    /// Returns what a case is about and when it is decided.
+    pub(super) fn case(&self, turn: &Turn, case: &RefundCase) -> TextResult {
+        let (id, status, date) = (case.id.to_string(), self.status(turn, case)?, self.date(turn, case.eta));
+        let (invoice, amount) = (case.invoice.as_str(), self.money(turn, case.amount));
+        let values = [("case", id.as_str()), ("status", &status), ("invoice", invoice), ("amount", &amount)];
+        self.text(turn, Text::CaseIs, &[&values[..], &[("date", &date)]].concat())
+    }
+
+    pub(super) fn reason(&self, turn: &Turn, reason: RefundReason) -> TextResult {
+        let text = match reason {
             RefundReason::Overcharge => Text::ReasonOvercharge,
             RefundReason::ServiceOutage => Text::ReasonServiceOutage,
             RefundReason::WithinCoolingOff => Text::ReasonWithinCoolingOff,
             RefundReason::Other => Text::ReasonOther,
         };
-        let reason = self.text(turn, reason, &[])?;
+        self.text(turn, text, &[])
+    }
+
+    /// Returns what happens next with a case, as a list.
+    pub(in crate::desks::telecom) fn next_steps(&self, turn: &Turn, case: &RefundCase) -> TextResult {
+        let reason = self.reason(turn, case.reason)?;
         let (amount, days) = (self.money(turn, case.amount), COOLING_OFF_DAYS.to_string());
         let mut lines = vec![
             self.text(turn, Text::NextSteps, &[])?,

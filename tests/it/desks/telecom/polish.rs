@@ -48,7 +48,7 @@ async fn refund_is_opened_in_polish() {
     let plan = chat.say("jaki mam abonament?").await.text("billing_info");
     assert!(plan.contains("za 45,00 zł miesięcznie, od 15.08.2025"), "{plan}");
     let asked = chat.say("chcę zwrot, naliczono mi za dużo").await.text("billing_prompt");
-    assert!(asked.starts_with("Której faktury to dotyczy?"), "{asked}");
+    assert!(asked.contains("Której faktury to dotyczy?"), "{asked}");
     assert!(chat.say("INV-20251001").await.text("billing_prompt").starts_with("Jaka kwota ma zostać zwrócona"));
     let opened = chat.say("100,50 zł").await.text("refund_case");
     assert!(opened.starts_with("Sprawa o zwrot ma numer R10001."), "{opened}");

@@ -1,0 +1,48 @@
+//! Searches near what was quoted before: for a question that only makes sense after it.
+
+use std::sync::Arc;
+
+use super::{Knowledge, View};
+use crate::domain::Language;
+use crate::retrieval::{Chunk, Passage, Query, Subject};
+
+/// Passages with this share of the best score may all be the best one.
+const CLOSE: f64 = 0.9;
+
+impl Knowledge {
+    /// Finds the passages of the subject's document that share a word with the question, best first. They need not cover it.
+    pub fn find_in_document(&self, folders: &[String], query: &Query, subject: &Subject) -> Vec<Passage> {
+        let find = |view: &View| {
+            let chunks = view.index.chunks();
+            let hits = view.index.ranked(query, Some(subject)).into_iter();
+            let of_document = hits.filter(|(place, _)| chunks[*place].path == subject.file);
+            of_document.map(|(place, score)| chunks[place].passage(query.language, score)).take(query.limit).collect()
+        };
+        self.with_view(folders, find).unwrap_or_default()
+    }
+
+    /// Sorts passages with close scores by how many of the question's meaningful words their headings have: what the question names is
+    /// what the section is about.
+    pub fn sort_by_heading(&self, folders: &[String], query: &Query, passages: &mut [Passage]) {
+        let best = passages.first().map_or(0.0, |passage| passage.score);
+        let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best).count();
+        let met = |passage: &Passage| self.words_met(folders, &query.text, &passage.section, query.language);
+        passages[..close].sort_by_key(|passage| std::cmp::Reverse(met(passage)));
+    }
+
+    /// Whether a passage is about something that the question names: its heading or a question that its section lists has it.
+    pub fn is_about(&self, folders: &[String], query: &Query, passage: &Passage) -> bool {
+        let is_about = |view: &View| {
+            let is_its = |chunk: &&Arc<Chunk>| chunk.path == passage.file && chunk.section() == passage.section;
+            let questions = view.index.chunks().iter().find(is_its).map(|chunk| chunk.questions.join(". "));
+            let text = format!("{}. {}", passage.section, questions.unwrap_or_default());
+            view.index.met_of(&query.text, &text, query.language).0 > 0
+        };
+        self.with_view(folders, is_about).unwrap_or_default()
+    }
+
+    /// Returns how many of a question's meaningful words a text has.
+    pub fn words_met(&self, folders: &[String], question: &str, text: &str, language: Language) -> usize {
+        self.with_view(folders, |view| view.index.met_of(question, text, language).0).unwrap_or_default()
+    }
+}

@@ -1,0 +1,56 @@
+//! Dialogues that were written without knowledge of the rules, on the sample documents and without a model.
+
+use std::path::Path;
+
+use frontdesk::cli::seed::accounts::accounts;
+use frontdesk::domain::TenantId;
+
+use super::persona;
+use crate::desks::retail::chat::{Shop, open_shop_with};
+use crate::support::app::TestApp;
+
+/// Starts the server with the sample documents and accounts.
+async fn open_sample_desk(language: &str) -> Shop {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge/telecom");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let documents: Vec<(String, String)> = files
+        .map(|path| {
+            (format!("telecom/{}", path.file_name().unwrap().display()), std::fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    let documents: Vec<(&str, &str)> = documents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let builder = TestApp::builder().env("PERSONA_PATH", persona(language).display());
+    let desk = open_shop_with(builder, &documents).await;
+    desk.app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
+    desk
+}
+
+/// `tests/data/telecom/dialogues.tsv`: dialogue, language, message, route, kinds of the replies, and facts of the replies, such as the
+/// number of a case, an amount, or the section of the source. A turn without expectations has `-`.
+#[tokio::test]
+async fn written_dialogues_get_their_facts() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/telecom/dialogues.tsv");
+    let text = std::fs::read_to_string(file).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let (mut wrong, mut turns) = (Vec::new(), 0);
+    for dialogue in lines.chunk_by(|a, b| a[0] == b[0]) {
+        let desk = open_sample_desk(dialogue[0][1]).await;
+        let mut chat = desk.chat().await;
+        for line in dialogue {
+            let [id, _, message, route, kinds, facts] = line[..] else { panic!("{line:?}") };
+            let events = chat.say(message).await;
+            if route == "-" {
+                continue;
+            }
+            turns += 1;
+            let said: String = events.messages().into_iter().map(|(_, text)| text + "\n").collect();
+            let missing: Vec<&str> = facts.split(" | ").filter(|fact| !said.contains(fact)).collect();
+            let got = (events.first("intent")["route"].as_str().unwrap().to_owned(), events.kinds().join(","));
+            if got != (route.to_owned(), kinds.to_owned()) || !missing.is_empty() {
+                wrong.push(format!("{id} {message:?}: {got:?}, missing {missing:?} in {said}"));
+            }
+        }
+    }
+    assert!(turns > 100, "{turns}");
+    assert!(wrong.is_empty(), "{} of {turns}:\n{}", wrong.len(), wrong.join("\n"));
+}
