@@ -1,5 +1,6 @@
 //! The turn engine: what is stored, what is shown, and what a restart finds.
 
+mod cost;
 mod embedding;
 mod handoff;
 mod journal;
