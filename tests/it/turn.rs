@@ -5,5 +5,6 @@ mod embedding;
 mod handoff;
 mod journal;
 mod reader;
+mod recent;
 mod recovery;
 mod takeover;
