@@ -117,7 +117,8 @@ impl Engine {
         let (id, as_of) = (MessageId::now(), self.edits());
         // PostgreSQL stores microseconds.
         let now = Utc::now().trunc_subsecs(6);
-        self.propose(Proposal { tenant, conversation, id, message, now, full, as_of, result }).await;
+        // Boxed, because the store's futures are large.
+        Box::pin(self.propose(Proposal { tenant, conversation, id, message, now, full, as_of, result })).await;
         // The sender is dropped only if the task that held it panicked.
         let acceptance = accepted.await.unwrap_or(Ok(Acceptance::Full));
         if !matches!(acceptance, Ok(Acceptance::Accepted { .. })) {
