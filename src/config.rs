@@ -94,6 +94,8 @@ pub struct TurnConfig {
     pub waiting_max: u64,
     /// `TURNS_WAITING_TOTAL`: in the whole server.
     pub waiting_total: usize,
+    /// `TURN_START_HOLD_MS`: how long the journal holds the start of a turn, to store it with the turn's first text.
+    pub start_hold: Duration,
     /// `TURN_DEADLINE_SECONDS`: longer turns are stopped.
     pub deadline: Duration,
     /// `EVENT_RETENTION_HOURS`: how long events are kept after their turn.
@@ -149,6 +151,7 @@ impl Config {
                 per_day: Some(env_ref.number("TURNS_PER_DAY", 0)).filter(|n| *n > 0),
                 waiting_max: env_ref.at_least(1, "TURNS_WAITING_MAX", 8),
                 waiting_total: env_ref.at_least(1, "TURNS_WAITING_TOTAL", 1000),
+                start_hold: env_ref.milliseconds("TURN_START_HOLD_MS", 2),
                 deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
                 event_retention: env_ref.hours("EVENT_RETENTION_HOURS", 24),
                 message_retention_days: Some(env_ref.number("MESSAGE_RETENTION_DAYS", 0)).filter(|days| *days > 0),

@@ -33,6 +33,7 @@ use sea_orm::{
     TryInsertResult, Value,
 };
 use serde_json::{Map, Value as Json};
+use tokio::sync::Mutex;
 
 use crate::domain::{ConsoleAct, TenantId};
 use entities::TenantEntity;
@@ -122,6 +123,8 @@ pub struct Store {
     /// `None` outside of a server.
     fence: Option<Fence>,
     health: Arc<Health>,
+    /// Held while messages are accepted.
+    accepting: Arc<Mutex<()>>,
 }
 
 /// The store as one shop may read and change it.
@@ -201,7 +204,15 @@ impl Store {
         writer.set_connect_options(writer.connect_options().as_ref().clone().create_if_missing(false));
         let read = connect(options.connections, true).await?;
         let health = Health::of_file(&path);
-        Ok(Self { write, read, url: options.url.clone(), embeds: false, fence: None, health })
+        Ok(Self {
+            write,
+            read,
+            url: options.url.clone(),
+            embeds: false,
+            fence: None,
+            health,
+            accepting: Arc::default(),
+        })
     }
 
     async fn open_postgres(options: &StoreOptions) -> Result<Self> {
@@ -216,7 +227,15 @@ impl Store {
             StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
         })?;
         let health = Arc::default();
-        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), embeds: false, fence: None, health })
+        Ok(Self {
+            write: pool.clone(),
+            read: pool,
+            url: options.url.clone(),
+            embeds: false,
+            fence: None,
+            health,
+            accepting: Arc::default(),
+        })
     }
 
     /// Sets whether each message is stored with a job to embed it.

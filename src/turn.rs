@@ -4,7 +4,7 @@
 //! - [`journal`]: stores every event before a client sees it
 //! - [`feed`]: the events of the running turn; [`reader`]: reads them, or stored ones
 //! - [`recover`]: ends the turns that a killed process left unfinished
-//! - `person`: turns without a desk; `changes`: notifies the console
+//! - `person`: turns without a desk; `recent`: the messages before the next turn; `changes`: notifies the console
 //! - [`retention`]: deletes old data
 
 mod changes;
@@ -14,6 +14,7 @@ pub mod journal;
 mod lane;
 mod person;
 pub mod reader;
+mod recent;
 mod recover;
 pub mod retention;
 mod run;

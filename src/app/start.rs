@@ -120,7 +120,7 @@ impl App {
             warn!(%tenant, "The shop has no documents, and the default shop's personas: create {}", folder.display());
         }
         let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
-        let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
+        let (journal, writer) = Journal::new(store.clone(), config.store.timeout, config.turns.start_hold);
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(personal_files::run_retention(config.clone(), stop.clone()));

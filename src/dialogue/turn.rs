@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound, Utc};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tracing::Instrument;
@@ -54,8 +54,8 @@ pub struct Turn {
     steps: Steps,
     sink: Box<dyn Sink>,
     draft: Option<Draft>,
-    /// The position of the last assistant message in the turn.
-    position: u32,
+    /// The assistant messages of the turn, without receipts.
+    said: Vec<Message>,
     /// Rows to store with the next event.
     pending: Vec<Change>,
     receipt: Map<String, Value>,
@@ -88,7 +88,7 @@ impl Turn {
             steps: Steps::default(),
             sink,
             draft: None,
-            position: 0,
+            said: Vec::new(),
             pending: Vec::new(),
             receipt,
             guards: Vec::new(),
@@ -198,21 +198,23 @@ impl Turn {
     /// Ends the current message, if there is one, and stores it with this event.
     pub async fn end_message(&mut self, metadata: Metadata) -> Result<(), SinkClosed> {
         let Some(draft) = &self.draft else { return Ok(()) };
-        let message = Message {
+        let said = Message {
             id: draft.id,
             conversation_id: self.conversation.id,
             turn: self.number(),
-            position: self.position + 1,
+            position: u32::try_from(self.said.len()).unwrap_or(u32::MAX).saturating_add(1),
             sender: Sender::Assistant,
             text: draft.text.clone(),
-            created_at: Utc::now(),
+            // PostgreSQL stores microseconds.
+            created_at: Utc::now().trunc_subsecs(6),
             metadata: metadata.clone(),
-            receipt: Some(self.receipt_so_far()),
+            receipt: None,
         };
+        let message = Message { receipt: Some(self.receipt_so_far()), ..said.clone() };
         let event = Event::MessageEnd { message_id: draft.id, kind: draft.kind, metadata };
         let tracked = self.stores_at_once;
         let stored = self.hand_over(event, vec![Change::Message(message)], tracked).await?;
-        self.position += 1;
+        self.said.push(said);
         self.draft = None;
         // Before the wait: a turn that is cancelled here has ended its message and must not end it twice.
         match stored {
@@ -271,7 +273,7 @@ impl Turn {
 
     /// Whether a message was sent or started in this turn.
     pub fn has_spoken(&self) -> bool {
-        self.position > 0 || self.draft.is_some()
+        !self.said.is_empty() || self.draft.is_some()
     }
 
     /// Adds a value to the receipt, which explains the turn to the shop.
@@ -327,6 +329,15 @@ impl Turn {
         changes.push(Change::TurnEnded { status, timings: timings.clone(), state, figures: self.figures.clone() });
         let done = Event::TurnDone { turn: self.number(), status, timings_ms: timings };
         self.sink.emit_last(done, changes).instrument(step::span("journal")).await
+    }
+
+    /// Returns the last `limit` messages before the next turn. For the engine.
+    pub fn into_history(self, limit: usize) -> Vec<Message> {
+        let mut messages = self.history;
+        messages.push(self.message);
+        messages.extend(self.said);
+        messages.drain(..messages.len().saturating_sub(limit));
+        messages
     }
 
     /// Begins the turn. For the engine.

@@ -65,7 +65,7 @@ pub(super) async fn get(
     };
     // A HEAD request must not close the oldest stream.
     if method == Method::HEAD {
-        return Ok(sse::empty(&app.config.http));
+        return Ok(sse::empty());
     }
     let lease = guest.lease(&app)?;
     let header = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default());

@@ -4,24 +4,27 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::time::Duration;
 
-use axum::http::{HeaderName, HeaderValue};
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::body::{Body, Bytes};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use futures_util::{Stream, StreamExt};
 use serde::Serialize;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use crate::app::StreamPlace;
 use crate::config::HttpConfig;
+use crate::domain::EventId;
 use crate::turn::{Item, Reader};
 
 /// The first frame of every stream, sent when the request is accepted and before the turn does any work.
 const OPEN: &str = r#"{"debug":"stream-open"}"#;
 /// Sent when the client's last event is too old to resume after.
 const RESET: &str = r#"{"type":"reset"}"#;
+/// A comment, which clients ignore, so that proxies keep a silent stream open.
+const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
 /// One frame of a stream, as an `EventSource` reads it.
 #[derive(ToSchema)]
@@ -59,14 +62,14 @@ impl Lease {
 /// A source of frames. Not a `Stream`, because a pinned stream would take up its size twice in each waiting reader.
 trait FrameSource: Send {
     /// Returns the next frame, or `None` at the end.
-    fn next_frame(&mut self) -> impl Future<Output = Option<Event>> + Send;
+    fn next_frame(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
 
 impl FrameSource for Reader {
-    async fn next_frame(&mut self) -> Option<Event> {
+    async fn next_frame(&mut self) -> Option<Bytes> {
         Some(match self.next().await? {
-            Item::Event(frame) => Event::default().id(frame.id.to_string()).data(&*frame.body),
-            Item::Reset(id) => Event::default().id(id.to_string()).data(RESET),
+            Item::Event(frame) => frame.sent(|frame| with_id(frame.id, &frame.body)),
+            Item::Reset(id) => with_id(id, RESET),
         })
     }
 }
@@ -75,10 +78,15 @@ impl FrameSource for Reader {
 struct News<S>(Pin<Box<S>>);
 
 impl<S: Stream<Item: Serialize> + Send> FrameSource for News<S> {
-    async fn next_frame(&mut self) -> Option<Event> {
+    async fn next_frame(&mut self) -> Option<Bytes> {
         let news = self.0.next().await?;
-        Some(Event::default().data(serde_json::to_string(&news).unwrap_or_default()))
+        Some(format!("data: {}\n\n", serde_json::to_string(&news).unwrap_or_default()).into())
     }
+}
+
+/// Returns a frame. JSON has no line breaks outside of its texts, where they are escaped.
+fn with_id(id: EventId, json: &str) -> Bytes {
+    format!("id: {id}\ndata: {json}\n\n").into()
 }
 
 /// Responds with the reader's events, until they or the lease end.
@@ -95,53 +103,56 @@ where
 }
 
 /// Responds with the headers of a stream and no frames.
-pub(super) fn empty(config: &HttpConfig) -> Response {
-    with_headers(futures_util::stream::empty(), config)
+pub(super) fn empty() -> Response {
+    with_headers(Body::empty())
 }
 
 fn streamed(source: impl FrameSource + 'static, lease: Lease, config: &HttpConfig) -> Response {
-    let opening = Event::default().retry(config.retry).data(OPEN);
-    with_headers(frames(source, lease, opening), config)
+    let opening = format!("retry: {}\ndata: {OPEN}\n\n", config.retry.as_millis()).into();
+    with_headers(Body::from_stream(frames(source, lease, opening, config.keep_alive)))
 }
 
-fn with_headers(
-    frames: impl Stream<Item = Result<Event, Infallible>> + Send + 'static,
-    config: &HttpConfig,
-) -> Response {
-    let stream = Sse::new(frames);
-    let mut response = match config.keep_alive {
-        Duration::ZERO => stream.into_response(),
-        silence => stream.keep_alive(KeepAlive::new().interval(silence).text("keep-alive")).into_response(),
-    };
+fn with_headers(body: Body) -> Response {
+    let kind = (header::CONTENT_TYPE, "text/event-stream");
+    let fresh = (header::CACHE_CONTROL, "no-cache");
     // Otherwise nginx buffers the frames.
-    let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    response.headers_mut().insert(unbuffered.0, unbuffered.1);
-    response
+    let unbuffered = (header::HeaderName::from_static("x-accel-buffering"), "no");
+    ([kind, fresh, unbuffered], body).into_response()
 }
 
+/// `keep_alive`: how long the stream may be silent; zero: for ever.
 fn frames(
     mut source: impl FrameSource,
     lease: Lease,
-    opening: Event,
-) -> impl Stream<Item = Result<Event, Infallible>> + Send {
+    opening: Bytes,
+    keep_alive: Duration,
+) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
     async_stream::stream! {
         yield Ok(opening);
         // No expiry: a date far in the future.
         let until = lease.until.unwrap_or_else(|| Instant::now() + Duration::from_secs(365 * 24 * 3600));
         let expiry = sleep_until(until);
-        tokio::pin!(expiry);
+        let silence = sleep(keep_alive);
+        tokio::pin!(expiry, silence);
         loop {
-            let next = tokio::select! {
-                biased;
-                () = lease.place.evicted.cancelled() => break,
-                () = lease.signed_out.cancelled() => break,
-                () = &mut expiry => break,
-                next = source.next_frame() => next,
+            let next = source.next_frame();
+            tokio::pin!(next);
+            // A silence does not drop what the source has begun.
+            let next = loop {
+                tokio::select! {
+                    biased;
+                    () = lease.place.evicted.cancelled() => break None,
+                    () = lease.signed_out.cancelled() => break None,
+                    () = &mut expiry => break None,
+                    next = &mut next => break next,
+                    () = &mut silence, if !keep_alive.is_zero() => {}
+                }
+                yield Ok(KEEP_ALIVE);
+                silence.as_mut().reset(Instant::now() + keep_alive);
             };
-            match next {
-                Some(frame) => yield Ok(frame),
-                None => break,
-            }
+            let Some(frame) = next else { break };
+            yield Ok(frame);
+            silence.as_mut().reset(Instant::now() + keep_alive);
         }
     }
 }

@@ -17,7 +17,7 @@ use tracing::{debug, error, warn};
 use super::{Job, JobContext, JobError, LeasedJob, NewJob};
 use crate::channels::Announcer;
 use crate::config::JobsConfig;
-use crate::store::jobs::{EMBEDDING_JOBS, JobCounts};
+use crate::store::jobs::{self, EMBEDDING_JOBS, JobCounts};
 use crate::store::{Store, StoreError};
 
 /// The longest wait between two attempts.
@@ -68,6 +68,18 @@ impl JobRunner {
     /// Looks for due jobs now, because some may have been stored.
     pub fn wake(&self) {
         self.wake.notify_one();
+    }
+
+    /// Counts the jobs that were stored. They may not be committed yet.
+    pub fn count_stored(&self) -> u64 {
+        jobs::count_stored()
+    }
+
+    /// Looks for due jobs if some were stored since this count, by a commit that has ended.
+    pub fn wake_if_stored_since(&self, count: u64) {
+        if self.count_stored() != count {
+            self.wake();
+        }
     }
 
     /// A counter that changes whenever jobs have ended.

@@ -1,16 +1,28 @@
-//! Accepts a message in one transaction, so that an acknowledged message is stored exactly once.
+//! Accepts messages, several in one transaction, so that an acknowledged message is stored exactly once.
+//!
+//! One statement counts the turn if no limit is reached. Only if it counts nothing, the reason is read.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, OnConflict};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    Statement,
+};
 use serde_json::json;
 
-use super::entities::{TenantEntity, conversations, daily_turns, idempotency_keys, turns};
+use super::conversations::read_conversation;
+use super::entities::{conversations, daily_turns, idempotency_keys, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
-use super::{Result, TenantStore, from_db, to_db};
-use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TurnStatus};
+use super::messages::insert_messages;
+use super::settings::SERVING;
+use super::transaction::Transaction;
+use super::turns::{OpenTurn, TurnRecord};
+use super::{Result, Store, TenantStore, from_db, to_db};
+use crate::domain::{
+    Author, Conversation, ConversationId, ConversationStatus, Message, MessageId, Sender, TenantId, TurnStatus,
+};
 
 /// A message to accept as a turn.
 #[derive(Debug)]
@@ -63,55 +75,109 @@ pub enum Acceptance {
     NotFound,
 }
 
+/// Counts a turn of the conversation, unless a limit is reached, a person answers in a conversation that is not taken,
+/// the key was used, or another server has claimed the database. `{lock}` makes a new claim wait for this transaction.
+///
+/// Turns run in order, so those that wait come after the last one that ended.
+const COUNT_TURN: &str = "\
+UPDATE conversations SET last_turn = last_turn + 1, last_activity_at = $3, \
+status = CASE WHEN status = 'closed' THEN $4 ELSE status END \
+WHERE id = $1 AND tenant_id = $2 AND ($5 OR status = 'taken') \
+AND NOT EXISTS (SELECT 1 FROM idempotency_keys WHERE tenant_id = $2 AND scope = $6 AND key = $7) \
+AND (SELECT COUNT(*) FROM turns WHERE conversation_id = $1 AND turn > conversations.last_event_turn \
+AND sender = 'user' AND status = 'queued' AND NOT cancel_requested) < $8 \
+AND NOT EXISTS (SELECT 1 FROM (SELECT accepted_at FROM turns WHERE conversation_id = $1 AND sender = 'user' \
+ORDER BY turn DESC LIMIT 1 OFFSET $9) AS earlier WHERE accepted_at > $10) \
+AND COALESCE((SELECT turns FROM daily_turns WHERE tenant_id = $2 AND day = $11), 0) < CAST($12 AS bigint) \
+AND ($13 OR EXISTS (SELECT 1 FROM settings WHERE tenant_id = 'default' AND name = $14 AND value = $15 {lock})) \
+RETURNING *";
+
+/// No turn is accepted so late.
+const NEVER: TimeDelta = TimeDelta::days(36_500);
+
+/// Attempts to count a turn if nothing is found that refused it: on PostgreSQL, the reason may have passed.
+const ATTEMPTS: usize = 3;
+
+/// The result for one message, and its turn if no other turn of the conversation waits or runs before it.
+pub type Decision = (Acceptance, Option<OpenTurn>);
+
 impl TenantStore<'_> {
-    /// Stores the message, its queued turn and its idempotency key. A customer's message reopens a closed conversation;
-    /// a message of the shop does not.
+    /// Accepts one message.
     pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance> {
-        let transaction = self.store.begin_fenced().await?;
-        // The update locks the conversation's row, so that concurrent requests are counted exactly below.
-        let (status, closed) = (conversations::Column::Status, ConversationStatus::Closed.as_str());
-        let is_customer = *new.author == Author::Customer;
-        let reopened = if is_customer { ConversationStatus::Bot.as_str() } else { closed };
-        let opened = Expr::case(Expr::col(status).eq(closed), reopened);
-        let bumped = conversations::Entity::update_of(self.tenant)
-            .col_expr(conversations::Column::LastTurn, Expr::col(conversations::Column::LastTurn).add(1))
-            .col_expr(conversations::Column::LastActivityAt, Expr::value(new.now))
-            .col_expr(status, opened.finally(Expr::col(status)).into())
-            .filter(conversations::Column::Id.eq(new.conversation.0))
-            .exec_with_returning(&transaction)
-            .await?;
-        let Some(conversation) = bumped.into_iter().next() else {
-            return Ok(Acceptance::NotFound);
-        };
-        let scope = new.conversation.to_string();
+        let accepted = self.store.accept_all(&[(*self, new)]).await?;
+        Ok(accepted.into_iter().next().map_or(Acceptance::NotFound, |(acceptance, _)| acceptance))
+    }
+
+    /// Counts the turn, or returns why it is refused. A refusal changes nothing but an expired key.
+    async fn count_turn(
+        &self,
+        transaction: &Transaction,
+        new: &NewTurn<'_>,
+    ) -> Result<Result<Conversation, Acceptance>> {
+        for _ in 0..ATTEMPTS {
+            if !new.full
+                && let Some(row) = transaction.query_one_raw(self.counting(transaction, new)).await?
+            {
+                let row = conversations::Model::from_query_result(&row, "")?;
+                if new.per_day.is_some() {
+                    self.count_of_the_day(transaction, new).await?;
+                }
+                return Ok(Ok(read_conversation(row)?));
+            }
+            self.store.check_fence(transaction).await?;
+            if let Some(refusal) = self.refusal(transaction, new).await? {
+                return Ok(Err(refusal));
+            }
+        }
+        Ok(Err(Acceptance::Full))
+    }
+
+    fn counting(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Statement {
+        let lock = if self.store.is_sqlite() { "" } else { "FOR SHARE" };
+        let is_agent = matches!(new.author, Author::Agent { .. });
+        let most = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
+        let fence = self.store.fence.as_ref().map(|fence| fence.name().to_owned());
+        let values = [
+            new.conversation.0.into(),
+            self.tenant.as_str().into(),
+            new.now.into(),
+            new.reopened().as_str().into(),
+            (!is_agent).into(),
+            new.conversation.to_string().into(),
+            new.idempotency.map(|key| key.key.clone()).into(),
+            most(new.waiting_max).into(),
+            most(new.per_minute.map_or(0, |limit| limit.saturating_sub(1))).into(),
+            new.per_minute.map_or(new.now + NEVER, |_| new.minute_ago()).into(),
+            new.now.date_naive().into(),
+            most(new.per_day.unwrap_or(u64::MAX)).into(),
+            fence.is_none().into(),
+            SERVING.into(),
+            fence.into(),
+        ];
+        Statement::from_sql_and_values(transaction.get_database_backend(), COUNT_TURN.replace("{lock}", lock), values)
+    }
+
+    /// Returns why the turn was not counted.
+    async fn refusal(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Result<Option<Acceptance>> {
+        let found = self.rows::<conversations::Entity>().filter(conversations::Column::Id.eq(new.conversation.0));
+        let Some(conversation) = found.one(transaction).await? else { return Ok(Some(Acceptance::NotFound)) };
         if let Some(key) = new.idempotency {
-            match find_key(&transaction, self.tenant, &scope, &key.key).await? {
+            match find_key(transaction, self.tenant, &new.conversation.to_string(), &key.key).await? {
                 Some(row) if row.created_at + TimeDelta::hours(IDEMPOTENCY_HOURS) <= new.now => {
-                    forget_key(&transaction, &row).await?;
+                    forget_key(transaction, &row).await?;
                 }
                 Some(row) if row.body_hash == key.body_hash => {
-                    return Ok(Acceptance::Repeated { turn: from_db(row.turn), message_id: MessageId(row.message_id) });
+                    let (turn, message_id) = (from_db(row.turn), MessageId(row.message_id));
+                    return Ok(Some(Acceptance::Repeated { turn, message_id }));
                 }
-                Some(_) => return Ok(Acceptance::KeyReused),
+                Some(_) => return Ok(Some(Acceptance::KeyReused)),
                 None => {}
             }
         }
         let is_taken = conversation.status == ConversationStatus::Taken.as_str();
         if matches!(new.author, Author::Agent { .. }) && !is_taken {
-            return Ok(Acceptance::NotTaken);
+            return Ok(Some(Acceptance::NotTaken));
         }
-        if let Some(refusal) = self.refusal(&transaction, new).await? {
-            return Ok(refusal);
-        }
-        let turn = from_db(conversation.last_turn);
-        self.insert_turn(&transaction, new, turn, &scope).await?;
-        self.record_act(&transaction).await?;
-        transaction.commit().await?;
-        Ok(Acceptance::Accepted { turn, message_id: new.message_id })
-    }
-
-    /// Returns the limit that is reached, if any.
-    async fn refusal(&self, transaction: &DatabaseTransaction, new: &NewTurn<'_>) -> Result<Option<Acceptance>> {
         if new.full {
             return Ok(Some(Acceptance::Full));
         }
@@ -128,29 +194,28 @@ impl TenantStore<'_> {
         if waiting >= new.waiting_max {
             return Ok(Some(Acceptance::TooManyWaiting));
         }
-        if let Some(refusal) = self.refusal_of_the_day(transaction, new).await? {
-            return Ok(Some(refusal));
+        if let Some(per_day) = new.per_day {
+            let day = (self.tenant.to_string(), new.now.date_naive());
+            let counted = daily_turns::Entity::find_by_id(day).one(transaction).await?;
+            if counted.is_some_and(|counted| u64::from(from_db(counted.turns)) >= per_day) {
+                let seconds = 86_400 - i64::from(new.now.time().num_seconds_from_midnight());
+                return Ok(Some(Acceptance::TooManyPerDay { retry_after: u64::try_from(seconds).unwrap_or(1) }));
+            }
         }
         let Some(per_minute) = new.per_minute else { return Ok(None) };
-        let minute_ago = new.now - TimeDelta::seconds(60);
-        let recent = of_conversation()
-            .filter(turns::Column::AcceptedAt.gt(minute_ago))
-            .order_by_asc(turns::Column::Turn)
-            .all(transaction)
+        let oldest = of_conversation()
+            .order_by_desc(turns::Column::Turn)
+            .offset(per_minute.saturating_sub(1))
+            .limit(1)
+            .one(transaction)
             .await?;
-        let over = recent.len().saturating_sub(usize::try_from(per_minute).unwrap_or(usize::MAX).saturating_sub(1));
-        let Some(oldest) = over.checked_sub(1).and_then(|index| recent.get(index)) else { return Ok(None) };
-        let wait = (oldest.accepted_at - minute_ago).num_seconds() + 1;
+        let Some(oldest) = oldest.filter(|turn| turn.accepted_at > new.minute_ago()) else { return Ok(None) };
+        let wait = (oldest.accepted_at - new.minute_ago()).num_seconds() + 1;
         Ok(Some(Acceptance::TooManyPerMinute { retry_after: u64::try_from(wait).unwrap_or(1) }))
     }
 
-    /// Counts the turn as one of the day's, in the transaction that a refusal rolls back.
-    async fn refusal_of_the_day(
-        &self,
-        transaction: &DatabaseTransaction,
-        new: &NewTurn<'_>,
-    ) -> Result<Option<Acceptance>> {
-        let Some(per_day) = new.per_day else { return Ok(None) };
+    /// Counts the turn as one of the day's.
+    async fn count_of_the_day(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Result<()> {
         let row = daily_turns::ActiveModel {
             tenant_id: Set(self.tenant.to_string()),
             day: Set(new.now.date_naive()),
@@ -159,55 +224,132 @@ impl TenantStore<'_> {
         let mut count = OnConflict::columns([daily_turns::Column::TenantId, daily_turns::Column::Day]);
         let turns = (daily_turns::Entity, daily_turns::Column::Turns);
         count.value(daily_turns::Column::Turns, Expr::col(turns).add(1));
-        let counted = daily_turns::Entity::insert(row).on_conflict(count).exec_with_returning(transaction).await?;
-        if u64::from(from_db(counted.turns)) <= per_day {
-            return Ok(None);
+        daily_turns::Entity::insert(row).on_conflict(count).exec_without_returning(transaction).await?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Stores each message, its queued turn and its idempotency key, or refuses it. A customer's message reopens a closed
+    /// conversation; a message of the shop does not.
+    pub async fn accept_all(&self, new: &[(TenantStore<'_>, &NewTurn<'_>)]) -> Result<Vec<Decision>> {
+        // The limits are exact only if no other transaction counts turns: on PostgreSQL, it would not see these.
+        let _alone = self.accepting.lock().await;
+        let transaction = self.begin().await?;
+        // In the order in which the journal and an erasure lock conversations.
+        let mut order: Vec<usize> = (0..new.len()).collect();
+        order.sort_by_key(|at| new[*at].1.conversation);
+        let mut results = Vec::with_capacity(new.len());
+        let mut counted: Vec<Counted<'_>> = Vec::new();
+        let mut changed = false;
+        for at in order {
+            let (shop, new) = new[at];
+            // The next turn of a conversation is counted with this one.
+            if counted.last().is_some_and(|last| last.new.conversation == new.conversation) {
+                self.insert_turns(&transaction, std::mem::take(&mut counted)).await?;
+            }
+            let acceptance = match shop.count_turn(&transaction, new).await? {
+                Ok(conversation) => {
+                    let message = new.message(conversation.last_turn);
+                    let accepted = Acceptance::Accepted { turn: message.turn, message_id: message.id };
+                    let is_next = conversation.last_event_id.turn + 1 == message.turn;
+                    let open = is_next.then(|| OpenTurn {
+                        record: TurnRecord::queued(&message),
+                        conversation,
+                        message: message.clone(),
+                    });
+                    counted.push(Counted { shop, new, message });
+                    changed = true;
+                    (accepted, open)
+                }
+                Err(refusal) => (refusal, None),
+            };
+            results.push((at, acceptance));
         }
-        let seconds = 86_400 - i64::from(new.now.time().num_seconds_from_midnight());
-        Ok(Some(Acceptance::TooManyPerDay { retry_after: u64::try_from(seconds).unwrap_or(1) }))
+        if changed {
+            self.insert_turns(&transaction, counted).await?;
+            transaction.commit().await?;
+        }
+        results.sort_by_key(|(at, _)| *at);
+        Ok(results.into_iter().map(|(_, accepted)| accepted).collect())
     }
 
-    async fn insert_turn(
-        &self,
-        transaction: &DatabaseTransaction,
-        new: &NewTurn<'_>,
-        turn: u32,
-        scope: &str,
-    ) -> Result<()> {
-        let message = Message {
-            id: new.message_id,
-            conversation_id: new.conversation,
+    /// Inserts the rows of counted turns.
+    async fn insert_turns(&self, transaction: &Transaction, counted: Vec<Counted<'_>>) -> Result<()> {
+        if counted.is_empty() {
+            return Ok(());
+        }
+        let messages: Vec<(&TenantId, &Message)> =
+            counted.iter().map(|turn| (turn.shop.tenant, &turn.message)).collect();
+        insert_messages(self, transaction, &messages).await?;
+        turns::Entity::insert_many(counted.iter().map(Counted::row)).exec_without_returning(transaction).await?;
+        let keys = counted.iter().filter_map(|turn| {
+            let scope = turn.new.conversation.to_string();
+            Some(turn.new.idempotency?.row(turn.shop.tenant, &scope, &turn.message))
+        });
+        let keys: Vec<idempotency_keys::ActiveModel> = keys.collect();
+        if !keys.is_empty() {
+            idempotency_keys::Entity::insert_many(keys).exec_without_returning(transaction).await?;
+        }
+        for turn in &counted {
+            turn.shop.record_act(transaction).await?;
+        }
+        Ok(())
+    }
+}
+
+impl NewTurn<'_> {
+    fn minute_ago(&self) -> DateTime<Utc> {
+        self.now - TimeDelta::seconds(60)
+    }
+
+    /// The status of a closed conversation after this message.
+    fn reopened(&self) -> ConversationStatus {
+        match self.author {
+            Author::Customer => ConversationStatus::Bot,
+            _ => ConversationStatus::Closed,
+        }
+    }
+
+    fn message(&self, turn: u32) -> Message {
+        Message {
+            id: self.message_id,
+            conversation_id: self.conversation,
             turn,
             position: 0,
-            sender: new.author.sender(),
-            text: new.text.to_owned(),
-            created_at: new.now,
-            metadata: new.author.metadata(),
+            sender: self.author.sender(),
+            text: self.text.to_owned(),
+            created_at: self.now,
+            metadata: self.author.metadata(),
             receipt: None,
-        };
-        self.insert_message(transaction, &message).await?;
-        turns::Entity::insert(turns::ActiveModel {
-            conversation_id: Set(new.conversation.0),
-            turn: Set(to_db(turn)),
-            tenant_id: Set(self.tenant.to_string()),
-            message_id: Set(new.message_id.0),
+        }
+    }
+}
+
+/// A turn whose rows are not inserted yet.
+struct Counted<'a> {
+    shop: TenantStore<'a>,
+    new: &'a NewTurn<'a>,
+    message: Message,
+}
+
+impl Counted<'_> {
+    fn row(&self) -> turns::ActiveModel {
+        turns::ActiveModel {
+            conversation_id: Set(self.message.conversation_id.0),
+            turn: Set(to_db(self.message.turn)),
+            tenant_id: Set(self.shop.tenant.to_string()),
+            message_id: Set(self.message.id.0),
             status: Set(TurnStatus::Queued.as_str().to_owned()),
-            accepted_at: Set(new.now),
+            accepted_at: Set(self.new.now),
             timings: Set(json!({})),
             events: Set(0),
             cancel_requested: Set(false),
             events_kept: Set(true),
-            sender: Set(new.author.sender().as_str().to_owned()),
+            sender: Set(self.message.sender.as_str().to_owned()),
             asked_person: Set(false),
             model_failed: Set(false),
             ..Default::default()
-        })
-        .exec_without_returning(transaction)
-        .await?;
-        if let Some(key) = new.idempotency {
-            let row = key.row(self.tenant, scope, &message);
-            idempotency_keys::Entity::insert(row).exec_without_returning(transaction).await?;
         }
-        Ok(())
     }
 }

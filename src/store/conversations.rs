@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::entities::{TenantEntity, conversations, idempotency_keys};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
+use super::messages::insert_messages;
 use super::personal::erase::{Reach, erase};
 use super::personal::person::Person;
 use super::{Result, TenantStore, all_inserted, from_db, object, to_db, unreadable};
@@ -58,7 +59,7 @@ impl TenantStore<'_> {
         let mut row = conversation_row(conversation);
         row.visitor = Set(!scope.is_empty());
         conversations::Entity::insert(row).exec_without_returning(&transaction).await?;
-        self.insert_message(&transaction, greeting).await?;
+        insert_messages(self.store, &transaction, &[(self.tenant, greeting)]).await?;
         transaction.commit().await?;
         Ok(Creation::Created)
     }
@@ -84,7 +85,7 @@ impl TenantStore<'_> {
         if !all_inserted(&inserted, 1) {
             return Ok(false);
         }
-        self.insert_message(&transaction, greeting).await?;
+        insert_messages(self.store, &transaction, &[(self.tenant, greeting)]).await?;
         transaction.commit().await?;
         Ok(true)
     }

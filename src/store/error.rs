@@ -12,7 +12,7 @@ use super::Outage;
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// The error of a store call. The text is for the log, never for a customer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database does not answer, or its disk is full or failing. The same call may succeed later.
     #[error("the store is not available: {0} ({hint})", hint = self.outage().hint())]

@@ -55,6 +55,10 @@ impl Store {
 }
 
 impl Fence {
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
     /// Selects one row if the claim still holds. On PostgreSQL, a new claim waits for transactions that have run this.
     pub fn holds(&self) -> SelectStatement {
         Query::select()

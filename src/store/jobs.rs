@@ -8,6 +8,7 @@
 //! The store knows nothing about what a job does: a name is any string. Names without a handler stay untouched.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -110,6 +111,14 @@ pub(super) fn subject_of(text: &str) -> Uuid {
     Uuid::from_bytes(id)
 }
 
+/// The jobs that this process has stored, whatever became of them.
+static STORED: AtomicU64 = AtomicU64::new(0);
+
+/// Counts the jobs that this process has stored.
+pub fn count_stored() -> u64 {
+    STORED.load(Ordering::SeqCst)
+}
+
 /// Stores jobs in a transaction of the caller. A job that exists already stays unchanged.
 pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>]) -> Result<()> {
     if new.is_empty() {
@@ -129,6 +138,7 @@ pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>
         payload: Set(job.payload.clone()),
     });
     jobs::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    STORED.fetch_add(1, Ordering::SeqCst);
     Ok(())
 }
 

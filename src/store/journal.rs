@@ -3,12 +3,13 @@
 //! Every statement is idempotent, because a connection that fails during a commit may hide that it succeeded, and the
 //! batch is then repeated. An existing row with different content is an error: clients must only see what is stored.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::entities::{conversations, events, messages, turns};
 use super::jobs::{NewJob, enqueue};
@@ -58,11 +59,7 @@ impl Store {
             let jobs: Vec<NewJob<'_>> = jobs.collect();
             enqueue(&transaction, &jobs).await?;
         }
-        for entry in entries {
-            for change in &entry.changes {
-                apply(&transaction, entry, change).await?;
-            }
-        }
+        Updates::of(entries).run(&transaction).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -113,83 +110,101 @@ async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -
     if all_inserted(&inserted, new.len()) {
         return Ok(());
     }
-    let texts: HashMap<uuid::Uuid, &String> = new.iter().map(|(_, message)| (message.id.0, &message.text)).collect();
+    let texts: HashMap<Uuid, &String> = new.iter().map(|(_, message)| (message.id.0, &message.text)).collect();
     let ids = texts.keys().copied();
     let stored = messages::Entity::find().filter(messages::Column::Id.is_in(ids)).all(connection).await?;
     let same = stored.iter().filter(|row| texts.get(&row.id).copied() == Some(&row.text)).count();
     if same == texts.len() { Ok(()) } else { Err(StoreError::Conflict { table: "messages" }) }
 }
 
-async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change) -> Result<()> {
-    let turn = || {
-        turns::Entity::update_many()
-            .filter(turns::Column::ConversationId.eq(entry.conversation.0))
-            .filter(turns::Column::Turn.eq(to_db(entry.event.id.turn)))
-    };
-    let conversation =
-        || conversations::Entity::update_many().filter(conversations::Column::Id.eq(entry.conversation.0));
-    match change {
-        Change::Message(_) => {}
-        Change::TurnStarted => {
-            turn()
-                .set(turns::ActiveModel {
-                    status: Set(TurnStatus::Running.as_str().to_owned()),
-                    started_at: Set(Some(entry.at)),
-                    ..Default::default()
-                })
-                .exec(connection)
-                .await?;
+/// The updates of all entries, one for each row.
+#[derive(Default)]
+struct Updates {
+    conversations: BTreeMap<Uuid, ConversationUpdate>,
+    turns: BTreeMap<(Uuid, u32), turns::ActiveModel>,
+}
+
+#[derive(Default)]
+struct ConversationUpdate {
+    row: Option<conversations::ActiveModel>,
+    /// Since when the customer waits for a person.
+    waiting: Option<DateTime<Utc>>,
+}
+
+impl Updates {
+    fn of(entries: &[Entry]) -> Self {
+        let mut updates = Self::default();
+        for entry in entries {
+            entry.changes.iter().for_each(|change| updates.add(entry, change));
         }
-        Change::Language(language, source) => {
-            conversation()
-                .set(conversations::ActiveModel {
-                    preferred_language: Set(language.to_string()),
-                    language_source: Set(source.as_str().to_owned()),
-                    ..Default::default()
-                })
-                .exec(connection)
-                .await?;
-        }
-        Change::Waiting => {
-            conversation()
-                .filter(conversations::Column::Status.ne(ConversationStatus::Taken.as_str()))
-                // A repeated request does not restart the wait.
-                .filter(conversations::Column::Status.ne(ConversationStatus::Waiting.as_str()))
-                .set(conversations::ActiveModel {
-                    status: Set(ConversationStatus::Waiting.as_str().to_owned()),
-                    waiting_since: Set(Some(entry.at)),
-                    ..Default::default()
-                })
-                .exec(connection)
-                .await?;
-        }
-        Change::TurnEnded { status, timings, state, figures } => {
-            turn()
-                .set(turns::ActiveModel {
-                    status: Set(status.as_str().to_owned()),
-                    ended_at: Set(Some(entry.at)),
-                    timings: Set(serde_json::to_value(timings).unwrap_or_default()),
-                    events: Set(to_db(entry.event.id.n)),
-                    intent: Set(figures.intent.clone()),
-                    kind: Set(figures.kind.map(|kind| kind.as_str().to_owned())),
-                    first_text_ms: Set(figures.first_text_ms.map(to_db)),
-                    asked_person: Set(figures.asked_person),
-                    model_failed: Set(figures.model_failed),
-                    ..Default::default()
-                })
-                .exec(connection)
-                .await?;
-            let mut row = conversations::ActiveModel {
-                last_event_turn: Set(to_db(entry.event.id.turn)),
-                last_event_n: Set(to_db(entry.event.id.n)),
-                last_activity_at: Set(entry.at),
-                ..Default::default()
-            };
-            if let Some(state) = state {
-                row.state = Set(state.clone());
+        updates
+    }
+
+    fn add(&mut self, entry: &Entry, change: &Change) {
+        let (id, number) = (entry.conversation.0, entry.event.id.turn);
+        match change {
+            Change::Message(_) => {}
+            Change::TurnStarted => {
+                let turn = self.turns.entry((id, number)).or_default();
+                turn.status = Set(TurnStatus::Running.as_str().to_owned());
+                turn.started_at = Set(Some(entry.at));
             }
-            conversation().set(row).exec(connection).await?;
+            Change::Language(language, source) => {
+                let row = self.conversations.entry(id).or_default().row.get_or_insert_default();
+                row.preferred_language = Set(language.to_string());
+                row.language_source = Set(source.as_str().to_owned());
+            }
+            // A repeated request does not restart the wait.
+            Change::Waiting => drop(self.conversations.entry(id).or_default().waiting.get_or_insert(entry.at)),
+            Change::TurnEnded { status, timings, state, figures } => {
+                let turn = self.turns.entry((id, number)).or_default();
+                turn.status = Set(status.as_str().to_owned());
+                turn.ended_at = Set(Some(entry.at));
+                turn.timings = Set(serde_json::to_value(timings).unwrap_or_default());
+                turn.events = Set(to_db(entry.event.id.n));
+                turn.intent = Set(figures.intent.clone());
+                turn.kind = Set(figures.kind.map(|kind| kind.as_str().to_owned()));
+                turn.first_text_ms = Set(figures.first_text_ms.map(to_db));
+                turn.asked_person = Set(figures.asked_person);
+                turn.model_failed = Set(figures.model_failed);
+                let row = self.conversations.entry(id).or_default().row.get_or_insert_default();
+                row.last_event_turn = Set(to_db(number));
+                row.last_event_n = Set(to_db(entry.event.id.n));
+                row.last_activity_at = Set(entry.at);
+                if let Some(state) = state {
+                    row.state = Set(state.clone());
+                }
+            }
         }
     }
-    Ok(())
+
+    /// Updates conversations before turns and in the order of their ids, as every transaction does, so that none waits
+    /// for another in a circle.
+    async fn run(self, connection: &impl ConnectionTrait) -> Result<()> {
+        for (id, ConversationUpdate { row, waiting }) in self.conversations {
+            let conversation = || conversations::Entity::update_many().filter(conversations::Column::Id.eq(id));
+            if let Some(since) = waiting {
+                let row = conversations::ActiveModel {
+                    status: Set(ConversationStatus::Waiting.as_str().to_owned()),
+                    waiting_since: Set(Some(since)),
+                    ..Default::default()
+                };
+                let (taken, waiting) = (ConversationStatus::Taken.as_str(), ConversationStatus::Waiting.as_str());
+                let status = conversations::Column::Status;
+                conversation().set(row).filter(status.is_not_in([taken, waiting])).exec(connection).await?;
+            }
+            if let Some(row) = row {
+                conversation().set(row).exec(connection).await?;
+            }
+        }
+        for ((id, number), row) in self.turns {
+            turns::Entity::update_many()
+                .set(row)
+                .filter(turns::Column::ConversationId.eq(id))
+                .filter(turns::Column::Turn.eq(to_db(number)))
+                .exec(connection)
+                .await?;
+        }
+        Ok(())
+    }
 }

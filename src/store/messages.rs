@@ -3,18 +3,31 @@
 use std::collections::HashMap;
 
 use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::Expr;
 use sea_orm::sea_query::ExprTrait;
-use sea_orm::{
-    ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::entities::{conversations, messages};
 use super::jobs::{LeasedJob, NewJob, enqueue};
+use super::transaction::Transaction;
 use super::{Result, Store, TenantStore, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
+
+/// The columns of a message that desks read. Receipts are long.
+const WITHOUT_RECEIPT: [messages::Column; 9] = [
+    messages::Column::Id,
+    messages::Column::TenantId,
+    messages::Column::ConversationId,
+    messages::Column::Turn,
+    messages::Column::Position,
+    messages::Column::Sender,
+    messages::Column::Text,
+    messages::Column::CreatedAt,
+    messages::Column::Metadata,
+];
 
 impl TenantStore<'_> {
     /// Lists at most `limit` messages, oldest first, optionally after the position `after` (turn, position).
@@ -59,18 +72,7 @@ impl TenantStore<'_> {
         ordered.all(&self.store.read).await?.into_iter().map(read_message).collect()
     }
 
-    /// Stores a message, and the job that embeds it.
-    pub(super) async fn insert_message(&self, transaction: &DatabaseTransaction, message: &Message) -> Result<()> {
-        let row = message_row(self.tenant, message);
-        messages::Entity::insert(row).exec_without_returning(transaction).await?;
-        if self.store.embeds {
-            let job = NewJob::embed(self.tenant, message.conversation_id, message.id, message.created_at);
-            enqueue(transaction, &[job]).await?;
-        }
-        Ok(())
-    }
-
-    /// Lists the last `limit` messages of the turns before `turn`, oldest first.
+    /// Lists the last `limit` messages of the turns before `turn`, oldest first, without their receipts.
     pub async fn list_messages_before(
         &self,
         conversation: ConversationId,
@@ -79,6 +81,10 @@ impl TenantStore<'_> {
     ) -> Result<Vec<Message>> {
         let rows = self
             .messages_of(conversation)
+            .select_only()
+            .columns(WITHOUT_RECEIPT)
+            .expr_as(Expr::cust("NULL"), "receipt")
+            .expr_as(Expr::cust("''"), "folded")
             .filter(messages::Column::Turn.lt(to_db(turn)))
             .order_by_desc(messages::Column::Turn)
             .order_by_desc(messages::Column::Position)
@@ -108,6 +114,23 @@ impl Store {
         let owned = rows.into_iter().filter_map(|row| Some((users.get(&row.conversation_id)?.clone(), row)));
         owned.map(|(user, row)| Ok((row.tenant_id.parse().map_err(unreadable)?, user, read_message(row)?))).collect()
     }
+}
+
+/// Stores messages, and the jobs that embed them.
+pub(super) async fn insert_messages(
+    store: &Store,
+    transaction: &Transaction,
+    new: &[(&TenantId, &Message)],
+) -> Result<()> {
+    let rows = new.iter().map(|(tenant, message)| message_row(tenant, message));
+    messages::Entity::insert_many(rows).exec_without_returning(transaction).await?;
+    if store.embeds {
+        let jobs = new
+            .iter()
+            .map(|(tenant, message)| NewJob::embed(tenant, message.conversation_id, message.id, message.created_at));
+        enqueue(transaction, &jobs.collect::<Vec<_>>()).await?;
+    }
+    Ok(())
 }
 
 pub(super) fn message_row(tenant: &TenantId, message: &Message) -> messages::ActiveModel {

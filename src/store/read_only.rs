@@ -30,7 +30,8 @@ impl Store {
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
         let (write, health) = (connection.clone(), Arc::default());
-        Ok(Self { write, read: connection, url: options.url.clone(), embeds: false, fence: None, health })
+        let (url, accepting) = (options.url.clone(), Arc::default());
+        Ok(Self { write, read: connection, url, embeds: false, fence: None, health, accepting })
     }
 
     /// Compares the database's schema with this version's. Writes nothing.

@@ -58,6 +58,23 @@ pub struct OpenTurn {
     pub message: Message,
 }
 
+impl TurnRecord {
+    /// The turn of a message that was just accepted.
+    pub(super) fn queued(message: &Message) -> Self {
+        Self {
+            turn: message.turn,
+            message_id: message.id,
+            status: TurnStatus::Queued,
+            started_at: None,
+            ended_at: None,
+            timings: Timings::new(),
+            events: 0,
+            events_kept: true,
+            cancel_requested: false,
+        }
+    }
+}
+
 impl TenantStore<'_> {
     pub async fn find_turn(&self, conversation: ConversationId, turn: u32) -> Result<Option<TurnRecord>> {
         let of_conversation = self.rows::<turns::Entity>().filter(turns::Column::ConversationId.eq(conversation.0));

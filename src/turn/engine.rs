@@ -4,9 +4,9 @@
 mod accept;
 mod handoff;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,14 +16,15 @@ use tokio_util::task::TaskTracker;
 use tracing::field::Empty;
 use tracing::{Instrument, error, info, info_span, warn};
 
-use super::feed::Feeds;
+use super::feed::{Feed, Feeds};
 use super::journal::Journal;
-use super::lane::Lanes;
+use super::lane::{Handed, Lanes};
 use super::reader::{Reader, Source, Start};
+use super::recent::Recent;
 use super::run::{Stops, run};
 use super::{person, recover};
 use crate::config::TurnConfig;
-use crate::desks::{Caller, Shops, Turn};
+use crate::desks::{Caller, Shops, SinkClosed, Turn};
 use crate::domain::{
     ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender,
 };
@@ -32,10 +33,11 @@ use crate::jobs::JobRunner;
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
 
+use accept::Proposal;
 pub use accept::{AcceptError, Accepted, Message};
 
 /// How many earlier messages a turn receives.
-const HISTORY_MESSAGES: u64 = 80;
+const HISTORY_MESSAGES: usize = 80;
 /// How long a lane waits before it retries an unavailable store.
 const STORE_RETRY: Duration = Duration::from_millis(500);
 
@@ -62,6 +64,13 @@ struct Inner {
     jobs: Arc<JobRunner>,
     feeds: Feeds,
     lanes: Lanes,
+    recent: Recent,
+    /// Counts changes to conversations other than by turns.
+    edits: AtomicU64,
+    /// Messages that are not stored yet, in their order.
+    proposals: Mutex<VecDeque<Proposal>>,
+    /// Held while messages are stored and their turns queued.
+    accepting: tokio::sync::Mutex<()>,
     /// Accepted turns of all conversations that have not started.
     waiting: AtomicUsize,
     /// The senders of waiting messages. They are kept in memory only, since a browser's address must not be stored.
@@ -90,6 +99,10 @@ impl Engine {
             jobs,
             feeds: Feeds::default(),
             lanes: Lanes::default(),
+            recent: Recent::default(),
+            edits: AtomicU64::new(0),
+            proposals: Mutex::default(),
+            accepting: tokio::sync::Mutex::default(),
             waiting: AtomicUsize::new(0),
             callers: Mutex::default(),
             tasks,
@@ -131,6 +144,7 @@ impl Engine {
             None => Err(CancelError::NotFound),
             Some(Err(_)) => Err(CancelError::Ended),
             Some(Ok(())) => {
+                self.note_edit();
                 self.0.lanes.cancel(conversation, turn);
                 Ok(())
             }
@@ -161,6 +175,7 @@ impl Engine {
         }
         self.0.lanes.close(conversation).await;
         let deleted = store.delete_conversation(conversation).await;
+        self.note_edit();
         if deleted.is_ok() {
             self.announce_deleted(tenant, conversation);
         }
@@ -170,9 +185,26 @@ impl Engine {
 
     /// Ends the streams of a deleted conversation, and notifies the console.
     pub(super) fn announce_deleted(&self, tenant: &TenantId, conversation: ConversationId) {
+        self.forget_histories();
         // Readers would wait for events that never come.
         self.0.feeds.get(conversation).close();
         self.0.journal.changes().notify(tenant, conversation);
+    }
+
+    /// Drops what the engine remembers of messages, because some were deleted.
+    pub(super) fn forget_histories(&self) {
+        self.0.recent.clear();
+    }
+
+    /// Counts the changes to conversations other than by turns: handoffs, cancelled turns, deletions. A turn that was
+    /// accepted before such a change reads the store.
+    fn edits(&self) -> u64 {
+        self.0.edits.load(Ordering::SeqCst)
+    }
+
+    /// To be called after the change is stored, and before the conversation's turns are stopped.
+    fn note_edit(&self) {
+        self.0.edits.fetch_add(1, Ordering::SeqCst);
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -201,7 +233,7 @@ impl Engine {
         for (tenant, conversation, turns) in unfinished {
             let turns = usize::try_from(turns).unwrap_or(usize::MAX);
             self.0.waiting.fetch_add(turns, Ordering::Relaxed);
-            self.enqueue(tenant, conversation, turns);
+            self.enqueue(tenant, conversation, turns, None);
         }
         Ok(())
     }
@@ -231,23 +263,31 @@ impl Engine {
         work(&mut self.0.callers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    fn proposals<T>(&self, work: impl FnOnce(&mut VecDeque<Proposal>) -> T) -> T {
+        work(&mut self.0.proposals.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Adds turns, which are counted as waiting already, to their conversation's lane.
-    fn enqueue(&self, tenant: TenantId, conversation: ConversationId, turns: usize) {
-        if self.0.lanes.add(conversation, turns) {
+    fn enqueue(&self, tenant: TenantId, conversation: ConversationId, turns: usize, handed: Option<Box<Handed>>) {
+        if self.0.lanes.add(conversation, turns, handed) {
             let engine = self.clone();
             self.0.tasks.spawn(async move { engine.run_lane(&tenant, conversation).await });
         }
     }
 
     async fn run_lane(&self, tenant: &TenantId, conversation: ConversationId) {
-        while self.0.lanes.next(conversation).is_some() {
+        while let Some(handed) = self.0.lanes.next(conversation) {
             self.0.waiting.fetch_sub(1, Ordering::Relaxed);
             // During a shutdown, waiting turns stay queued in the store for the next start. Those of a conversation that
             // is being deleted are deleted with it.
             if self.0.draining.is_cancelled() || self.0.lanes.is_closed(conversation) {
                 continue;
             }
-            match self.claim(tenant, conversation).await {
+            let (open, handed) = match handed.map(|handed| *handed) {
+                Some(Handed { open, as_of, feed }) => (Some(open), Some((as_of, feed))),
+                None => (self.claim(tenant, conversation).await, None),
+            };
+            match open {
                 Some(open) if open.record.status == TurnStatus::Running => {
                     self.end_interrupted(tenant, &open.message).await;
                 }
@@ -261,7 +301,7 @@ impl Engine {
                         status = Empty,
                         otel.status_code = Empty,
                     );
-                    self.run_turn(tenant, open).instrument(span).await;
+                    self.run_turn(tenant, open, handed).instrument(span).await;
                 }
                 None => {}
             }
@@ -328,13 +368,29 @@ impl Engine {
         }
     }
 
-    async fn run_turn(&self, tenant: &TenantId, open: OpenTurn) {
+    /// Runs the turn. `handed`: the turn comes from memory, as of this count of edits.
+    async fn run_turn(&self, tenant: &TenantId, mut open: OpenTurn, handed: Option<(u64, Arc<Feed>)>) {
         let (conversation, number) = (open.conversation.id, open.record.turn);
+        let (jobs, generation) = (self.0.jobs.count_stored(), self.0.recent.generation());
         let cancel = self.0.lanes.begin(conversation, number);
+        // After the turn can be stopped: an edit is counted first and stops the turn afterwards.
+        let is_current = handed.as_ref().is_some_and(|(as_of, _)| *as_of == self.edits());
+        if handed.is_some() && !is_current {
+            match self.claim(tenant, conversation).await {
+                Some(claimed) if claimed.record.turn == number => open = claimed,
+                // It was deleted.
+                _ => return,
+            }
+        }
         if open.record.cancel_requested {
             cancel.cancel();
         }
-        let Some((current, history)) = self.read_before(tenant, conversation, number).await else {
+        let remembered = self.0.recent.take(conversation, number);
+        let before = match remembered.filter(|_| is_current) {
+            Some(history) => Some((Some(open.conversation), history)),
+            None => self.read_before(tenant, is_current.then_some(open.conversation), conversation, number).await,
+        };
+        let Some((current, history)) = before else {
             if !self.0.stop.is_cancelled() {
                 self.end_interrupted(tenant, &open.message).await;
             }
@@ -347,6 +403,7 @@ impl Engine {
         let desk = persona.as_ref().and_then(|persona| shop.find_desk(&persona.desk));
         let persona = persona.unwrap_or_else(|| shop.prompts().default_persona());
         let feed = self.0.feeds.get(conversation);
+        drop(handed);
         let broken = CancellationToken::new();
         let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
         let full = sink.full();
@@ -366,25 +423,32 @@ impl Engine {
             let stops = Stops { cancel, shutdown, broken, full, deadline };
             run(&mut turn, desk, &shop, &stops, &self.0.jobs).await.map(|_| ())
         };
-        if ended.is_err() {
-            self.end_interrupted(tenant, &message).await;
+        match ended {
+            Ok(()) => self.0.recent.keep(conversation, number + 1, generation, turn.into_history(HISTORY_MESSAGES)),
+            Err(SinkClosed) => self.end_interrupted(tenant, &message).await,
         }
-        self.0.jobs.wake();
+        self.0.jobs.wake_if_stored_since(jobs);
     }
 
-    /// Returns the current conversation and the messages before the turn. `None`: the store cannot be read.
+    /// Returns the current conversation, if it is not `known`, and the messages before the turn. `None`: the store cannot be
+    /// read.
     ///
     /// This must run after the turn can be stopped: a handoff stores the new status first and stops the turn afterwards.
     async fn read_before(
         &self,
         tenant: &TenantId,
+        known: Option<Conversation>,
         conversation: ConversationId,
         turn: u32,
     ) -> Option<(Option<Conversation>, Vec<StoredMessage>)> {
+        let known = known.as_ref();
         self.retry_until_available("read the conversation", || async move {
             let store = self.0.store.tenant(tenant);
-            let current = store.find_conversation(conversation).await?;
-            Ok((current, store.list_messages_before(conversation, turn, HISTORY_MESSAGES).await?))
+            let current = match known {
+                Some(known) => Some(known.clone()),
+                None => store.find_conversation(conversation).await?,
+            };
+            Ok((current, store.list_messages_before(conversation, turn, HISTORY_MESSAGES as u64).await?))
         })
         .await
     }

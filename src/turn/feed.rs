@@ -5,8 +5,9 @@
 //! blocks no other and loses nothing.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
+use bytes::Bytes;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -15,14 +16,24 @@ use crate::domain::{ConversationId, EventId};
 use crate::store::turns::StoredEvent;
 
 /// An event for a reader.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Frame {
     pub id: EventId,
     /// The event's JSON.
     pub body: Arc<str>,
+    sent: Arc<OnceLock<Bytes>>,
 }
 
 impl Frame {
+    fn new(id: EventId, body: Arc<str>) -> Self {
+        Self { id, body, sent: Arc::default() }
+    }
+
+    /// Returns the bytes that readers are sent. The first reader writes them, the others share them.
+    pub fn sent(&self, write: impl FnOnce(&Self) -> Bytes) -> Bytes {
+        self.sent.get_or_init(|| write(self)).clone()
+    }
+
     /// Whether this is its turn's last event.
     pub fn ends_turn(&self) -> bool {
         // The tag is always written first.
@@ -32,18 +43,31 @@ impl Frame {
 
 impl From<StoredEvent> for Frame {
     fn from(event: StoredEvent) -> Self {
-        Self { id: event.id, body: event.body.into() }
+        Self::new(event.id, event.body.into())
+    }
+}
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Self) -> bool {
+        (self.id, &self.body) == (other.id, &other.body)
     }
 }
 
 /// The running turn of one conversation.
 #[derive(Debug)]
 pub struct Feed {
-    live: RwLock<VecDeque<Frame>>,
+    live: RwLock<Live>,
     /// The last published event.
     tip: watch::Sender<EventId>,
     /// Cancelled when the conversation is deleted.
     closed: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Live {
+    frames: VecDeque<Frame>,
+    /// A turn without stored events, which will be published from its first one on.
+    coming: Option<u32>,
 }
 
 /// The result of looking for events in memory.
@@ -57,11 +81,7 @@ pub(super) enum Look {
 
 impl Feed {
     fn new() -> Self {
-        Self {
-            live: RwLock::new(VecDeque::new()),
-            tip: watch::Sender::new(EventId::ZERO),
-            closed: CancellationToken::new(),
-        }
+        Self { live: RwLock::default(), tip: watch::Sender::new(EventId::ZERO), closed: CancellationToken::new() }
     }
 
     /// Publishes an event that is stored. The first event of a turn replaces the previous turn. So does an event that
@@ -70,18 +90,27 @@ impl Feed {
         let id = frame.id;
         {
             let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-            if live.back().is_some_and(|last| (last.id.turn, last.id.n + 1) != (id.turn, id.n)) {
-                live.clear();
+            if live.frames.back().is_some_and(|last| (last.id.turn, last.id.n + 1) != (id.turn, id.n)) {
+                live.frames.clear();
             }
-            live.push_back(frame);
+            live.frames.push_back(frame);
+            live.coming = None;
         }
         self.tip.send_replace(id);
+    }
+
+    /// Announces a turn that was just accepted and is the next to run, so that its readers need not look into the store.
+    pub(super) fn expect(&self, turn: u32) {
+        self.live.write().unwrap_or_else(PoisonError::into_inner).coming = Some(turn);
     }
 
     /// Returns the events after `cursor`, of the turn `only` if it is given.
     pub(super) fn look(&self, cursor: Cursor, only: Option<u32>) -> Look {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(first) = live.front().map(|frame| frame.id) else { return Look::Store };
+        if only.is_some() && only == live.coming {
+            return Look::Here(Vec::new());
+        }
+        let Some(first) = live.frames.front().map(|frame| frame.id) else { return Look::Store };
         if only.is_some_and(|turn| first.turn < turn) {
             // The reader waits for a later turn than the running one.
             return Look::Here(Vec::new());
@@ -95,7 +124,7 @@ impl Feed {
         } else {
             return Look::Store;
         };
-        Look::Here(live.iter().skip(usize::try_from(skip).unwrap_or(usize::MAX)).cloned().collect())
+        Look::Here(live.frames.iter().skip(usize::try_from(skip).unwrap_or(usize::MAX)).cloned().collect())
     }
 
     /// Returns a channel that changes with each published event.
@@ -105,7 +134,7 @@ impl Feed {
 
     /// Sends the readers to the store: the running turn ended there without its last event.
     pub fn forget_live(&self) {
-        self.live.write().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.live.write().unwrap_or_else(PoisonError::into_inner) = Live::default();
         self.tip.send_modify(|_| {});
     }
 
@@ -151,7 +180,7 @@ mod tests {
     use super::*;
 
     fn frame(turn: u32, n: u32) -> Frame {
-        Frame { id: EventId::new(turn, n), body: format!("{turn}.{n}").into() }
+        Frame::new(EventId::new(turn, n), format!("{turn}.{n}").into())
     }
 
     fn at(turn: u32, n: u32) -> Cursor {
@@ -178,6 +207,11 @@ mod tests {
         assert_eq!(feed.look(at(4, 0), Some(4)), Look::Here(vec![]), "the reader waits for a later turn");
         feed.publish(frame(4, 1));
         assert_eq!(feed.look(at(3, 2), Some(3)), Look::Store, "an earlier turn is in the store");
+        feed.expect(5);
+        assert_eq!(feed.look(at(5, 0), Some(5)), Look::Here(vec![]), "the turn has no events yet");
+        assert_eq!(feed.look(at(4, 0), Some(4)), Look::Here(vec![frame(4, 1)]));
+        feed.forget_live();
+        assert_eq!(feed.look(at(5, 0), Some(5)), Look::Store, "the turn ended in the store");
         // A turn that a killed process started is published from its middle on.
         let resumed = Feed::new();
         resumed.publish(frame(5, 7));

@@ -1,7 +1,7 @@
 //! The journal: one writer stores the events of all turns, and publishes each event after its commit.
 //!
-//! All events that wait when a commit ends go into the next one. A single event costs one commit; under load, hundreds
-//! share one.
+//! All events that wait when a commit ends go into the next one. Under load, hundreds share one. The start of a turn, which
+//! shows nothing yet, waits a moment for its text, so that a desk that answers from the database needs one commit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,6 +44,8 @@ pub struct Journal {
 struct Pending {
     entry: Entry,
     publish: Publish,
+    /// Nobody waits for this event: it shows nothing.
+    is_quiet: bool,
 }
 
 /// What happens after the event's commit.
@@ -58,10 +60,10 @@ struct Publish {
 
 impl Journal {
     /// Returns the journal and its writer. The writer ends when every clone of the journal and every sink is dropped. It
-    /// retries an unavailable store for at most `timeout`.
-    pub fn new(store: Store, timeout: Duration) -> (Self, impl Future<Output = ()>) {
+    /// retries an unavailable store for at most `timeout`, and holds the starts of turns for at most `hold`.
+    pub fn new(store: Store, timeout: Duration, hold: Duration) -> (Self, impl Future<Output = ()>) {
         let (inbox, pending) = mpsc::channel(INBOX);
-        (Self { inbox, changes: Changes::new() }, write(pending, store, timeout))
+        (Self { inbox, changes: Changes::new() }, write(pending, store, timeout, hold))
     }
 
     /// Notifies the console of changes.
@@ -134,6 +136,7 @@ impl TurnSink {
         self.bytes += body.len();
         self.last.n += 1;
         permit.send(Pending {
+            is_quiet: stored.is_none() && matches!(event, Event::TurnStart { .. } | Event::Intent { .. }),
             entry: Entry {
                 tenant: self.tenant.clone(),
                 conversation: self.conversation,
@@ -165,9 +168,35 @@ impl Sink for TurnSink {
     }
 }
 
-async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Duration) {
+/// Waits for the events of the next commit. Returns `false` when no more will come.
+async fn receive(inbox: &mut mpsc::Receiver<Pending>, pending: &mut Vec<Pending>, hold: Duration) -> bool {
+    if inbox.recv_many(pending, MAX_BATCH).await == 0 {
+        return false;
+    }
+    let mut seen = 0;
+    let quiet = async {
+        while pending.len() < MAX_BATCH && pending[seen..].iter().all(|event| event.is_quiet) {
+            seen = pending.len();
+            if inbox.recv_many(pending, MAX_BATCH - seen).await == 0 {
+                break;
+            }
+        }
+    };
+    // Whatever has arrived by then is stored.
+    let _ = tokio::time::timeout(hold, quiet).await;
+    // A desk that has just sent something may send the rest at once.
+    tokio::task::yield_now().await;
+    while pending.len() < MAX_BATCH
+        && let Ok(next) = inbox.try_recv()
+    {
+        pending.push(next);
+    }
+    true
+}
+
+async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Duration, hold: Duration) {
     let mut pending = Vec::with_capacity(MAX_BATCH);
-    while inbox.recv_many(&mut pending, MAX_BATCH).await > 0 {
+    while receive(&mut inbox, &mut pending, hold).await {
         let (entries, targets): (Vec<Entry>, Vec<Publish>) = pending
             .drain(..)
             .filter(|pending| !pending.publish.broken.is_cancelled())

@@ -1,12 +1,24 @@
 //! Lanes: the turns of one conversation run one after another, in the order of acceptance.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::feed::Feed;
 use crate::domain::ConversationId;
+use crate::store::turns::OpenTurn;
+
+/// A turn as it was accepted, when no other one of its conversation waited or ran.
+#[derive(Debug)]
+pub(super) struct Handed {
+    pub open: OpenTurn,
+    /// The engine's count of edits before the message was stored.
+    pub as_of: u64,
+    /// Keeps the feed until the turn has started, because it knows that the turn comes.
+    pub feed: Arc<Feed>,
+}
 
 /// The lanes that have turns to run.
 #[derive(Debug, Default)]
@@ -25,6 +37,8 @@ struct Table {
 struct Lane {
     /// Accepted turns that have not started.
     waiting: usize,
+    /// The first of them. `None`: it is in the store.
+    handed: Option<Box<Handed>>,
     running: Option<Running>,
     /// Turns that were cancelled before they started.
     cancelled: HashSet<u32>,
@@ -47,16 +61,17 @@ impl Lanes {
         work(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds turns to the conversation's lane. Returns `true` if the lane is new: the caller must then run it.
-    pub fn add(&self, conversation: ConversationId, turns: usize) -> bool {
+    /// Adds turns to the conversation's lane. Returns `true` if the lane is new: the caller must then run it. A turn is
+    /// handed only to a new lane, where it is the first.
+    pub fn add(&self, conversation: ConversationId, turns: usize, handed: Option<Box<Handed>>) -> bool {
         self.with(|table| match table.lanes.get_mut(&conversation) {
             Some(lane) => {
                 lane.waiting += turns;
                 false
             }
             None => {
-                let lane =
-                    Lane { waiting: turns, running: None, cancelled: HashSet::new(), ended: watch::Sender::new(()) };
+                let (cancelled, ended) = (HashSet::new(), watch::Sender::new(()));
+                let lane = Lane { waiting: turns, handed, running: None, cancelled, ended };
                 table.lanes.insert(conversation, lane);
                 true
             }
@@ -68,8 +83,9 @@ impl Lanes {
         self.with(|table| table.closed.contains(&conversation))
     }
 
-    /// Takes the next turn to run. `None`: there is none, and the lane is removed.
-    pub fn next(&self, conversation: ConversationId) -> Option<()> {
+    /// Takes the next turn to run, which is in the store if it was not handed over. `None`: there is none, and the lane is
+    /// removed.
+    pub fn next(&self, conversation: ConversationId) -> Option<Option<Box<Handed>>> {
         self.with(|table| {
             let lane = table.lanes.get_mut(&conversation)?;
             lane.running = None;
@@ -78,7 +94,7 @@ impl Lanes {
                 return None;
             }
             lane.waiting -= 1;
-            Some(())
+            Some(lane.handed.take())
         })
     }
 

@@ -35,6 +35,8 @@ pub async fn forget(
 ) -> Result<(), StoreError> {
     let store = engine.store();
     let kept = TimeDelta::from_std(config.turns.event_retention).unwrap_or(TimeDelta::MAX);
+    // Nothing is remembered for longer than until the next run.
+    engine.forget_histories();
     let before_messages = config.turns.message_retention_days.map(|days| now - TimeDelta::days(i64::from(days)));
     // Events contain the text of messages, so they are not kept longer than messages.
     if let Some(before) = now.checked_sub_signed(kept).max(before_messages) {
@@ -46,6 +48,7 @@ pub async fn forget(
         let mut forgot = false;
         while !shutdown.is_cancelled() && (store.forget_messages(before).await? | store.forget_aged(before).await?) {
             forgot = true;
+            engine.forget_histories();
             tokio::task::yield_now().await;
         }
         if forgot {

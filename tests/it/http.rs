@@ -14,7 +14,7 @@ mod input;
 mod leaving;
 mod limits;
 pub mod live;
-mod logs;
+pub mod logs;
 mod many;
 mod messages;
 mod metrics;

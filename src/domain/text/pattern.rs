@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::token::{Spelling, Token, TokenStream};
+use super::token::{Spelling, Token, TokenStream, word_bit};
 
 /// Written for a word that begins with a digit and is no serial number.
 const NUMBER: &str = "#";
@@ -89,10 +89,13 @@ pub(super) struct Word {
     prefix: bool,
 }
 
+/// [`word_bit`]
+type WordBit = u128;
+
 /// How the first word of a match begins.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum FirstWord {
-    Is(String),
+    Is(String, WordBit),
     StartsWith(String),
     Number,
 }
@@ -157,7 +160,7 @@ impl Pattern {
     /// The folded words that a match can begin with; `None`: any word may.
     pub fn first_words(&self) -> Option<Vec<&str>> {
         let words = self.first_words.iter().flatten().map(|word| match word {
-            FirstWord::Is(word) => Some(word.as_str()),
+            FirstWord::Is(word, _) => Some(word.as_str()),
             FirstWord::StartsWith(_) | FirstWord::Number => None,
         });
         self.first_words.as_ref().and_then(|_| words.collect())
@@ -188,7 +191,8 @@ impl Pattern {
         let mut starts: Vec<usize> = Vec::new();
         for word in words {
             match word {
-                FirstWord::Is(word) => starts.extend(stream.positions(word)),
+                FirstWord::Is(_, bit) if !stream.may_have(*bit) => {}
+                FirstWord::Is(word, _) => starts.extend(stream.positions(word)),
                 FirstWord::StartsWith(prefix) => starts.extend(stream.positions_of_prefix(prefix)),
                 FirstWord::Number => starts.extend(stream.numbers()),
             }
@@ -202,7 +206,7 @@ impl Pattern {
 impl FirstWord {
     fn fits(&self, token: &Token) -> bool {
         match self {
-            Self::Is(word) => token.folded() == word,
+            Self::Is(word, _) => token.folded() == word,
             Self::StartsWith(prefix) => token.folded().starts_with(prefix.as_str()),
             Self::Number => token.is_number,
         }
@@ -368,7 +372,7 @@ impl Choice {
         let mut by_first_word: Option<HashMap<String, Vec<usize>>> = many.then(HashMap::new);
         for (index, word) in first.into_iter().enumerate() {
             match word {
-                FirstWord::Is(word) => {
+                FirstWord::Is(word, _) => {
                     if let Some(known) = &mut by_first_word {
                         known.entry(word).or_default().push(index);
                     }
@@ -386,7 +390,7 @@ impl Word {
         match &self.spelling {
             Spelling { exact, .. } if exact == NUMBER => FirstWord::Number,
             Spelling { folded, .. } if self.prefix => FirstWord::StartsWith(folded.clone()),
-            Spelling { folded, .. } => FirstWord::Is(folded.clone()),
+            Spelling { folded, .. } => FirstWord::Is(folded.clone(), word_bit(folded)),
         }
     }
 

@@ -67,8 +67,17 @@ pub struct TokenStream<'a> {
     has_diacritics: bool,
     /// The positions of each folded word.
     positions: BTreeMap<String, Vec<usize>>,
+    /// The bits of all folded words.
+    bits: u128,
     /// The positions of the numbers.
     numbers: Vec<usize>,
+}
+
+/// Returns one bit for a folded word. Most words that a text does not have are ruled out by it, without a look-up.
+pub(super) fn word_bit(folded: &str) -> u128 {
+    // FNV-1a.
+    let mixed = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    1 << (folded.bytes().fold(0xcbf2_9ce4_8422_2325, mixed) >> 57)
 }
 
 impl<'a> TokenStream<'a> {
@@ -116,7 +125,13 @@ impl<'a> TokenStream<'a> {
                 numbers.push(at);
             }
         }
-        Self { text, tokens, has_diacritics, positions, numbers }
+        let bits = positions.keys().fold(0, |bits, word| bits | word_bit(word));
+        Self { text, tokens, has_diacritics, positions, bits, numbers }
+    }
+
+    /// Whether the text may have one of the words with these bits. `false`: it has none of them.
+    pub(super) fn may_have(&self, bits: u128) -> bool {
+        self.bits & bits != 0
     }
 
     /// The positions of a folded word, in order.

@@ -4,15 +4,17 @@
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use chrono::Utc;
+use chrono::{DateTime, SubsecRound, Utc};
+use tokio::sync::oneshot;
 
 use super::Engine;
 use crate::channels::{Announced, Announcement, Announcer};
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConversationId, MessageId, TenantId};
 use crate::store::StoreError;
-use crate::store::acceptance::{Acceptance, NewTurn};
+use crate::store::acceptance::{Acceptance, Decision, NewTurn};
 use crate::store::idempotency::IdempotencyKey;
+use crate::turn::lane::Handed;
 
 /// A message to accept.
 #[derive(Debug)]
@@ -66,6 +68,23 @@ pub enum AcceptError {
     Store(#[from] StoreError),
 }
 
+/// A message on its way into the store.
+pub(super) struct Proposal {
+    tenant: TenantId,
+    conversation: ConversationId,
+    id: MessageId,
+    message: Message,
+    now: DateTime<Utc>,
+    /// The server is at its limit, or is shutting down.
+    full: bool,
+    /// [`Engine::edits`] before the message was stored.
+    as_of: u64,
+    result: oneshot::Sender<Result<Acceptance, StoreError>>,
+}
+
+/// The most messages in one commit.
+const MAX_BATCH: usize = 64;
+
 impl Engine {
     /// Accepts a message. When this returns, the message is stored and its turn will run, even if the client disconnects.
     /// While the engine is draining, only repetitions of accepted messages succeed.
@@ -92,47 +111,116 @@ impl Engine {
         let draining = engine.draining.is_cancelled();
         // Counted before it is stored, so that concurrent requests cannot all take the last free place.
         let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
+        let (result, accepted) = oneshot::channel();
         let is_customer = message.author == Author::Customer;
-        let new = NewTurn {
-            conversation,
-            message_id: MessageId::now(),
-            author: &message.author,
-            text: &message.text,
-            idempotency: message.idempotency.as_ref(),
-            now: Utc::now(),
-            waiting_max: if is_customer { engine.config.waiting_max } else { u64::MAX },
-            per_minute: engine.config.per_minute.filter(|_| is_customer),
-            per_day: engine.config.per_day.filter(|_| is_customer),
-            full: draining || !message.new || (is_customer && waiting >= engine.config.waiting_total),
-        };
-        let acceptance = engine.store.tenant(&tenant).noting(message.act.as_ref()).accept(&new).await;
-        if let Ok(Acceptance::Accepted { turn, message_id }) = acceptance {
-            if message.caller != Caller::default() {
-                self.callers(|callers| callers.insert(message_id, message.caller));
-            }
-            self.enqueue(tenant.clone(), conversation, 1);
-            engine.jobs.wake();
-            engine.journal.changes().notify(&tenant, conversation);
-            return Ok(Accepted { turn, message_id });
+        let full = draining || !message.new || (is_customer && waiting >= engine.config.waiting_total);
+        let (id, as_of) = (MessageId::now(), self.edits());
+        // PostgreSQL stores microseconds.
+        let now = Utc::now().trunc_subsecs(6);
+        // Boxed, because the store's futures are large.
+        Box::pin(self.propose(Proposal { tenant, conversation, id, message, now, full, as_of, result })).await;
+        // The sender is dropped only if the task that held it panicked.
+        let acceptance = accepted.await.unwrap_or(Ok(Acceptance::Full));
+        if !matches!(acceptance, Ok(Acceptance::Accepted { .. })) {
+            engine.waiting.fetch_sub(1, Ordering::Relaxed);
         }
-        engine.waiting.fetch_sub(1, Ordering::Relaxed);
         match acceptance? {
             Acceptance::Accepted { turn, message_id } | Acceptance::Repeated { turn, message_id } => {
                 Ok(Accepted { turn, message_id })
             }
             Acceptance::KeyReused => Err(AcceptError::KeyReused),
             Acceptance::Full if draining => Err(AcceptError::Draining),
-            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting { limit: new.waiting_max }),
+            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting { limit: engine.config.waiting_max }),
             Acceptance::TooManyPerMinute { retry_after } => {
-                Err(AcceptError::TooManyPerMinute { limit: new.per_minute.unwrap_or_default(), retry_after })
+                Err(AcceptError::TooManyPerMinute { limit: engine.config.per_minute.unwrap_or_default(), retry_after })
             }
             Acceptance::TooManyPerDay { retry_after } => {
-                Err(AcceptError::TooManyPerDay { limit: new.per_day.unwrap_or_default(), retry_after })
+                Err(AcceptError::TooManyPerDay { limit: engine.config.per_day.unwrap_or_default(), retry_after })
             }
             Acceptance::Full => Err(AcceptError::Overloaded),
             Acceptance::NotTaken => Err(AcceptError::NotTaken),
             Acceptance::NotFound => Err(AcceptError::NotFound),
         }
+    }
+
+    /// Stores the message, together with others that wait. One caller stores them all; their turns are queued in the order
+    /// in which they were counted.
+    async fn propose(&self, proposal: Proposal) {
+        self.proposals(|proposals| proposals.push_back(proposal));
+        let _order = self.0.accepting.lock().await;
+        let batch: Vec<Proposal> = self.proposals(|proposals| {
+            let most = proposals.len().min(MAX_BATCH);
+            proposals.drain(..most).collect()
+        });
+        // Another caller may have stored this one's message.
+        if !batch.is_empty() {
+            let jobs = self.0.jobs.count_stored();
+            self.store_proposals(batch).await;
+            self.0.jobs.wake_if_stored_since(jobs);
+        }
+    }
+
+    async fn store_proposals(&self, batch: Vec<Proposal>) {
+        match self.try_store(&batch).await {
+            Ok(decisions) => {
+                batch.into_iter().zip(decisions).for_each(|(proposal, decision)| self.queue(proposal, decision))
+            }
+            Err(cause) if cause.is_unavailable() => {
+                // The caller may have disconnected.
+                batch.into_iter().for_each(|proposal| drop(proposal.result.send(Err(cause.clone()))));
+            }
+            // Store each message alone, so that a refused one fails only its caller.
+            Err(_) => {
+                for proposal in batch {
+                    match self.try_store(std::slice::from_ref(&proposal)).await.map(|mut decisions| decisions.pop()) {
+                        Ok(Some(decision)) => self.queue(proposal, decision),
+                        Ok(None) => {}
+                        Err(cause) => drop(proposal.result.send(Err(cause))),
+                    }
+                }
+            }
+        }
+    }
+
+    async fn try_store(&self, batch: &[Proposal]) -> Result<Vec<Decision>, StoreError> {
+        let config = &self.0.config;
+        let new = batch.iter().map(|Proposal { conversation, id, message, now, full, .. }| {
+            let is_customer = message.author == Author::Customer;
+            NewTurn {
+                conversation: *conversation,
+                message_id: *id,
+                author: &message.author,
+                text: &message.text,
+                idempotency: message.idempotency.as_ref(),
+                now: *now,
+                waiting_max: if is_customer { config.waiting_max } else { u64::MAX },
+                per_minute: config.per_minute.filter(|_| is_customer),
+                per_day: config.per_day.filter(|_| is_customer),
+                full: *full,
+            }
+        });
+        let new: Vec<NewTurn<'_>> = new.collect();
+        let shops = batch.iter().map(|new| self.0.store.tenant(&new.tenant).noting(new.message.act.as_ref()));
+        self.0.store.accept_all(&shops.zip(&new).collect::<Vec<_>>()).await
+    }
+
+    /// Queues the turn of a message that was accepted, and returns the result to its caller.
+    fn queue(&self, proposal: Proposal, (acceptance, open): Decision) {
+        let Proposal { tenant, conversation, message, as_of, result, .. } = proposal;
+        if let Acceptance::Accepted { message_id, .. } = acceptance {
+            if message.caller != Caller::default() {
+                self.callers(|callers| callers.insert(message_id, message.caller));
+            }
+            let handed = open.map(|open| {
+                let feed = self.0.feeds.get(conversation);
+                feed.expect(open.record.turn);
+                Box::new(Handed { open, as_of, feed })
+            });
+            self.enqueue(tenant.clone(), conversation, 1, handed);
+            self.0.journal.changes().notify(&tenant, conversation);
+        }
+        // The caller may have disconnected.
+        let _ = result.send(Ok(acceptance));
     }
 }
 

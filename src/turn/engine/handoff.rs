@@ -1,8 +1,8 @@
 //! Handoff: a person takes a conversation or gives it back.
 //!
 //! No desk speaks after a person has taken a conversation. The new status is stored, then the running turn is stopped, and
-//! the call returns when that turn has ended. A turn reads the status after it can be stopped (`Engine::run_turn`), so it
-//! either sees the new status or is stopped.
+//! the call returns when that turn has ended. A turn checks for a new status after it can be stopped (`Engine::run_turn`), so
+//! it either sees the new status or is stopped.
 
 use chrono::Utc;
 
@@ -34,6 +34,7 @@ impl Engine {
     ) -> Result<Option<Conversation>, StoreError> {
         let changed = self.0.store.tenant(tenant).noting(act).hand_over(conversation, handoff, Utc::now()).await?;
         let Some(changed) = changed else { return Ok(None) };
+        self.note_edit();
         if handoff.status() == ConversationStatus::Taken {
             self.0.lanes.interrupt(conversation).await;
         }

@@ -35,12 +35,12 @@ const LISTENING: &str = "FRONTDESK_TEST_LISTENS_TO_ITS_LOG";
 
 #[test]
 fn trace_log_contains_no_secrets_or_messages() {
-    alone("trace_log_contains_no_secrets_or_messages", listen());
+    alone("http::logs::trace_log_contains_no_secrets_or_messages", listen());
 }
 
 #[test]
 fn untrusted_proxy_is_logged_once() {
-    alone("untrusted_proxy_is_logged_once", async {
+    alone("http::logs::untrusted_proxy_is_logged_once", async {
         let (lines, _guard) = logged();
         let proxied = async |app: &TestApp| {
             for _ in 0..2 {
@@ -57,15 +57,14 @@ fn untrusted_proxy_is_logged_once() {
     });
 }
 
-/// Runs a test in a separate process, because the captured log would include other tests.
-fn alone(name: &str, listening: impl Future<Output = ()>) {
+/// Runs the test with this path in a separate process, because what it captures would include other tests.
+pub fn alone(path: &str, listening: impl Future<Output = ()>) {
     if std::env::var_os(LISTENING).is_some() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         return runtime.block_on(listening);
     }
-    let name = &format!("http::logs::{name}");
     let test = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--nocapture"])
+        .args(["--exact", path, "--nocapture"])
         .env(LISTENING, "1")
         .output()
         .unwrap();

@@ -33,7 +33,7 @@ async fn done(sink: &mut TurnSink) -> Result<(), SinkClosed> {
 async fn refused_event_ends_only_its_own_turn() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
-    let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30));
+    let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30), Duration::ZERO);
     let feeds = Feeds::default();
     let mut turns = Vec::new();
     for _ in 0..3 {
@@ -78,7 +78,7 @@ async fn waiting_events_are_stored_and_published_in_order() {
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
     accepted(&store, &shop, id, 1).await;
-    let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30));
+    let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30), Duration::ZERO);
     let feeds = Arc::new(Feeds::default());
     let mut sink = journal.sink(shop.clone(), id, 1, feeds.get(id), CancellationToken::new());
     for n in 0..1500 {
@@ -103,7 +103,7 @@ async fn endless_turn_ends_at_its_byte_limit() {
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
     accepted(&store, &shop, id, 1).await;
-    let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30));
+    let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30), Duration::ZERO);
     let writing = tokio::spawn(writer);
     let mut sink = journal.sink(shop.clone(), id, 1, Feeds::default().get(id), CancellationToken::new());
     let full = sink.full();
