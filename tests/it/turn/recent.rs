@@ -168,7 +168,7 @@ async fn desk_receives_exactly_what_is_stored() {
         for _ in 0..STEPS {
             meddle(&app, &mut random, &mut ids).await;
         }
-        assert_eq!(*witness.differences.lock().unwrap(), [String::new(); 0], "seed {seed}");
+        assert_eq!(*witness.differences.lock().unwrap(), Vec::<String>::new(), "seed {seed}");
         assert!(*witness.turns.lock().unwrap() > STEPS / 2);
     }
 }
