@@ -14,7 +14,7 @@
 //!   nothing.
 //!
 //! - The **probability** that the passage's section answers is learned from the questions and texts of all sections
-//!   ([`Groups`]). A section that lists questions has half of its score from it.
+//!   ([`Groups`]). Half of a page's score is from it.
 //!
 //! There is **no answer** if no passage has a coverage of [`MIN_COVERAGE`], where words that no document contains count
 //! as the rarest ones. As an exception, a catalogue row is an answer if the question names its category ("laptop for
@@ -77,7 +77,7 @@ pub struct LexicalIndex {
     answers: Vec<Vec<usize>>,
     /// Tells which section a question belongs to.
     sections: Groups,
-    /// The section of each chunk in `sections`, if it lists questions.
+    /// The section of each chunk in `sections`. A catalogue row has none.
     section_of: Vec<Option<usize>>,
     /// The chunk of each entry of `listed_terms`: a question and a chunk that lists it.
     listed: Vec<usize>,
@@ -164,10 +164,9 @@ impl LexicalIndex {
             piece.questions.iter().for_each(|question| sections.entry(question).or_default().push(n));
         }
         let questions = Nearest::new(sections.keys().copied());
-        let (section_of, sections_learned) = learn_sections(&pieces, sections.values());
+        let (section_of, learned) = learn_sections(&pieces);
         let answers = sections.into_values().collect();
         let rules = rules.clone();
-        let sections = sections_learned;
         Self {
             rules,
             postings,
@@ -175,7 +174,7 @@ impl LexicalIndex {
             written_in,
             questions,
             answers,
-            sections,
+            sections: learned,
             section_of,
             listed,
             listed_terms,
@@ -290,23 +289,24 @@ impl LexicalIndex {
     }
 }
 
-/// Learns the sections from their questions and texts. `listed` are the chunks of each question's section.
-fn learn_sections<'a>(
-    pieces: &[Arc<Chunk>],
-    listed: impl Iterator<Item = &'a Vec<usize>>,
-) -> (Vec<Option<usize>>, Groups) {
-    let mut numbers: BTreeMap<&Vec<usize>, usize> = BTreeMap::new();
-    for chunks in listed {
-        let next = numbers.len();
-        numbers.entry(chunks).or_insert(next);
-    }
-    let mut section_of = vec![None; pieces.len()];
+/// Learns the sections of pages from their questions and texts. Returns the section of each chunk as well.
+fn learn_sections(pieces: &[Arc<Chunk>]) -> (Vec<Option<usize>>, Groups) {
+    let mut numbers: HashMap<(&str, String), usize> = HashMap::new();
+    let mut section_of = Vec::with_capacity(pieces.len());
     let mut examples: Vec<(usize, &str)> = Vec::new();
-    for (chunks, section) in &numbers {
-        chunks.iter().for_each(|chunk| section_of[*chunk] = Some(*section));
-        examples.extend(chunks.iter().map(|chunk| (*section, pieces[*chunk].text.as_str())));
-        let first = chunks.first().map(|chunk| &pieces[*chunk]);
-        examples.extend(first.into_iter().flat_map(|piece| &piece.questions).map(|text| (*section, text.as_str())));
+    for piece in pieces {
+        if piece.product.is_some() {
+            section_of.push(None);
+            continue;
+        }
+        let next = numbers.len();
+        let section = *numbers.entry((&piece.path, piece.section())).or_insert(next);
+        section_of.push(Some(section));
+        examples.push((section, &piece.text));
+        // Each chunk of a section lists all its questions.
+        if section == next {
+            examples.extend(piece.questions.iter().map(|question| (section, question.as_str())));
+        }
     }
     (section_of, Groups::new(&examples, numbers.len()))
 }

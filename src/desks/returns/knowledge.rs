@@ -41,7 +41,9 @@ impl Returns {
             // A question is answered before the desk asks whose order it is.
             Step::Ask(Question::OrderNumber | Question::Contact) => asks_in_general(utterance),
             // So is one while a person decides.
-            _ => is_with_person(before) && asks_in_general(utterance),
+            _ => {
+                is_with_person(before) && asks_in_general(utterance) && !utterance.intent.is_some_and(Intent::is_return)
+            }
         };
         let is_social = utterance.greets() || utterance.says_goodbye();
         if !is_unclear || is_social || utterance.names_order_or_contact() {
