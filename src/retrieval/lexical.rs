@@ -14,7 +14,7 @@
 //!   nothing.
 //!
 //! - The **probability** that the passage's section answers is learned from the questions and texts of all sections
-//!   ([`Groups`]). Half of a page's score is from it.
+//!   ([`Groups`]). Up to half of a page's score is from it, the more the more questions the pages list.
 //!
 //! There is **no answer** if no passage has a coverage of [`MIN_COVERAGE`], where words that no document contains count
 //! as the rarest ones. As an exception, a catalogue row is an answer if the question names its category ("laptop for
@@ -77,6 +77,8 @@ pub struct LexicalIndex {
     answers: Vec<Vec<usize>>,
     /// Tells which section a question belongs to.
     sections: Groups,
+    /// How much `sections` counts, 0 to 1: little where the pages list few questions.
+    trust: f64,
     /// The section of each chunk in `sections`. A catalogue row has none.
     section_of: Vec<Option<usize>>,
     /// The chunk of each entry of `listed_terms`: a question and a chunk that lists it.
@@ -97,6 +99,8 @@ struct Posting {
 
 const TITLE_WEIGHT: f64 = 2.0;
 const SECTION_WEIGHT: f64 = 1.5;
+/// The number of listed questions for each section at which what is learned from them counts half.
+const FEW_QUESTIONS: f64 = 5.0;
 /// The constant b of BM25. It is small, because all passages have a similar length.
 const LENGTH_WEIGHT: f64 = 0.4;
 
@@ -164,7 +168,8 @@ impl LexicalIndex {
             piece.questions.iter().for_each(|question| sections.entry(question).or_default().push(n));
         }
         let questions = Nearest::new(sections.keys().copied());
-        let (section_of, learned) = learn_sections(&pieces);
+        let (section_of, learned, sections_count) = learn_sections(&pieces);
+        let trust = as_f64(sections.len()) / (as_f64(sections.len()) + FEW_QUESTIONS * as_f64(sections_count)).max(1.0);
         let answers = sections.into_values().collect();
         let rules = rules.clone();
         Self {
@@ -175,6 +180,7 @@ impl LexicalIndex {
             questions,
             answers,
             sections: learned,
+            trust,
             section_of,
             listed,
             listed_terms,
@@ -289,8 +295,8 @@ impl LexicalIndex {
     }
 }
 
-/// Learns the sections of pages from their questions and texts. Returns the section of each chunk as well.
-fn learn_sections(pieces: &[Arc<Chunk>]) -> (Vec<Option<usize>>, Groups) {
+/// Learns the sections of pages from their questions and texts. Returns the section of each chunk as well, and their number.
+fn learn_sections(pieces: &[Arc<Chunk>]) -> (Vec<Option<usize>>, Groups, usize) {
     let mut numbers: HashMap<(&str, String), usize> = HashMap::new();
     let mut section_of = Vec::with_capacity(pieces.len());
     let mut examples: Vec<(usize, &str)> = Vec::new();
@@ -308,7 +314,7 @@ fn learn_sections(pieces: &[Arc<Chunk>]) -> (Vec<Option<usize>>, Groups) {
             examples.extend(piece.questions.iter().map(|question| (section, question.as_str())));
         }
     }
-    (section_of, Groups::new(&examples, numbers.len()))
+    (section_of, Groups::new(&examples, numbers.len()), numbers.len())
 }
 
 fn terms_of(words: &[Token], rules: &Words) -> Vec<Term> {

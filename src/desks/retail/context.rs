@@ -129,12 +129,12 @@ impl Retail {
         }
         let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
         let is_look_up = likely == Some(Guessed::Warranty);
+        // "The invoice is HD00123" answers with a wrong number.
+        let names_number = !understood.utterance.entities.serials.is_empty();
         if asks_for_serial && is_look_up && understood.utterance.points_back() {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
-        } else if asks_for_serial || is_unclear {
-            // "The invoice is HD00123" answers with a wrong number.
-            let names_number = !understood.utterance.entities.serials.is_empty();
-            let is_aside = (incoming.waiting_for_serial && !names_number) || memory.current == Some(Current::Page);
+        } else if (asks_for_serial || is_unclear) && !(incoming.waiting_for_serial && names_number) {
+            let is_aside = incoming.waiting_for_serial || memory.current == Some(Current::Page);
             let search = self.search(turn, &understood.utterance.text, pages_only);
             self.answer_first(turn, understood, &guess, &search, is_aside, memory);
         }

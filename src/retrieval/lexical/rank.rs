@@ -35,7 +35,7 @@ pub const FEW_WORDS: usize = 2;
 const FOLLOWING: f64 = 0.3;
 /// The probability from which a section answers a question that is somewhat like one that it lists.
 const LIKELY: f64 = 0.8;
-/// The share of a section's probability in the score.
+/// The largest share of a section's probability in the score.
 const LEARNED: f64 = 0.5;
 /// The same for a question with such words.
 const FOLLOWING_MORE: f64 = 0.45;
@@ -210,7 +210,8 @@ fn met(question: &Question, pages_only: bool, has_subject: bool, index: &Lexical
         let probability = probabilities[piece];
         let score = score[piece].max(likeness);
         let learns = index.section_of[piece].is_some();
-        let score = if learns { (1.0 - LEARNED) * score + LEARNED * probability } else { score };
+        let learned = if learns { LEARNED * index.trust } else { 0.0 };
+        let score = (1.0 - learned) * score + learned * probability;
         let (coverage, words) = (coverage[piece], words[piece]);
         let (named, follows) = (named[piece], false);
         Hit { piece, score, coverage, words, likeness, raw_likeness, probability, named, follows }

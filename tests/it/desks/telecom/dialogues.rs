@@ -1,6 +1,5 @@
 //! Dialogues that were written without knowledge of the rules, on the sample documents and without a model.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use frontdesk::cli::seed::accounts::accounts;
@@ -21,7 +20,9 @@ async fn open_sample_desk(language: &str) -> Shop {
         .collect();
     let documents: Vec<(&str, &str)> = documents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let builder = TestApp::builder().env("PERSONA_PATH", persona(language).display());
-    open_shop_with(builder.env("ORDER_MISS_LIMIT", 10_000), &documents).await
+    let desk = open_shop_with(builder, &documents).await;
+    desk.app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
+    desk
 }
 
 /// `tests/data/telecom/dialogues.tsv`: dialogue, language, message, route, kinds of the replies, and facts of the replies, such as the
@@ -32,11 +33,8 @@ async fn written_dialogues_get_their_facts() {
     let text = std::fs::read_to_string(file).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
     let (mut wrong, mut turns) = (Vec::new(), 0);
-    let desks = HashMap::from([("en", open_sample_desk("en").await), ("pl", open_sample_desk("pl").await)]);
     for dialogue in lines.chunk_by(|a, b| a[0] == b[0]) {
-        let desk = &desks[dialogue[0][1]];
-        // Removes the cases of the dialogue before.
-        desk.app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
+        let desk = open_sample_desk(dialogue[0][1]).await;
         let mut chat = desk.chat().await;
         for line in dialogue {
             let [id, _, message, route, kinds, facts] = line[..] else { panic!("{line:?}") };
