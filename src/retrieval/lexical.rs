@@ -100,7 +100,7 @@ struct Posting {
 const TITLE_WEIGHT: f64 = 2.0;
 const SECTION_WEIGHT: f64 = 1.5;
 /// The number of listed questions for each section at which what is learned from them counts half.
-const FEW_QUESTIONS: f64 = 5.0;
+const FEW_QUESTIONS: f64 = 20.0;
 /// The constant b of BM25. It is small, because all passages have a similar length.
 const LENGTH_WEIGHT: f64 = 0.4;
 

@@ -109,7 +109,9 @@ impl Retail {
             Some(Guessed::NoSerial) if incoming.waiting_for_serial => {
                 return Self::written(understood, Text::ReplyNoSerial);
             }
-            Some(Guessed::Order) if !is_by_model => return Self::written(understood, Text::ReplyOrder),
+            Some(Guessed::Order) if !is_by_model && !incoming.waiting_for_serial => {
+                return Self::written(understood, Text::ReplyOrder);
+            }
             Some(Guessed::Restock) => {
                 if let Some(chosen) = self.sold_out(turn, &understood.utterance.text, memory) {
                     return About { chosen: Some(chosen), ..Self::written(understood, Text::ReplyRestock) };
