@@ -99,8 +99,8 @@ struct Posting {
 
 const TITLE_WEIGHT: f64 = 2.0;
 const SECTION_WEIGHT: f64 = 1.5;
-/// The number of listed questions for each section at which what is learned from them counts half.
-const FEW_QUESTIONS: f64 = 20.0;
+/// The number of listed questions for each section at which what is learned from them counts half. With fewer, it does not count.
+const FEW_QUESTIONS: f64 = 5.0;
 /// The constant b of BM25. It is small, because all passages have a similar length.
 const LENGTH_WEIGHT: f64 = 0.4;
 
@@ -169,7 +169,8 @@ impl LexicalIndex {
         }
         let questions = Nearest::new(sections.keys().copied());
         let (section_of, learned, sections_count) = learn_sections(&pieces);
-        let trust = as_f64(sections.len()) / (as_f64(sections.len()) + FEW_QUESTIONS * as_f64(sections_count)).max(1.0);
+        let (listed_count, few) = (as_f64(sections.len()), FEW_QUESTIONS * as_f64(sections_count));
+        let trust = if listed_count < few { 0.0 } else { listed_count / (listed_count + few).max(1.0) };
         let answers = sections.into_values().collect();
         let rules = rules.clone();
         Self {
