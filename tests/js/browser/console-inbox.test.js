@@ -59,7 +59,7 @@ test("each reply has a receipt", async () => {
   const receipt = page.locator(".message.reply .receipt");
   await receipt.locator("summary").click();
   const text = await receipt.innerText();
-  for (const what of ["Mua hàng", "quy tắc", "Laptop", "1.234.567đ", "số liệu chưa được kiểm chứng", "Tìm tài liệu", "Soạn câu trả lời"]) {
+  for (const what of ["Mua hàng", "quy tắc", "Chọn laptop", "1.234.567đ", "số liệu chưa được kiểm chứng", "Tìm tài liệu", "Soạn câu trả lời"]) {
     assert.ok(text.includes(what), `${what}: ${text}`);
   }
   assert.ok((await receipt.locator(".bar").count()) > 3);
