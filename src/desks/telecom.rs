@@ -36,14 +36,14 @@ mod technical;
 mod texts;
 
 use classify::Verdict;
-use memory::{Asked, Decision, Memory};
+use memory::{Asked, Decision, HeardReason, Memory};
 use route::{Category, Route};
 use rules::{Parsed, TelecomRules};
 use texts::Text;
 
 /// How often in a row the desk asks what the customer needs before it offers a person.
 const UNCLEAR_IN_A_ROW: u32 = 2;
-/// The score from which a page answers what is no question, or nothing that the desk surely knows.
+/// The lowest score of a page that answers a message without a question.
 const SURELY_MEANT: f64 = 0.4;
 
 /// The telecom desk.
@@ -189,7 +189,8 @@ impl Telecom {
             Asked::Person => parsed.utterance.answer.map(|_| Category::Unknown),
             of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
             of_account => {
-                let answers = parsed.gives(of_account, is_refund) || parsed.utterance.cancels();
+                let accepts = memory.offers() && parsed.utterance.answer.is_some();
+                let answers = accepts || parsed.gives(of_account, is_refund) || parsed.utterance.cancels();
                 answers.then_some(Category::Billing)
             }
         }
@@ -310,7 +311,7 @@ impl Desk for Telecom {
         if switched {
             self.say(turn, Kind::LanguageAck, Text::LanguageAck).await?;
         }
-        let unclear = memory.unclear;
+        let (unclear, had_wish) = (memory.unclear, memory.open_wish().is_some());
         turn.state = memory.to_state();
         match route {
             _ if wants_person => self.call_person(turn).await?,
@@ -334,8 +335,12 @@ impl Desk for Telecom {
         if !is_chat && memory.unclear == unclear {
             memory.unclear = 0;
         }
-        if memory.refund.is_none() && memory.billing_case_id.is_none() {
-            memory.reason = parsed.said.reason.or(memory.reason);
+        if let Some(reason) = parsed.said.reason
+            && memory.refund.is_none()
+            && memory.billing_case_id.is_none()
+            && !(had_wish && utterance.cancels())
+        {
+            memory.heard_reason = Some(HeardReason { reason, turn: turn.number() });
         }
         let is_open = memory.refund.is_some() || memory.wish.is_some();
         if is_open && memory.asked.is_none() && route != Route::Billing {

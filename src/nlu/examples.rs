@@ -1,16 +1,23 @@
 //! Understands a message by its likeness to example sentences.
 //!
-//! A shop adds an example where the patterns misunderstand. Texts are compared by their words, pairs of words and runs of two to
-//! four letters, without diacritics, so that typing errors and inflections matter little. [`Classifier`] is a multinomial logistic
-//! regression, [`Nearest`] finds the most similar examples.
+//! A shop adds an example where the patterns misunderstand. Texts are compared by their [`features`], so that typing errors and
+//! inflections matter little. [`Classifier`] is a multinomial logistic regression, [`Nearest`] finds the most similar examples,
+//! and [`Groups`] tells to which of many groups a text belongs.
 //!
 //! The crates for logistic regression need dense matrices or a C++ library; the sparse one below is thirty lines.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use crate::domain::text::fold;
 use crate::persona::{PromptError, Prompts};
+
+mod features;
+mod groups;
+mod nearest;
+
+pub use features::Counts;
+use features::{Features, Vector, as_f64, shares};
+pub use groups::Groups;
+pub use nearest::Nearest;
 
 /// An example sentence with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,19 +37,19 @@ pub struct Guess<'a> {
     pub known: f64,
 }
 
-/// The features of the examples. Rare ones count more.
-#[derive(Debug, Default)]
-struct Features {
-    /// The position and the inverse document frequency of each.
-    known: HashMap<String, (usize, f64)>,
-}
+/// Labels messages as the examples are labelled. It is trained by [`Classifier::prepare`], or when a message needs it. Classifiers
+/// with the same examples share what they learn: those of shops with the same files, and those before and after a reload.
+#[derive(Clone, Debug, Default)]
+pub struct Classifier(Arc<Trained>);
 
-/// Labels messages as the examples are labelled. It is trained by [`Classifier::prepare`], or when a message needs it.
 #[derive(Debug, Default)]
-pub struct Classifier {
+struct Trained {
     examples: Vec<Example>,
     model: OnceLock<Model>,
 }
+
+/// What the classifiers of this process share.
+static TRAINED: Mutex<Vec<Weak<Trained>>> = Mutex::new(Vec::new());
 
 impl Classifier {
     /// Reads `examples/NAME.LANG.tsv` for every language of the shop: a label, a tab and a message on each line. Lines that begin with
@@ -61,7 +68,18 @@ impl Classifier {
                 examples.push(Example { label: label.trim().to_owned(), text: text.trim().to_owned() });
             }
         }
-        Ok(Self { examples, model: OnceLock::new() })
+        Ok(Self::new(examples))
+    }
+
+    fn new(examples: Vec<Example>) -> Self {
+        let mut known = TRAINED.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|trained| trained.strong_count() > 0);
+        if let Some(same) = known.iter().filter_map(Weak::upgrade).find(|trained| trained.examples == examples) {
+            return Self(same);
+        }
+        let trained = Arc::new(Trained { examples, model: OnceLock::new() });
+        known.push(Arc::downgrade(&trained));
+        Self(trained)
     }
 
     /// Trains the model, unless it is trained.
@@ -75,7 +93,7 @@ impl Classifier {
     }
 
     fn trained(&self) -> &Model {
-        self.model.get_or_init(|| Model::train(&self.examples))
+        self.0.model.get_or_init(|| Model::train(&self.0.examples))
     }
 
     /// Labels each part of the examples by a model that is trained on the others. Returns how many are right, and how many there
@@ -86,7 +104,7 @@ impl Classifier {
         for part in 0..parts {
             let is_held_out = |n: usize| n % parts == part;
             let (held_out, others): (Vec<_>, Vec<_>) =
-                self.examples.iter().cloned().enumerate().partition(|(n, _)| is_held_out(*n));
+                self.0.examples.iter().cloned().enumerate().partition(|(n, _)| is_held_out(*n));
             let model = Model::train(&others.into_iter().map(|(_, example)| example).collect::<Vec<_>>());
             for (_, Example { label, text }) in held_out {
                 let guess = model.classify(&text).map_or("", |guess| guess.label);
@@ -94,7 +112,7 @@ impl Classifier {
                 each(&text, &label, guess);
             }
         }
-        (right, self.examples.len())
+        (right, self.0.examples.len())
     }
 }
 
@@ -107,11 +125,6 @@ struct Model {
     weights: Vec<Vec<f64>>,
 }
 
-/// The features of a text with their counts: words with pairs of words, and runs of letters. The two have equal weight.
-type Counts = [BTreeMap<String, f64>; 2];
-/// The known features of a text, as position and value.
-type Vector = Vec<(usize, f64)>;
-
 /// Passes over the examples. Each takes smaller steps than the one before.
 const PASSES: i32 = 20;
 const FIRST_STEP: f64 = 4.0;
@@ -122,10 +135,6 @@ const LEARNED: f64 = 0.05;
 const RARELY: i32 = 3;
 /// The value of the constant in every text.
 const CONSTANT: f64 = 0.1;
-/// Characters of a message that count. More would not change the label, only the time.
-const MOST_CHARS: usize = 400;
-/// Letters of the longest runs.
-const LONGEST_RUN: usize = 4;
 
 impl Model {
     /// Trains a model. The result depends only on the examples and their order.
@@ -133,16 +142,16 @@ impl Model {
         let mut labels: Vec<String> = examples.iter().map(|example| example.label.clone()).collect();
         labels.sort_unstable();
         labels.dedup();
-        let counts: Vec<Counts> = examples.iter().map(|example| count(&example.text)).collect();
-        let features = Features::of(&counts);
-        let mut model = Self { weights: vec![vec![0.0; labels.len()]; features.known.len() + 1], labels, features };
+        let counts: Vec<Counts> = examples.iter().map(|example| Counts::of(&example.text)).collect();
+        let features = Features::of(counts.iter());
+        let mut model = Self { weights: vec![vec![0.0; labels.len()]; features.len() + 1], labels, features };
         model.fit(examples, &counts);
         model
     }
 
     /// Returns the most likely label, or `None` if the text shares nothing with the examples.
     fn classify(&self, text: &str) -> Option<Guess<'_>> {
-        let vector = self.features.vector(&count(text));
+        let vector = self.features.vector(&Counts::of(text));
         if vector.is_empty() {
             return None;
         }
@@ -198,192 +207,11 @@ impl Model {
     }
 }
 
-impl Features {
-    fn of(counts: &[Counts]) -> Self {
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        for name in counts.iter().flatten().flat_map(BTreeMap::keys) {
-            *seen.entry(name).or_default() += 1;
-        }
-        let rarity = |count| (as_f64(counts.len() + 1) / as_f64(count + 1)).ln() + 1.0;
-        let known = seen.into_iter().enumerate().map(|(n, (name, count))| (name.to_owned(), (n, rarity(count))));
-        Self { known: known.collect() }
-    }
-
-    /// Returns the share of a text's words that the examples know.
-    fn known_share(&self, text: &str) -> f64 {
-        let folded = folded(text);
-        let words = words_of(&folded).filter(|word| word.contains(char::is_alphabetic));
-        let is_known = |word: &str| self.known.contains_key(&format!(" {word}")) || self.knows_most_runs(word);
-        let (known, all) = words.fold((0, 0), |(known, all), word| (known + usize::from(is_known(word)), all + 1));
-        if all == 0 { 1.0 } else { as_f64(known) / as_f64(all) }
-    }
-
-    fn knows_most_runs(&self, word: &str) -> bool {
-        let letters: Vec<char> = format!("_{word}_").chars().collect();
-        let runs: Vec<String> = letters.windows(LONGEST_RUN).map(|run| run.iter().collect()).collect();
-        let known = runs.iter().filter(|run| self.known.contains_key(*run)).count();
-        known * 2 > runs.len()
-    }
-
-    /// Returns the vector of a text. Its words and its runs of letters have the length 1 each.
-    fn vector(&self, counts: &Counts) -> Vector {
-        let mut vector = Vector::new();
-        for counts in counts {
-            let known = counts.iter().filter_map(|(name, count)| Some((self.known.get(name)?, count)));
-            let known: Vector = known.map(|((n, rarity), count)| (*n, (1.0 + count.ln()) * rarity)).collect();
-            let length = known.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
-            vector.extend(known.into_iter().map(|(n, value)| (n, value / length)));
-        }
-        // In the order of the features, since the last digits of a sum depend on it.
-        vector.sort_unstable_by_key(|(n, _)| *n);
-        vector
-    }
-}
-
-/// Finds the examples that are most similar to a text.
-#[derive(Debug, Default)]
-pub struct Nearest {
-    features: Features,
-    /// For each feature, the examples that have it, with its value there.
-    examples: Vec<Vec<(usize, f64)>>,
-    count: usize,
-}
-
-impl Nearest {
-    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let counts: Vec<Counts> = texts.into_iter().map(count).collect();
-        let features = Features::of(&counts);
-        let mut examples = vec![Vec::new(); features.known.len()];
-        for (n, counts) in counts.iter().enumerate() {
-            for (feature, value) in features.vector(counts) {
-                examples[feature].push((n, value));
-            }
-        }
-        Self { features, examples, count: counts.len() }
-    }
-
-    /// Returns the similarity of each example to a text, in their order: 0 for nothing in common, 1 for the same words. Words that no
-    /// example contains make a text less similar to all.
-    pub fn similarities(&self, text: &str) -> Vec<f64> {
-        let counts = count(text);
-        let mut similarities = vec![0.0; self.count];
-        for (feature, value) in self.features.vector(&counts) {
-            for (example, other) in &self.examples[feature] {
-                similarities[*example] += value * other / 2.0;
-            }
-        }
-        let [phrases, _] = &counts;
-        let words: Vec<&String> = phrases.keys().filter(|phrase| phrase.starts_with(' ')).collect();
-        let known = words.iter().filter(|word| self.features.known.contains_key(word.as_str())).count();
-        let share = as_f64(known) / as_f64(words.len().max(1));
-        similarities.iter().map(|similarity| similarity * share.sqrt()).collect()
-    }
-}
-
-/// Tells to which group of examples a text belongs, by naive Bayes on the features of the texts. One pass over the examples trains it,
-/// so there may be many groups.
-#[derive(Debug, Default)]
-pub struct Groups {
-    features: Features,
-    /// For each feature, the groups that have it, with the logarithm of how much more than no group.
-    weights: Vec<Vec<(usize, f64)>>,
-    /// The logarithm of each group's size.
-    sizes: Vec<f64>,
-}
-
-/// What every group has of every feature: a word that a group lacks is unlikely there, and not impossible.
-const EVERYWHERE: f64 = 0.05;
-
-impl Groups {
-    /// Learns from examples with the position of their group. `count` is the number of groups.
-    pub fn new(examples: &[(usize, &str)], count: usize) -> Self {
-        let counts: Vec<Counts> = examples.iter().map(|(_, text)| self::count(text)).collect();
-        let features = Features::of(&counts);
-        let mut seen: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); features.known.len()];
-        let mut sizes = vec![EVERYWHERE * as_f64(features.known.len()); count];
-        for ((group, _), counts) in examples.iter().zip(&counts) {
-            for (feature, value) in features.vector(counts) {
-                *seen[feature].entry(*group).or_default() += value;
-                sizes[*group] += value;
-            }
-        }
-        let weight = |(group, value): (usize, f64)| (group, ((value + EVERYWHERE) / EVERYWHERE).ln());
-        let weights = seen.into_iter().map(|groups| groups.into_iter().map(weight).collect()).collect();
-        Self { features, weights, sizes: sizes.into_iter().map(f64::ln).collect() }
-    }
-
-    /// Returns how likely each group is, together 1.
-    pub fn probabilities(&self, text: &str) -> Vec<f64> {
-        let vector = self.features.vector(&count(text));
-        let length: f64 = vector.iter().map(|(_, value)| value).sum();
-        let mut scores: Vec<f64> = self.sizes.iter().map(|size| -length * size).collect();
-        for (feature, value) in vector {
-            for (group, weight) in &self.weights[feature] {
-                scores[*group] += value * weight;
-            }
-        }
-        shares(&scores)
-    }
-}
-
-/// Returns the probabilities that belong to logarithms.
-fn shares(scores: &[f64]) -> Vec<f64> {
-    let highest = scores.iter().copied().fold(f64::MIN, f64::max);
-    let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
-    let sum: f64 = powers.iter().sum();
-    powers.into_iter().map(|power| power / sum).collect()
-}
-
 /// Every position once, with neighbours far apart: examples of one label stand together in a file.
 fn mixed(length: usize) -> impl Iterator<Item = usize> {
     const PRIME: usize = 7919;
     let stride = if length.is_multiple_of(PRIME) { 1 } else { PRIME };
     (0..length).map(move |n| n * stride % length)
-}
-
-/// Returns the part of a text that counts, folded.
-fn folded(text: &str) -> String {
-    fold(&text.chars().take(MOST_CHARS).collect::<String>())
-}
-
-/// Returns the words of a folded text.
-fn words_of(folded: &str) -> impl Iterator<Item = &str> {
-    let words = folded.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
-    words.map(without_digits)
-}
-
-fn count(text: &str) -> Counts {
-    let folded = folded(text);
-    let mut counts = Counts::default();
-    let [phrases, runs] = &mut counts;
-    let mut previous = "^";
-    for word in words_of(&folded) {
-        // A space tells a phrase from a run of the same letters.
-        for phrase in [format!(" {word}"), format!("{previous} {word}")] {
-            *phrases.entry(phrase).or_default() += 1.0;
-        }
-        let letters: Vec<char> = format!("_{word}_").chars().collect();
-        for run in (2..=LONGEST_RUN).flat_map(|length| letters.windows(length)) {
-            *runs.entry(run.iter().collect()).or_default() += 1.0;
-        }
-        previous = word;
-    }
-    counts
-}
-
-/// Numbers differ from text to text. Only whether one is long counts: it may be a serial or order number.
-fn without_digits(word: &str) -> &str {
-    match (word.contains(|c: char| c.is_ascii_digit()), word.len()) {
-        (false, _) => word,
-        (true, ..5) => "#",
-        (true, _) => "##",
-    }
-}
-
-/// Converts a count of examples, which is far below 2⁵².
-#[expect(clippy::cast_precision_loss, reason = "see above")]
-fn as_f64(count: usize) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]
@@ -419,13 +247,11 @@ mod tests {
     }
 
     #[test]
-    fn same_words_are_nearest() {
-        let nearest = Nearest::new(["giao hàng bao lâu", "phí giao hàng", "mở cửa mấy giờ"]);
-        let similarities = nearest.similarities("phi giao hang?");
-        assert!((similarities[1] - 1.0).abs() < 1e-9, "{similarities:?}");
-        assert!(similarities[0] < 0.8 && similarities[2] < 0.2, "{similarities:?}");
-        assert_eq!(nearest.similarities("…"), [0.0; 3]);
-        assert_eq!(Nearest::default().similarities("phí"), Vec::<f64>::new());
+    fn same_examples_are_learned_once() {
+        let mut others = examples();
+        others.pop();
+        let (one, same, other) = (Classifier::new(examples()), Classifier::new(examples()), Classifier::new(others));
+        assert!(Arc::ptr_eq(&one.0, &same.0) && !Arc::ptr_eq(&one.0, &other.0));
     }
 
     #[test]

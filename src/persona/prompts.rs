@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::file::Spoken;
-use super::rules::{LANGUAGES, languages_in};
+use super::rules::{LANGUAGES, languages_in, overlay};
 use super::{Persona, file};
 use crate::config::{PromptConfig, ShopConfig};
 use crate::domain::Language;
@@ -266,7 +266,7 @@ impl Prompts {
         }
         let mut texts = toml::Table::new();
         for file in files.iter().rev() {
-            texts.extend(self.toml::<toml::Table>(file)?);
+            overlay(&mut texts, self.toml(file)?);
         }
         texts.try_into().map_err(|error: toml::de::Error| {
             let (file, line) = self.place_of(error.message(), &files);

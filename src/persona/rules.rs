@@ -75,6 +75,16 @@ impl Prompts {
         })
     }
 
+    /// Returns the text of `rules/languages.toml` and of all files that [`Prompts::rules`] merges.
+    pub fn rules_text(&self, names: &[&str]) -> Result<String, PromptError> {
+        let languages: Vec<Language> = self.languages()?.into_iter().map(|language| language.code).collect();
+        let mut texts = vec![self.text(LANGUAGES)?];
+        for file in &self.rule_files(names, &languages)? {
+            texts.push(self.text(file)?);
+        }
+        Ok(texts.join("\n"))
+    }
+
     fn rule_files(&self, names: &[&str], languages: &[Language]) -> Result<Vec<String>, PromptError> {
         let profiles = self.languages()?;
         let falls_back = |code| profiles.iter().any(|profile| profile.code == code && profile.fallback.is_some());
@@ -147,6 +157,16 @@ fn merge(into: &mut Table, from: Table) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Replaces what a table has by what another one has, key by key.
+pub(super) fn overlay(below: &mut Table, above: Table) {
+    for (key, value) in above {
+        match (below.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => overlay(below, above),
+            (_, value) => drop(below.insert(key, value)),
+        }
+    }
 }
 
 #[cfg(test)]

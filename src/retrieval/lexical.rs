@@ -39,13 +39,14 @@ use super::{Passage, Query, RetrievalError, Subject};
 use crate::config::ChunkConfig;
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
-use crate::nlu::examples::{Groups, Nearest};
+use crate::nlu::examples::{Counts, Groups, Nearest};
 
 mod question;
 mod rank;
 mod split;
 
 pub use rank::{FEW_WORDS, MIN_COVERAGE, OTHER_LANGUAGE};
+use rank::{Hit, Ranking};
 
 /// A term of the index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +100,7 @@ struct Posting {
 
 const TITLE_WEIGHT: f64 = 2.0;
 const SECTION_WEIGHT: f64 = 1.5;
-/// The number of listed questions for each section at which what is learned from them counts half. With fewer, it does not count.
+/// The number of listed questions for each section at which what is learned from them counts half. With fewer, it does not count, since a probability that is learned from little is too sure.
 const FEW_QUESTIONS: f64 = 5.0;
 /// The constant b of BM25. It is small, because all passages have a similar length.
 const LENGTH_WEIGHT: f64 = 0.4;
@@ -123,23 +124,30 @@ impl LexicalIndex {
         let Shelf { chunks: pieces, report } = shelf;
         let mut postings: HashMap<Term, Vec<Posting>> = HashMap::new();
         let mut counts = Vec::with_capacity(pieces.len());
+        let mut terms_of_questions: HashMap<(&str, Option<Language>), Vec<Term>> = HashMap::new();
+        let mut listed = Vec::new();
+        let mut listed_terms: HashMap<Term, Vec<usize>> = HashMap::new();
         for (n, piece) in pieces.iter().enumerate() {
             let words = rules.words(piece.language);
             let mut frequencies: HashMap<Term, (f64, bool)> = HashMap::new();
             let searched = piece.searched.as_ref().unwrap_or(&piece.text);
-            let questions = piece.questions.join(". ");
-            let fields = [
-                (&piece.title, TITLE_WEIGHT, true),
-                (&piece.section(), SECTION_WEIGHT, true),
-                (searched, 1.0, true),
-                (&questions, 1.0, false),
-            ];
-            for (text, weight, is_shown) in fields {
+            let fields = [(&piece.title, TITLE_WEIGHT), (&piece.section(), SECTION_WEIGHT), (searched, 1.0)];
+            for (text, weight) in fields {
                 for term in terms_of(&words.analyzer.tokens(text), words) {
                     let (frequency, shown) = frequencies.entry(term).or_default();
                     *frequency += weight;
-                    *shown |= is_shown;
+                    *shown = true;
                 }
+            }
+            for question in &piece.questions {
+                // Each chunk of a section lists all its questions.
+                let terms = terms_of_questions
+                    .entry((question, piece.language))
+                    .or_insert_with(|| terms_of(&words.analyzer.tokens(question), words));
+                terms.iter().for_each(|term| frequencies.entry(term.clone()).or_default().0 += 1.0);
+                let terms: HashSet<&Term> = terms.iter().collect();
+                terms.into_iter().for_each(|term| listed_terms.entry(term.clone()).or_default().push(listed.len()));
+                listed.push(n);
             }
             if piece.product.is_some() {
                 let section = words.analyzer.tokens(&piece.section());
@@ -150,16 +158,6 @@ impl LexicalIndex {
                 postings.entry(term).or_default().push(Posting { piece: n, frequency, shown });
             }
         }
-        let mut listed = Vec::new();
-        let mut listed_terms: HashMap<Term, Vec<usize>> = HashMap::new();
-        for (n, piece) in pieces.iter().enumerate() {
-            let words = rules.words(piece.language);
-            for question in &piece.questions {
-                let terms: HashSet<Term> = terms_of(&words.analyzer.tokens(question), words).into_iter().collect();
-                terms.into_iter().for_each(|term| listed_terms.entry(term).or_default().push(listed.len()));
-                listed.push(n);
-            }
-        }
         let average = (as_f64(counts.iter().sum()) / as_f64(counts.len().max(1))).max(1.0);
         let lengths = counts.into_iter().map(|n| 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * as_f64(n) / average).collect();
         let written_in = pieces.iter().filter_map(|piece| Some((page_of(piece)?, piece.language?))).collect();
@@ -167,8 +165,10 @@ impl LexicalIndex {
         for (n, piece) in pieces.iter().enumerate() {
             piece.questions.iter().for_each(|question| sections.entry(question).or_default().push(n));
         }
-        let questions = Nearest::new(sections.keys().copied());
-        let (section_of, learned, sections_count) = learn_sections(&pieces);
+        let questions: HashMap<&str, Counts> =
+            sections.keys().map(|question| (*question, Counts::of(question))).collect();
+        let (section_of, learned, sections_count) = learn_sections(&pieces, &questions);
+        let questions = Nearest::new(&sections.keys().map(|question| &questions[question]).collect::<Vec<_>>());
         let (listed_count, few) = (as_f64(sections.len()), FEW_QUESTIONS * as_f64(sections_count));
         let trust = if listed_count < few { 0.0 } else { listed_count / (listed_count + few).max(1.0) };
         let answers = sections.into_values().collect();
@@ -204,8 +204,8 @@ impl LexicalIndex {
     /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may
     /// rise slightly within the list.
     pub fn search(&self, query: &Query) -> Vec<Passage> {
-        let hits = rank::rank(query, None, self);
-        let passage = |hit: &rank::Hit| self.pieces[hit.piece].passage(query.language, hit.score);
+        let hits = Ranking::of(query, None, self).answering();
+        let passage = |hit: &Hit| self.pieces[hit.piece].passage(query.language, hit.score);
         hits.iter().take(query.limit).map(passage).collect()
     }
 
@@ -263,17 +263,28 @@ impl LexicalIndex {
 
     /// Returns the same for a question in a conversation about a subject.
     pub fn answering_about(&self, query: &Query, subject: Option<&Subject>) -> Vec<(usize, f64)> {
-        rank::rank(query, subject, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
+        scores(Ranking::of(query, subject, self).answering())
     }
 
-    /// Returns the indices of all chunks that share a term with the question, whether or not they answer it. Scores and
-    /// order are those of [`Self::answering_about`].
+    /// Returns the indices of all chunks that share a term with the question or list a similar one, whether or not they answer it.
+    /// Scores and order are those of [`Self::answering_about`].
     pub fn ranked(&self, query: &Query, subject: Option<&Subject>) -> Vec<(usize, f64)> {
-        rank::rank_all(query, subject, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
+        scores(Ranking::of(query, subject, self).related())
+    }
+
+    /// Returns the results of [`Self::answering_about`] and [`Self::ranked`].
+    pub fn answering_and_ranked(
+        &self,
+        query: &Query,
+        subject: Option<&Subject>,
+    ) -> (Vec<(usize, f64)>, Vec<(usize, f64)>) {
+        let ranking = Ranking::of(query, subject, self);
+        let ranked = scores(ranking.related());
+        (scores(ranking.answering()), ranked)
     }
 
     /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.
-    fn likeness(&self, question: &str) -> Vec<f64> {
+    fn likeness(&self, question: &Counts) -> Vec<f64> {
         let mut likeness = vec![0.0_f64; self.pieces.len()];
         for (similarity, chunks) in self.questions.similarities(question).into_iter().zip(&self.answers) {
             chunks.iter().for_each(|chunk| likeness[*chunk] = likeness[*chunk].max(similarity));
@@ -282,7 +293,7 @@ impl LexicalIndex {
     }
 
     /// Returns, for each chunk, how likely it is that its section answers a question.
-    fn probabilities(&self, question: &str) -> Vec<f64> {
+    fn probabilities(&self, question: &Counts) -> Vec<f64> {
         let of_sections = self.sections.probabilities(question);
         let of_chunk = |section: &Option<usize>| section.and_then(|n| of_sections.get(n)).copied().unwrap_or_default();
         self.section_of.iter().map(of_chunk).collect()
@@ -296,23 +307,29 @@ impl LexicalIndex {
     }
 }
 
+fn scores(hits: Vec<Hit>) -> Vec<(usize, f64)> {
+    hits.into_iter().map(|hit| (hit.piece, hit.score)).collect()
+}
+
 /// Learns the sections of pages from their questions and texts. Returns the section of each chunk as well, and their number.
-fn learn_sections(pieces: &[Arc<Chunk>]) -> (Vec<Option<usize>>, Groups, usize) {
+fn learn_sections(pieces: &[Arc<Chunk>], questions: &HashMap<&str, Counts>) -> (Vec<Option<usize>>, Groups, usize) {
     let mut numbers: HashMap<(&str, String), usize> = HashMap::new();
+    let text_of = |piece: &Arc<Chunk>| piece.product.is_none().then(|| Counts::of(&piece.text));
+    let texts: Vec<Option<Counts>> = pieces.iter().map(text_of).collect();
     let mut section_of = Vec::with_capacity(pieces.len());
-    let mut examples: Vec<(usize, &str)> = Vec::new();
-    for piece in pieces {
-        if piece.product.is_some() {
+    let mut examples: Vec<(usize, &Counts)> = Vec::new();
+    for (piece, text) in pieces.iter().zip(&texts) {
+        let Some(text) = text else {
             section_of.push(None);
             continue;
-        }
+        };
         let next = numbers.len();
         let section = *numbers.entry((&piece.path, piece.section())).or_insert(next);
         section_of.push(Some(section));
-        examples.push((section, &piece.text));
+        examples.push((section, text));
         // Each chunk of a section lists all its questions.
         if section == next {
-            examples.extend(piece.questions.iter().map(|question| (section, question.as_str())));
+            examples.extend(piece.questions.iter().map(|question| (section, &questions[question.as_str()])));
         }
     }
     (section_of, Groups::new(&examples, numbers.len()), numbers.len())

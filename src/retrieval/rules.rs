@@ -21,6 +21,8 @@ pub struct SearchRules {
     /// The languages of the shop, the main one first.
     pub(super) languages: Vec<LanguageProfile>,
     pub(super) columns: Vec<Column>,
+    /// The files that they were read from, which tell whether they changed.
+    pub(super) source: Arc<str>,
 }
 
 /// The words of the languages that share a stemmer: stop words, synonyms, units and words about money.
@@ -183,7 +185,8 @@ impl SearchRules {
             let codes: Vec<Language> = group.iter().map(|language| language.code).collect();
             groups.push(prompts.rules_in(&["search"], &codes, |own| Words::new(&own, &all, &group))?);
         }
-        Ok(Self::of(groups, &all, languages))
+        let source = prompts.rules_text(&["search"])?;
+        Ok(Self { source: source.into(), ..Self::of(groups, &all, languages) })
     }
 
     /// Parses rules for a shop without languages. What the text leaves out is empty.
@@ -191,7 +194,8 @@ impl SearchRules {
     /// # Errors
     /// The text is not valid TOML, or has an unknown key or value. The error names the line.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        Self::new(&toml::from_str(text)?, Vec::new()).map_err(serde::de::Error::custom)
+        let rules = Self::new(&toml::from_str(text)?, Vec::new()).map_err(serde::de::Error::custom)?;
+        Ok(Self { source: text.into(), ..rules })
     }
 
     pub(super) fn new(file: &File, languages: Vec<LanguageProfile>) -> Result<Self, regex::Error> {
@@ -202,7 +206,7 @@ impl SearchRules {
 
     fn of(groups: Vec<Words>, file: &File, languages: Vec<LanguageProfile>) -> Self {
         let groups = groups.into_iter().map(Arc::new).collect();
-        Self { groups, columns: file.columns.values().cloned().collect(), languages }
+        Self { groups, columns: file.columns.values().cloned().collect(), languages, source: Arc::default() }
     }
 
     /// Returns the words for texts in this language, or for texts in an unknown one.

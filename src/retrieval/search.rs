@@ -51,7 +51,9 @@ pub struct Knowledge {
 struct Shelves {
     library: Arc<Library>,
     /// The view of personas with these folders.
-    views: BTreeMap<Vec<String>, LazyView>,
+    views: BTreeMap<Vec<String>, Arc<LazyView>>,
+    /// The files of the rules that the views were indexed with.
+    rules: Arc<str>,
 }
 
 /// A view, indexed at the first question, or by [`Knowledge::index_all`].
@@ -130,29 +132,39 @@ impl Knowledge {
         Self { tenant: shop.tenant.clone(), ..Self::new(knowledge, self.config.clone(), embedder, vectors) }
     }
 
-    /// Reads the documents that personas with these folders see, and replaces the earlier ones.
+    /// Reads the documents that personas with these folders see, and replaces the earlier ones. Folders without a change are not
+    /// indexed again.
     ///
     /// # Errors
     /// A folder exists but cannot be listed. The earlier documents stay in use.
     pub fn read(&self, personas: &BTreeSet<Vec<String>>, rules: &SearchRules) -> Result<(), RetrievalError> {
         let folders: BTreeSet<&str> = personas.iter().flatten().map(String::as_str).collect();
         let library = Arc::new(Library::load(&self.knowledge.folder, folders, rules, &self.knowledge.chunks)?);
+        let earlier = self.shelves.load();
+        let unchanged = |folders: &Vec<String>| {
+            let is_unchanged = |folder| library.shelves.get(folder) == earlier.library.shelves.get(folder);
+            let view = earlier.views.get(folders).filter(|_| earlier.rules == rules.source)?;
+            folders.iter().all(is_unchanged).then(|| view.clone())
+        };
         let view = |folders: &Vec<String>| {
+            if let Some(view) = unchanged(folders) {
+                return (folders.clone(), view);
+            }
             let collections = folders.iter().map(|folder| self.collection(folder)).collect();
             let (library, rules, of) = (library.clone(), rules.clone(), folders.clone());
             let index: Box<dyn FnOnce() -> View + Send> =
                 Box::new(move || View::index(library.shelf_of(&of), &rules, collections));
-            (folders.clone(), LazyLock::new(index))
+            (folders.clone(), Arc::new(LazyLock::new(index)))
         };
         let views = personas.iter().map(view).collect();
-        self.shelves.store(Arc::new(Shelves { library, views }));
+        self.shelves.store(Arc::new(Shelves { library, views, rules: rules.source.clone() }));
         Ok(())
     }
 
     /// Indexes all documents that were read, so that no customer's question waits for it. Takes processor time.
     pub fn index_all(&self) {
         for view in self.shelves.load_full().views.values() {
-            LazyLock::force(view);
+            LazyLock::force(view.as_ref());
         }
     }
 
@@ -186,14 +198,12 @@ impl Knowledge {
     /// Searches by words for a question in a conversation about a subject.
     pub fn search_words_about(&self, folders: &[String], query: &Query, subject: Option<&Subject>) -> WordHits {
         let shelves = self.shelves.load_full();
-        let (answering, ranked) = shelves.views.get(folders).map_or_else(Default::default, |view| {
-            let mut ranked = Vec::new();
-            if self.has_meaning() {
-                ranked = view.index.ranked(query, subject);
-                ranked.truncate(FETCH);
-            }
-            (view.index.answering_about(query, subject), ranked)
-        });
+        let (answering, mut ranked) =
+            shelves.views.get(folders).map_or_else(Default::default, |view| match self.has_meaning() {
+                true => view.index.answering_and_ranked(query, subject),
+                false => (view.index.answering_about(query, subject), Vec::new()),
+            });
+        ranked.truncate(FETCH);
         let says_little = || self.says_little(folders, query);
         let meant = match subject.filter(|_| self.has_meaning() && says_little()) {
             Some(subject) => format!("{}. {}", subject.words, query.text),

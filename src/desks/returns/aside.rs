@@ -1,5 +1,6 @@
 //! Questions outside of the flow, such as one about a policy, and their answers.
 
+use super::knowledge::is_with_person;
 use super::plan::Message;
 use super::route::{self, Step, Worker};
 use super::rules::{self, Topic, Utterance};
@@ -15,7 +16,7 @@ use crate::domain::{Kind, Metadata};
 /// A question outside of the flow.
 pub(super) enum Aside<'a> {
     Ticket(&'a Ticket),
-    /// A question that the documents answer. What the message wants apart from it goes on, unless a person decides about it.
+    /// A question that the documents answer. The message's other wish is kept, unless a person decides about it.
     Policy {
         keeps_wish: bool,
     },
@@ -85,7 +86,7 @@ impl Returns {
         }
         let from_documents = || {
             let is_answered = self.documents_answer(turn, (before, after), utterance, &message.text);
-            is_answered.then_some(Aside::Policy { keeps_wish: before.phase != Phase::Over })
+            is_answered.then_some(Aside::Policy { keeps_wish: !is_with_person(before) })
         };
         let is_waiting =
             |ticket: &&Ticket| awaits(before, utterance, ticket) || asks_again(before, after, utterance, ticket);

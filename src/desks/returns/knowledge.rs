@@ -96,7 +96,7 @@ impl Returns {
     }
 }
 
-fn is_with_person(state: &State) -> bool {
+pub(super) fn is_with_person(state: &State) -> bool {
     state.phase == Phase::Over && state.handoff.ticket().is_some()
 }
 

@@ -36,6 +36,7 @@ impl Telecom {
     ) -> Result<(), DeskError> {
         let utterance = &parsed.utterance;
         if utterance.cancels() && (memory.refund.take().is_some() | memory.wish.take().is_some()) {
+            memory.heard_reason = None;
             memory.context_flags.refund_in_progress = false;
             return self.say(turn, kind::INFO, Text::RefundDropped).await;
         }
@@ -109,7 +110,7 @@ impl Telecom {
         self.say(turn, kind::PROMPT, Text::AskBilling).await
     }
 
-    /// Says what is known of the request under way: the case, or what was noted and what is missing.
+    /// Reports the state of the open request: the case, or the details so far and the missing ones.
     async fn report_progress(
         &self,
         turn: &mut Turn,
@@ -127,11 +128,15 @@ impl Telecom {
             && let Some(invoice) = self.store_of(turn).find_invoice_of(user_id, &named).await?
             && asked == Some(Asked::Amount)
         {
-            return self.say_above_invoice(turn, &invoice.number, invoice.amount, memory).await;
+            let account = self.store_of(turn).find_account(user_id).await?;
+            let left = account.map_or(invoice.amount, |account| account.left_of(&invoice));
+            return self.say_above_invoice(turn, &invoice.number, left, memory).await;
         }
         let noted = self.noted(turn, &Draft::default(), None, memory)?;
-        let text = if noted.is_empty() { Text::NotOpen } else { Text::NotOpenNoted };
-        let text = self.text(turn, text, &[("noted", &noted)])?;
+        let text = match noted.as_str() {
+            "" => self.text(turn, Text::NotOpen, &[])?,
+            noted => self.text(turn, Text::NotOpenNoted, &[("noted", noted)])?,
+        };
         turn.say(kind::INFO, &text).await?;
         self.ask_again(turn, asked, memory).await
     }
@@ -185,8 +190,14 @@ impl Telecom {
             Topic::Subscription => self.subscription(turn, &account)?,
             Topic::Invoices => self.invoices(turn, &account)?,
             Topic::CaseStatus => self.cases(turn, &account)?,
-            // These need no account.
-            _ => return Ok(()),
+            Topic::Policy
+            | Topic::Progress
+            | Topic::OutOfScope
+            | Topic::Staff
+            | Topic::Tried
+            | Topic::Solved
+            | Topic::Unsure
+            | Topic::Vague => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await
     }
@@ -275,13 +286,17 @@ impl Telecom {
 /// Returns what the message asks for. `None`: it does not say.
 fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
     let (utterance, is_concrete) = (&parsed.utterance, parsed.said.is_concrete());
-    let is_under_way = memory.is_under_way();
+    let has_open_request = memory.has_open_request();
     // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
     let corrects = match parsed.said.amount(parsed.is_brief()) {
         SaidAmount::Unclear => parsed.said.reason.is_some() && !is_concrete,
         _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None).is_none() && !parsed.said.claims(),
     };
-    let is_correction = corrects && memory.open_wish().is_none() && memory.billing_case_id.is_some();
+    let other = [Topic::Invoices, Topic::Subscription, Topic::CaseStatus, Topic::Policy, Topic::OutOfScope];
+    let asks_more = utterance.text.trim_end().ends_with('?') || parsed.said.same || other.iter().any(|topic| utterance.asks(*topic));
+    let is_correction = corrects && !asks_more && memory.open_wish().is_none() && memory.billing_case_id.is_some();
+    // "Yes, that's right" takes what the desk offers.
+    let confirms = utterance.affirms() && memory.offers();
     let order = [
         Topic::Progress,
         Topic::Policy,
@@ -292,7 +307,8 @@ fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
         Topic::Subscription,
     ];
     let found = order.into_iter().find(|topic| match topic {
-        Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && is_under_way && !is_concrete),
+        Topic::Progress if confirms => false,
+        Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && has_open_request && !is_concrete),
         Topic::Policy => utterance.asks(Topic::Policy) && !is_concrete,
         Topic::CaseStatus => utterance.asks(Topic::CaseStatus) && (!is_concrete || !utterance.asks(Topic::Refund)),
         Topic::Refund => {
@@ -310,8 +326,13 @@ impl Memory {
         self.refund.as_ref().map(|_| Topic::Refund).or(self.wish)
     }
 
+    /// Whether the desk has offered an amount.
+    pub(super) fn offers(&self) -> bool {
+        self.refund.as_ref().is_some_and(|draft| draft.offered.is_some())
+    }
+
     /// Whether there is a request or a case that the customer can ask about.
-    pub(super) fn is_under_way(&self) -> bool {
+    pub(super) fn has_open_request(&self) -> bool {
         self.open_wish().is_some() || self.billing_case_id.is_some()
     }
 }

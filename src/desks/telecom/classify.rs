@@ -88,8 +88,8 @@ impl Telecom {
         if let Some(answered) = self.answered(parsed, is_technical, memory) {
             return Verdict::by_rules(answered, CLEAR, "answers the desk's question");
         }
-        if utterance.asks(Topic::Progress) && memory.is_under_way() && !is_technical {
-            return Verdict::by_rules(Category::Billing, CLEAR, "asks about the request under way");
+        if utterance.asks(Topic::Progress) && memory.has_open_request() && !is_technical {
+            return Verdict::by_rules(Category::Billing, CLEAR, "asks about the open request");
         }
         if parsed.is_small_talk() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");

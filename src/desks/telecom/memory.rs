@@ -12,6 +12,8 @@ use crate::retrieval::Subject;
 
 /// Decisions that are kept.
 const DECISIONS: usize = 20;
+/// Turns for which a reason belongs to a refund that the customer asks for later.
+const REASON_TURNS: u32 = 3;
 
 /// Stored when a turn ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +43,7 @@ pub(super) struct Memory {
     pub wish: Option<Topic>,
     pub refund: Option<Draft>,
     /// Why money might come back, from a message that did not ask for it.
-    pub reason: Option<RefundReason>,
+    pub heard_reason: Option<HeardReason>,
     /// What the last case was opened for.
     pub last_claim: Option<Draft>,
     /// Whether billing has named what it can do.
@@ -102,11 +104,28 @@ pub(super) struct Claimed {
 pub(super) struct Draft {
     pub invoice: Option<InvoiceNumber>,
     pub amount: Option<Money>,
-    /// Whether all of the invoice is meant.
+    /// Whether the claim is for the whole invoice.
     pub whole: bool,
+    /// What the desk offered to claim; a yes takes it.
+    pub offered: Option<Money>,
     pub reason: Option<RefundReason>,
     /// In the customer's words.
     pub description: Option<String>,
+}
+
+/// A reason that a message gave without asking for a refund.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HeardReason {
+    pub reason: RefundReason,
+    /// The turn of the message.
+    pub turn: u32,
+}
+
+impl HeardReason {
+    /// Returns the reason, unless the customer has spoken of other things since then.
+    pub fn at(self, turn: u32) -> Option<RefundReason> {
+        (turn.saturating_sub(self.turn) <= REASON_TURNS).then_some(self.reason)
+    }
 }
 
 /// A decision of the router.

@@ -30,7 +30,7 @@ pub(in crate::desks) enum Topic {
     Refund,
     Policy,
     CaseStatus,
-    /// The request under way: what was noted, what happens next, whether the case is open.
+    /// The open request: the details so far, what happens next, whether the case is open.
     Progress,
     /// A money matter that the desk does not handle.
     OutOfScope,
@@ -75,7 +75,8 @@ impl Parsed {
     /// Whether the message only says that the problem is solved.
     pub fn is_solved(&self) -> bool {
         let utterance = &self.utterance;
-        utterance.asks(Topic::Solved) && !utterance.has_question() && self.billing == Strength::None
+        let asks = |topic| utterance.asks(topic);
+        asks(Topic::Solved) && !asks(Topic::Tried) && !utterance.has_question() && self.billing == Strength::None
     }
 
     /// Whether a bare number of the message can only be an amount: it says little else.
@@ -159,6 +160,7 @@ struct RuleFile {
     technical: WordFile,
     billing: WordFile,
     reasons: BTreeMap<RefundReason, Vec<String>>,
+    reasons_if_asked: BTreeMap<RefundReason, Vec<String>>,
     slots: Slots<Vec<String>>,
 }
 
@@ -194,7 +196,9 @@ impl TelecomRules {
         let patterns = |written: &Vec<String>| lexicon.patterns(written);
         let words = |file: &WordFile| Ok(Words { clear: patterns(&file.clear)?, weak: patterns(&file.weak)? });
         let asks = file.asks.iter().map(|(topic, written)| Ok((*topic, patterns(written)?)));
-        let reasons = file.reasons.iter().map(|(reason, written)| Ok((*reason, patterns(written)?)));
+        let by_reason = |written: &BTreeMap<RefundReason, Vec<String>>| {
+            written.iter().map(|(reason, written)| Ok((*reason, patterns(written)?))).collect::<Result<_, _>>()
+        };
         Ok(Self {
             social: SocialRules::new(&file.topics, &file.social, &lexicon)?,
             filler: patterns(&file.filler)?,
@@ -220,7 +224,8 @@ impl TelecomRules {
                 minus: patterns(&file.minus)?,
                 whole: patterns(&file.whole)?,
                 same: patterns(&file.same)?,
-                reasons: reasons.collect::<Result<_, _>>()?,
+                reasons: by_reason(&file.reasons)?,
+                reasons_if_asked: by_reason(&file.reasons_if_asked)?,
             },
             source_headings: file.source_headings,
             lexicon,

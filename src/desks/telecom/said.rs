@@ -15,6 +15,8 @@ const PLN: &str = "pln";
 const INVOICE_DIGITS: usize = 3;
 /// Digits of a number that is no amount, speed, channel or error code.
 const LONG_NUMBER: usize = 5;
+/// A negation denies a reason that begins this many words after it: "not an overcharge".
+const NEGATED_WORDS: usize = 2;
 /// Digits of a customer id after its letters.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 2..=12;
 
@@ -35,6 +37,8 @@ pub(in crate::desks) struct NumberWords {
     /// The invoice or the reason of the claim before.
     pub same: Vec<Pattern>,
     pub reasons: BTreeMap<RefundReason, Vec<Pattern>>,
+    /// Words that are reasons only where the desk has asked for one.
+    pub reasons_if_asked: BTreeMap<RefundReason, Vec<Pattern>>,
 }
 
 /// What a message says, in its order.
@@ -49,6 +53,8 @@ pub(in crate::desks) struct Said {
     /// Numbers without a unit, which may be amounts.
     numbers: Vec<Option<Money>>,
     pub reason: Option<RefundReason>,
+    /// The reason, if the desk has asked for one.
+    pub reason_if_asked: Option<RefundReason>,
     /// Wants back all of an invoice.
     pub whole: bool,
     /// Refers to the claim before.
@@ -154,7 +160,7 @@ impl Said {
             Asked::Proof => self.invoice(Some(asked)).is_some() || self.user_id().is_some(),
             Asked::Invoice => self.invoice(Some(asked)).is_some(),
             Asked::Amount => self.whole || self.amount(true) != SaidAmount::Unclear,
-            Asked::Reason => self.reason.is_some(),
+            Asked::Reason => self.reason.or(self.reason_if_asked).is_some(),
             Asked::Details | Asked::Person => false,
         }
     }
@@ -219,7 +225,22 @@ impl NumberWords {
         }
         let says = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
         (said.whole, said.same) = (says(&self.whole), says(&self.same));
-        said.reason = self.reasons.iter().find(|(_, patterns)| says(patterns)).map(|(reason, _)| *reason);
+        let negations: Vec<usize> =
+            self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end).collect();
+        let is_denied = |at: usize| {
+            negations.iter().any(|end| {
+                let between = (*end..=at).take(NEGATED_WORDS).any(|word| word == at);
+                between && !has_pause(stream, *end, at)
+            })
+        };
+        let gives = |patterns: &[Pattern]| {
+            patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[])).any(|found| !is_denied(found.start))
+        };
+        let find = |reasons: &BTreeMap<RefundReason, Vec<Pattern>>| {
+            reasons.iter().find(|(_, patterns)| gives(patterns)).map(|(reason, _)| *reason)
+        };
+        said.reason = find(&self.reasons);
+        said.reason_if_asked = find(&self.reasons_if_asked);
         said
     }
 
@@ -228,6 +249,13 @@ impl NumberWords {
         let letters = letters_of(word);
         looks_like_user_id(word) && self.id_letters.iter().any(|known| known.eq_ignore_ascii_case(letters))
     }
+}
+
+/// Whether there is punctuation before or between these words: "No, an overcharge" denies nothing.
+fn has_pause(stream: &TokenStream<'_>, from: usize, to: usize) -> bool {
+    let tokens = stream.tokens();
+    let start = from.checked_sub(1).map_or(0, |before| tokens[before].span.end);
+    stream.text()[start..tokens[to].span.start].contains([',', '.', ';', ':', '!', '?', '–'])
 }
 
 /// Returns an amount of złoty, or `None` if it has more than two decimals.

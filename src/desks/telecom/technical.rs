@@ -44,10 +44,7 @@ impl Telecom {
         let said_before = memory.slots.clone();
         memory.slots.update(&parsed.details);
         if utterance.asks(Topic::Tried) && !utterance.has_question() && memory.subject.is_some() {
-            // The customer has followed the advice: to quote it again helps nobody.
-            if asked == Some(Asked::Person) {
-                return self.call_person(turn).await;
-            }
+            // The advice did not help, so do not quote it again.
             memory.asked = Some(Asked::Person);
             return self.say(turn, Kind::Reply, Text::Report).await;
         }
@@ -165,7 +162,8 @@ impl Telecom {
         (text.to_owned(), again.map_or(found, |(_, again)| again))
     }
 
-    /// Returns what to quote: the best passages. Of one that was just quoted, the sentences that answer; without any, another passage.
+    /// Returns the passages to quote, the best first. Of a passage in the last answer, only the sentences that answer; if there are
+    /// none, another passage.
     fn worth_saying(&self, turn: &Turn, question: &str, passages: &[Passage], memory: &Memory) -> Vec<Passage> {
         let is_known = |passage: &&Passage| {
             memory.last_docs.iter().any(|doc| (&doc.file, &doc.section) == (&passage.file, &passage.section))

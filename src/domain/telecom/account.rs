@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 use super::invoice_number::InvoiceNumber;
-use super::refund_case::RefundCase;
+use super::refund_case::{RefundCase, left_of};
 use crate::domain::commerce::money::Money;
 use crate::domain::string_enum::string_enum;
 
@@ -57,4 +57,11 @@ pub struct Account {
     pub invoices: Vec<Invoice>,
     /// All refund cases, newest first.
     pub cases: Vec<RefundCase>,
+}
+
+impl Account {
+    /// Returns what may still be claimed of one of its invoices. It can be zero.
+    pub fn left_of(&self, invoice: &Invoice) -> Money {
+        left_of(invoice, self.cases.iter().filter(|case| case.invoice == invoice.number))
+    }
 }

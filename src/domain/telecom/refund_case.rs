@@ -173,15 +173,20 @@ pub enum Refusal<'a> {
     AboveInvoice { left: Money },
 }
 
+/// Returns what may still be claimed of an invoice after these cases of it. It can be zero.
+pub fn left_of<'a>(invoice: &Invoice, earlier: impl IntoIterator<Item = &'a RefundCase>) -> Money {
+    let approved = earlier.into_iter().filter(|case| case.status == CaseStatus::Approved).map(|case| case.amount.minor);
+    Money::new(invoice.amount.minor.saturating_sub(approved.sum()).max(0), invoice.amount.currency)
+}
+
 /// Checks a claim against its invoice and the invoice's earlier cases.
 pub fn check_claim<'a>(claim: &RefundClaim, invoice: &Invoice, earlier: &'a [RefundCase]) -> Result<(), Refusal<'a>> {
     if let Some(open) = earlier.iter().find(|case| case.status.is_open()) {
         return Err(Refusal::AlreadyOpen(open));
     }
-    let approved = earlier.iter().filter(|case| case.status == CaseStatus::Approved).map(|case| case.amount.minor);
-    let left = invoice.amount.minor.saturating_sub(approved.sum()).max(0);
-    if claim.amount().minor > left {
-        return Err(Refusal::AboveInvoice { left: Money::new(left, invoice.amount.currency) });
+    let left = left_of(invoice, earlier);
+    if claim.amount().minor > left.minor {
+        return Err(Refusal::AboveInvoice { left });
     }
     Ok(())
 }

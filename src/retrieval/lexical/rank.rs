@@ -5,6 +5,7 @@ use super::super::{Query, Subject};
 use super::LexicalIndex;
 use super::question::{Part, Question};
 use crate::domain::Language;
+use crate::nlu::examples::Counts;
 
 /// The share of a question, weighted by the rarity of its words, that a passage must cover to be an answer.
 pub const MIN_COVERAGE: f64 = 0.5;
@@ -33,29 +34,30 @@ const PAGE_BESIDE_PRICE: f64 = 0.7;
 pub const FEW_WORDS: usize = 2;
 /// The similarity to a listed question from which a section of the subject answers a question without meaningful words.
 const FOLLOWING: f64 = 0.3;
+/// The same for a question with such words.
+const FOLLOWING_MORE: f64 = 0.45;
 /// The probability from which a section answers a question that is somewhat like one that it lists.
 const LIKELY: f64 = 0.8;
 /// The largest share of a section's probability in the score.
 const LEARNED: f64 = 0.5;
-/// The same for a question with such words.
-const FOLLOWING_MORE: f64 = 0.45;
 /// The weight of the subject's words, of its document, and of both for a question that says enough by itself.
 const SUBJECT: f64 = 1.5;
 const SAME_DOCUMENT: f64 = 1.5;
 const ASIDE: f64 = 0.25;
 
 /// A passage with its scores.
+#[derive(Clone)]
 pub(super) struct Hit {
     pub piece: usize,
     pub score: f64,
     coverage: f64,
     /// How many of the question's meaningful words it has.
     words: usize,
-    /// The similarity to the most similar question that the passage's section lists.
+    /// `raw_likeness`, or 0 if the passage has nothing of the question's content.
     likeness: f64,
-    /// The same, also where the passage has none of the content.
+    /// The similarity to the most similar question that the passage's section lists.
     raw_likeness: f64,
-    /// How likely it is that its section answers, by the questions of all sections.
+    /// How likely it is that its section answers, by the questions of all sections. 0 if the pages list few questions.
     probability: f64,
     /// Whether it answers as a part of the subject's document.
     follows: bool,
@@ -63,39 +65,51 @@ pub(super) struct Hit {
     named: bool,
 }
 
-/// Returns the passages that answer.
-pub(super) fn rank(query: &Query, subject: Option<&Subject>, index: &LexicalIndex) -> Vec<Hit> {
-    let (question, language) = (&Question::of(&query.text, query.language, index), query.language);
-    let mut hits = met(question, query.pages_only, subject.is_some(), index);
-    if let Some(subject) = subject {
-        follow(subject, question, &mut hits, language, index);
-    }
-    let strong = question.parts.iter().filter(|part| !part.weak).count();
-    // One word of several is chance, unless the question is like one of the section.
-    let is_covered =
-        |hit: &Hit| hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= FOLLOWING);
-    let is_likely =
-        |hit: &Hit| hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING && hit.coverage >= LIKELY_COVERAGE;
-    hits.retain(|hit| hit.named || hit.follows || is_covered(hit) || hit.likeness >= MIN_LIKENESS || is_likely(hit));
-    let mut hits = ordered(hits, question, language, index);
-    index.keep_own_language(&mut hits, language, |hit| hit.piece);
-    let best = hits.first().map_or(0.0, |hit| hit.score);
-    hits.retain(|hit| hit.score >= TAIL * best);
-    settle_ties(&mut hits, question, index);
-    hits
+/// A question with the scores of all passages.
+pub(super) struct Ranking<'a> {
+    question: Question,
+    language: Language,
+    index: &'a LexicalIndex,
+    hits: Vec<Hit>,
 }
 
-/// Returns the passages that share a term with the question, or that follow its subject.
-pub(super) fn rank_all(query: &Query, subject: Option<&Subject>, index: &LexicalIndex) -> Vec<Hit> {
-    let (question, language) = (&Question::of(&query.text, query.language, index), query.language);
-    let mut hits = met(question, query.pages_only, subject.is_some(), index);
-    if let Some(subject) = subject {
-        follow(subject, question, &mut hits, language, index);
+impl<'a> Ranking<'a> {
+    pub fn of(query: &Query, subject: Option<&Subject>, index: &'a LexicalIndex) -> Self {
+        let (question, language) = (Question::of(&query.text, query.language, index), query.language);
+        let mut hits = met(&question, query.pages_only, subject.is_some(), index);
+        if let Some(subject) = subject {
+            follow(subject, &question, &mut hits, language, index);
+        }
+        Self { question, language, index, hits }
     }
-    hits.retain(|hit| hit.score > 0.0);
-    let mut hits = ordered(hits, question, language, index);
-    settle_ties(&mut hits, question, index);
-    hits
+
+    /// Returns the passages that answer, best first.
+    pub fn answering(self) -> Vec<Hit> {
+        let Self { question, language, index, mut hits } = self;
+        let strong = question.parts.iter().filter(|part| !part.weak).count();
+        // One word of several is chance, unless the question is like one of the section.
+        let is_covered =
+            |hit: &Hit| hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= FOLLOWING);
+        let is_likely =
+            |hit: &Hit| hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING && hit.coverage >= LIKELY_COVERAGE;
+        hits.retain(|hit| {
+            hit.named || hit.follows || is_covered(hit) || hit.likeness >= MIN_LIKENESS || is_likely(hit)
+        });
+        let mut hits = ordered(hits, &question, language, index);
+        index.keep_own_language(&mut hits, language, |hit| hit.piece);
+        let best = hits.first().map_or(0.0, |hit| hit.score);
+        hits.retain(|hit| hit.score >= TAIL * best);
+        settle_ties(&mut hits, &question, index);
+        hits
+    }
+
+    /// Returns the passages that share a term with the question, or list a similar one, best first.
+    pub fn related(&self) -> Vec<Hit> {
+        let hits = self.hits.iter().filter(|hit| hit.score > 0.0).cloned().collect();
+        let mut hits = ordered(hits, &self.question, self.language, self.index);
+        settle_ties(&mut hits, &self.question, self.index);
+        hits
+    }
 }
 
 /// Prefers passages about the subject, the more the less the question says. A question without meaningful words is answered by
@@ -194,12 +208,13 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
 /// Returns all passages with their raw scores, or none if the question has no searchable words and follows no subject.
 fn met(question: &Question, pages_only: bool, has_subject: bool, index: &LexicalIndex) -> Vec<Hit> {
     let to_cover = question.to_cover();
-    let likeness = index.likeness(&question.text);
+    let counts = Counts::of(&question.text);
+    let likeness = index.likeness(&counts);
     if to_cover <= 0.0 && !has_subject && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
         return Vec::new();
     }
     let Totals { score, coverage, words } = totals(question, index);
-    let probabilities = index.probabilities(&question.text);
+    let probabilities = if index.trust > 0.0 { index.probabilities(&counts) } else { vec![0.0; index.pieces.len()] };
     let mut named = vec![false; index.pieces.len()];
     question.named_categories(index).into_iter().for_each(|piece| named[piece] = true);
     let hits = (0..index.pieces.len()).map(|piece| {
@@ -210,7 +225,9 @@ fn met(question: &Question, pages_only: bool, has_subject: bool, index: &Lexical
         let probability = probabilities[piece];
         let score = score[piece].max(likeness);
         let learns = index.section_of[piece].is_some();
-        let learned = if learns { LEARNED * index.trust } else { 0.0 };
+        // Every section has some probability, even for a question about nothing here.
+        let is_related = score > 0.0 || raw_likeness >= FOLLOWING;
+        let learned = if learns && is_related { LEARNED * index.trust } else { 0.0 };
         let score = (1.0 - learned) * score + learned * probability;
         let (coverage, words) = (coverage[piece], words[piece]);
         let (named, follows) = (named[piece], false);

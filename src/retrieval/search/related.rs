@@ -10,7 +10,7 @@ use crate::retrieval::{Chunk, Passage, Query, Subject};
 const CLOSE: f64 = 0.9;
 
 impl Knowledge {
-    /// Finds the passages of the subject's document that share a word with the question, best first. They need not cover it.
+    /// Finds the passages of the subject's document that share a word with the question or list a similar one, best first. They need not cover it.
     pub fn find_in_document(&self, folders: &[String], query: &Query, subject: &Subject) -> Vec<Passage> {
         let find = |view: &View| {
             let chunks = view.index.chunks();

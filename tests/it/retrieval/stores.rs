@@ -74,6 +74,23 @@ impl Shop {
     }
 }
 
+#[tokio::test]
+async fn unchanged_documents_are_not_indexed_again() {
+    let shop = Shop::open(By::Words, &[("EMBED", "off".to_owned())]).await;
+    shop.write("delivery.md", "# Delivery\n\nThe courier takes the parcel to another town in three days.\n");
+    shop.write("returns/sua.md", "# Sửa chữa\n\nMáy hỏng được sửa trong tuần.\n");
+    let vocabulary = |folder: &str| shop.knowledge.vocabulary(&[folder.to_owned()]);
+    shop.index().await;
+    let (delivery, returns) = (vocabulary(""), vocabulary("returns"));
+    shop.write("delivery.md", "# Delivery\n\nThe courier takes the parcel to another town in two days.\n");
+    shop.index().await;
+    assert!(!Arc::ptr_eq(&delivery, &vocabulary("")));
+    assert!(Arc::ptr_eq(&returns, &vocabulary("returns")));
+    let rules = SearchRules::from_toml("stop = [\"the\"]").unwrap();
+    shop.knowledge.read(&BTreeSet::from([vec!["returns".to_owned()]]), &rules).unwrap();
+    assert!(!Arc::ptr_eq(&returns, &vocabulary("returns")), "other rules, other index");
+}
+
 async fn suite(shop: &Shop) {
     shop.index().await;
     assert!(shop.ask("", "phí giao hàng", 8).await.passages.is_empty(), "there is nothing yet");

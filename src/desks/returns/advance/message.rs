@@ -47,7 +47,8 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         is_goodbye: utterance.says_goodbye(),
         is_held_back: utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return),
         is_aside: is_aside(utterance),
-        adds_detail: asked == Some(Question::Confirm) && adds_detail(&state.case, utterance),
+        // Of details one after another, every second one counts as a message without an answer: they have to end.
+        adds_detail: asked == Some(Question::Confirm) && !state.case.adds_detail && adds_detail(&state.case, utterance),
         help: help_for(utterance),
         damage_told: state.case.damage_told || utterance.reports(Topic::Damage),
         ..state.case

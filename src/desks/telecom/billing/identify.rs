@@ -50,8 +50,7 @@ impl Telecom {
         }
         let invoice = said.invoice(asked);
         let account = &mut memory.account;
-        // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id, and in a
-        // message that does not speak of devices.
+        // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id.
         let guessed = match (asked, &account.user_id, &account.invoice) {
             (Some(Asked::UserId), None, _) => said.guessed_user_id(),
             // The desk said that the two do not match.

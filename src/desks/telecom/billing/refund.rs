@@ -25,17 +25,25 @@ impl Draft {
     /// Takes what a message says. An amount that cannot be paid is kept, so that the desk can say why.
     fn update(&mut self, parsed: &Parsed, asked: Option<Asked>) {
         let said = &parsed.said;
+        if let Some(offered) = self.offered.take()
+            && asked == Some(Asked::Amount)
+            && (parsed.utterance.affirms() || said.whole)
+        {
+            self.amount = Some(offered);
+        }
         self.invoice = said.invoice(asked).or(self.invoice.take());
         // A number that answers another question of the desk is no amount.
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
-        let amount = said.amount(asked == Some(Asked::Amount) || (parsed.is_brief() && !is_other));
+        // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
+        let takes_numbers = parsed.is_brief() && !is_other && (asked.is_some() || self.amount.is_some() || said.same);
+        let amount = said.amount(asked == Some(Asked::Amount) || takes_numbers);
         match amount {
             SaidAmount::One(amount) => self.amount = Some(amount),
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
             SaidAmount::Unclear => {}
         }
         self.whole = (self.whole || said.whole) && amount == SaidAmount::Unclear;
-        match said.reason {
+        match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
             Some(reason) => self.reason = Some(reason),
             // The customer was asked for the reason and gives an unlisted one.
             None if asked == Some(Asked::Reason) && parsed.explains() => {
@@ -86,7 +94,7 @@ impl Telecom {
             return Ok(String::new());
         }
         let before = memory.refund.clone().unwrap_or_default();
-        let reason = memory.reason.take();
+        let reason = memory.heard_reason.take().and_then(|heard| heard.at(turn.number()));
         let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;
@@ -160,11 +168,22 @@ impl Telecom {
             memory.refund = None;
             return self.say_already_open(turn, case, memory).await;
         }
-        let Some(amount) = draft.amount.or(draft.whole.then_some(invoice.amount)) else {
-            return self.ask(turn, Asked::Amount, noted, memory).await;
+        let left = account.left_of(&invoice);
+        let Some(amount) = draft.amount else {
+            if std::mem::take(&mut draft.whole) && left.minor > 0 {
+                let offered = Money::new(left.minor.min(CLAIM_MAX.minor), left.currency);
+                draft.offered = Some(offered);
+                let values = [("invoice", invoice.number.as_str()), ("amount", &self.money(turn, offered))];
+                let text = self.text(turn, Text::ConfirmWhole, &values)?;
+                return self.ask_in_words(turn, &text, Asked::Amount, memory).await;
+            }
+            return match left.minor {
+                0 => self.say_above_invoice(turn, &invoice.number, left, memory).await,
+                _ => self.ask(turn, Asked::Amount, noted, memory).await,
+            };
         };
-        if amount.minor > invoice.amount.minor {
-            return self.say_above_invoice(turn, &invoice.number, invoice.amount, memory).await;
+        if amount.minor > left.minor {
+            return self.say_above_invoice(turn, &invoice.number, left, memory).await;
         }
         let Some(reason) = draft.reason else { return self.ask(turn, Asked::Reason, noted, memory).await };
         let claim = RefundClaim::new(invoice.number.clone(), reason, amount, draft.description.clone());

@@ -33,19 +33,19 @@ export class Returns {
     clearTimeout(this.#timer);
   }
 
-  /** Reads again after a change of the conversation, if its desk handles returns. */
+  /** Reads again after a change of the conversation. */
   refresh() {
-    if (!document.hidden && this.#known?.takes_returns !== false) return this.read();
+    if (!document.hidden) return this.read();
   }
 
-  /** Reads again. A call during a request starts another one after it. */
+  /** Reads again, if the desk handles returns. A call during a request starts another one after it. */
   read() {
     this.#waited = 0;
     return this.#read();
   }
 
   #read = oneAtATime(async () => {
-    if (this.#closed) return;
+    if (this.#closed || this.#known?.takes_returns === false) return;
     // After a failure, the next change reads again.
     const known = await ask("GET", this.#path).catch(() => undefined);
     if (known && !this.#closed) this.#take(known);

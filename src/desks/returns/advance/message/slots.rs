@@ -18,7 +18,11 @@ pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option
     match utterance.order() {
         // "VAT number IT01234567890" belongs to the request that the desk asks about.
         Some(found)
-            if asked == Some(Question::Confirm) && is_request(state) && found.confidence != Confidence::Named => {}
+            if asked == Some(Question::Confirm)
+                && is_request(state)
+                && found.confidence == Confidence::Bare
+                && utterance.answer_to_ticket.is_none()
+                && !utterance.only_answers() => {}
         Some(found) if names_another_order(state, utterance) => {
             state.forget_order();
             if state.meta.tried.as_ref() == Some(&found.number) && !state.meta.contact_fits {
