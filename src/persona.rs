@@ -9,13 +9,16 @@ use serde::Deserialize;
 
 use crate::domain::Language;
 
+mod error;
 mod file;
 mod prompts;
+mod read;
 mod rules;
 pub mod texts;
 pub mod watch;
 
-pub use prompts::{PromptError, PromptErrors, Prompts};
+pub use error::{PromptError, PromptErrors};
+pub use prompts::Prompts;
 pub use texts::cut_at_sentence;
 
 /// How a desk picks its next step.

@@ -1,60 +1,18 @@
 //! Loads all files under `prompts/` at once, so that an invalid file is found at the start.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
 use super::file::Spoken;
+use super::read::{parse_personas, read, read_folder, same_folder};
 use super::rules::{LANGUAGES, languages_in, overlay};
-use super::{Persona, file};
+use super::{Persona, PromptError, PromptErrors, file};
 use crate::config::{PromptConfig, ShopConfig};
 use crate::domain::Language;
 use crate::domain::language::with_fallbacks;
-use crate::domain::text::clean;
-
-/// An invalid file under `prompts/`, with the place and a hint how to fix it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PromptError {
-    pub file: String,
-    pub line: Option<usize>,
-    pub hint: String,
-}
-
-impl fmt::Display for PromptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.hint),
-            None => write!(f, "{}: {}", self.file, self.hint),
-        }
-    }
-}
-
-impl std::error::Error for PromptError {}
-
-/// All errors that were found, at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PromptErrors {
-    pub first: PromptError,
-    pub others: Vec<PromptError>,
-}
-
-impl fmt::Display for PromptErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.first.fmt(f)
-    }
-}
-
-impl std::error::Error for PromptErrors {}
-
-impl From<PromptError> for PromptErrors {
-    fn from(first: PromptError) -> Self {
-        Self { first, others: Vec::new() }
-    }
-}
 
 /// The personas of a shop, and the other files by their path below the folder (`texts/retail.vi.toml`).
 #[derive(Clone, Debug)]
@@ -249,8 +207,8 @@ impl Prompts {
         self.toml_with(name, |content| toml::from_str(content))
     }
 
-    /// Returns the files with texts for a language: its own, as `name` spells it, then those of the languages that it falls back to.
-    /// Without any, its own, which is missing.
+    /// Returns the files with texts for a language, nearest first: the language's file (`name` spells it), then those of its
+    /// fallbacks. If none exists, the language's file, for the error.
     pub fn files_for(&self, language: Language, name: impl Fn(Language) -> String) -> Vec<String> {
         let chain = with_fallbacks(language, &languages_in(self.content(LANGUAGES)));
         let mut files: Vec<String> = chain.into_iter().map(&name).collect();
@@ -282,69 +240,6 @@ impl Prompts {
             }
             _ => PromptError { file: self.folder.join(name).display().to_string(), line, hint },
         }
-    }
-}
-
-/// Parses the files at the top of the folder. The errors name every invalid one.
-fn parse_personas(
-    folder: &Path,
-    files: &BTreeMap<String, String>,
-    spoken: &Spoken<'_>,
-) -> Result<BTreeMap<String, Arc<Persona>>, PromptErrors> {
-    let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
-    for (name, content) in files {
-        if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
-            let shown = folder.join(name).display().to_string();
-            match file::parse(&shown, id, content, spoken) {
-                Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
-                Err(error) => errors.push(error),
-            }
-        }
-    }
-    let mut errors = errors.into_iter();
-    match errors.next() {
-        Some(first) => Err(PromptErrors { first, others: errors.collect() }),
-        None => Ok(personas),
-    }
-}
-
-fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) -> Result<(), PromptError> {
-    let unreadable = |path: &Path, error: std::io::Error| PromptError {
-        file: path.display().to_string(),
-        line: None,
-        hint: format!("cannot read the file ({error}): start frontdesk in the folder that contains prompts/"),
-    };
-    for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
-        let path = entry.map_err(|error| unreadable(folder, error))?.path();
-        let hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
-        if hidden {
-            continue;
-        }
-        if path.is_dir() {
-            read_folder(root, &path, files)?;
-        } else if path.extension().is_some_and(|extension| ["md", "toml", "tsv"].map(OsStr::new).contains(&extension)) {
-            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
-            files.insert(name, read(&path)?);
-        }
-    }
-    Ok(())
-}
-
-fn read(path: &Path) -> Result<String, PromptError> {
-    let error = |hint: String| PromptError { file: path.display().to_string(), line: None, hint };
-    let bytes = std::fs::read(path).map_err(|cause| error(format!("cannot read the file: {cause}")))?;
-    let text = String::from_utf8(bytes).map_err(|cause| {
-        let good = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        PromptError { line: Some(line), ..error("the file is not UTF-8: save it as UTF-8".to_owned()) }
-    })?;
-    Ok(clean(&text).into_owned())
-}
-
-fn same_folder(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => a == b,
     }
 }
 

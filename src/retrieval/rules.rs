@@ -21,7 +21,7 @@ pub struct SearchRules {
     /// The languages of the shop, the main one first.
     pub(super) languages: Vec<LanguageProfile>,
     pub(super) columns: Vec<Column>,
-    /// The files that they were read from, which tell whether they changed.
+    /// The text of the files that they were read from. Rules with equal texts are equal.
     pub(super) source: Arc<str>,
 }
 

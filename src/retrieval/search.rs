@@ -4,32 +4,33 @@
 //! ([`Threshold`]). One of them suffices for an answer: a paraphrase shares no words with the page, and a model number is not
 //! similar to anything.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use arc_swap::ArcSwap;
-use chrono::Utc;
 use serde::Serialize;
 use tokio::time::timeout;
-use tracing::{debug, warn};
 
 use super::calibration::Calibration;
-use super::hybrid::{self, FETCH, Lists, Near, Threshold};
+use super::hybrid::FETCH;
 use super::lexical::FEW_WORDS;
-use super::library::collection_name;
-use super::sync::{Progress, SyncError, SyncReport, Target, sync};
-use super::{
-    Chunk, LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules, Shelf, Subject, in_one_language,
-};
+use super::{Library, Passage, Query, Report, RetrievalError, SearchRules, Subject};
 use crate::config::{KnowledgeConfig, SearchConfig, ShopConfig};
 use crate::domain::{TenantId, Vocabulary};
-use crate::providers::embedding::{Embedder, EmbeddingError};
-use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex, cosine};
+use crate::providers::embedding::Embedder;
+use crate::providers::vector::VectorIndex;
 
+mod meaning;
 mod overview;
 mod related;
+mod update;
+mod view;
 
+use meaning::Blind;
 pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
+use view::Shelves;
+pub(super) use view::View;
+pub use view::vocabulary;
 
 /// The documents of one shop, with their search.
 pub struct Knowledge {
@@ -44,27 +45,6 @@ pub struct Knowledge {
     last_sync: Mutex<Option<LastSync>>,
     /// Why the last search by meaning failed.
     complaint: Mutex<String>,
-}
-
-/// The documents that were read. Replaced as a whole when a file changes.
-#[derive(Default)]
-struct Shelves {
-    library: Arc<Library>,
-    /// The view of personas with these folders.
-    views: BTreeMap<Vec<String>, Arc<LazyView>>,
-    /// The files of the rules that the views were indexed with.
-    rules: Arc<str>,
-}
-
-/// A view, indexed at the first question, or by [`Knowledge::index_all`].
-type LazyView = LazyLock<View, Box<dyn FnOnce() -> View + Send>>;
-
-pub(super) struct View {
-    pub(super) index: LexicalIndex,
-    /// The index of each chunk by its id.
-    pub(super) places: HashMap<String, usize>,
-    vocabulary: Arc<Vocabulary>,
-    collections: Vec<Collection>,
 }
 
 /// The result of a search by words in some folders.
@@ -97,17 +77,6 @@ pub struct Found {
     pub similarity: Option<f64>,
     /// The question's vector, for further searches.
     pub question: Option<Vec<f32>>,
-}
-
-/// Why a question was not searched by meaning.
-#[derive(Debug, thiserror::Error)]
-enum Blind {
-    #[error(transparent)]
-    Embedding(#[from] EmbeddingError),
-    #[error(transparent)]
-    Vectors(#[from] VectorError),
-    #[error("the search took too long")]
-    Late,
 }
 
 impl Knowledge {
@@ -265,196 +234,5 @@ impl Knowledge {
     /// Whether the question has no meaningful word at all.
     pub fn names_nothing(&self, folders: &[String], query: &Query) -> bool {
         self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 0).unwrap_or(true)
-    }
-
-    /// Logs why search by meaning fails: as a warning the first time, then as debug output.
-    fn complain(&self, cause: &Blind) {
-        if matches!(cause, Blind::Embedding(EmbeddingError::Off)) {
-            return;
-        }
-        let cause = cause.to_string();
-        let mut complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
-        if *complaint == cause {
-            debug!(error = %cause, "Still searching only by words");
-        } else {
-            warn!(error = %cause, "Searching only by words");
-            *complaint = cause;
-        }
-    }
-
-    async fn question(&self, text: &str) -> Result<Vec<f32>, Blind> {
-        Ok(self.embedder.query(text).await?)
-    }
-
-    /// Merges the two lists.
-    fn found(&self, view: &View, query: &Query, words: &[(usize, f64)], meaning: &Meaning, nothing: Found) -> Found {
-        let Meaning { nearest, others, similarity } = meaning;
-        let unrelated = self.calibrated(view, Calibration::unrelated).into_iter().fold(0.0, f64::max);
-        let chunks = view.index.chunks();
-        let lists = Lists { words, near: nearest, others, unrelated };
-        let score = |place: usize| similarity.get(&place).copied().unwrap_or_default().clamp(0.0, 1.0);
-        let passage = |place: usize| chunks[place].passage(query.language, score(place));
-        let mut places = hybrid::order(chunks, &lists);
-        view.index.keep_own_language(&mut places, query.language, |place| *place);
-        let mut passages = places.into_iter().take(query.limit).map(passage).collect();
-        in_one_language(&mut passages, query.language);
-        Found { passages, by: By::WordsAndMeaning, similarity: Some(meaning.mean(query)), ..nothing }
-    }
-
-    /// Whether no chunk is similar enough.
-    fn lacks(&self, view: &View, query: &Query, meaning: &Meaning) -> bool {
-        let proposed = self.calibrated(view, |calibration| calibration.threshold);
-        Threshold::of(&self.config, self.embedder.model(), proposed).lacks(&meaning.nearest, query.limit)
-    }
-
-    /// Returns a value from the calibration of each collection of the view.
-    fn calibrated(&self, view: &View, what: impl Fn(&Calibration) -> f64) -> Vec<f64> {
-        let calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = view.collections.iter().filter_map(|collection| calibrations.get(&collection.name));
-        own.map(what).collect()
-    }
-
-    /// Finds the chunks nearest to the question, and the cosines of all candidates. Returns `None` without vectors of these
-    /// documents.
-    async fn near(
-        &self,
-        view: &View,
-        query: &Query,
-        question: &[f32],
-        words: &[(usize, f64)],
-    ) -> Result<Option<Meaning>, Blind> {
-        let mut nearest: Vec<Near> = Vec::new();
-        for collection in &view.collections {
-            let hits = self.vectors.query(collection, question, FETCH, &Labels::new()).await?;
-            // A removed chunk may still have a vector.
-            nearest.extend(hits.into_iter().filter_map(|hit| {
-                let chunk = *view.places.get(&hit.id)?;
-                let is_wanted = !query.pages_only || view.index.chunks()[chunk].product.is_none();
-                is_wanted.then_some(Near { chunk, similarity: hit.similarity, vector: hit.vector })
-            }));
-        }
-        if nearest.is_empty() {
-            return Ok(None);
-        }
-        nearest.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-        nearest.truncate(FETCH);
-        let mut similarity: HashMap<usize, f64> =
-            nearest.iter().map(|near| (near.chunk, f64::from(near.similarity))).collect();
-        let mut others = HashMap::new();
-        let missing: Vec<String> = words
-            .iter()
-            .filter(|(place, _)| !similarity.contains_key(place))
-            .map(|(place, _)| view.index.chunks()[*place].id())
-            .collect();
-        for collection in view.collections.iter().filter(|_| !missing.is_empty()) {
-            for (id, vector) in self.vectors.vectors(collection, &missing).await? {
-                if let Some(place) = view.places.get(&id) {
-                    similarity.insert(*place, cosine(question, &vector));
-                    others.insert(*place, vector);
-                }
-            }
-        }
-        Ok(Some(Meaning { nearest, others, similarity }))
-    }
-
-    fn collection(&self, folder: &str) -> Collection {
-        let name = collection_name(&self.knowledge.collection, folder);
-        Collection { tenant: self.tenant.clone(), name }
-    }
-
-    /// Updates the vectors to the documents that were read.
-    ///
-    /// # Errors
-    /// See [`sync`]. Batches that were stored stay stored.
-    pub async fn sync(&self) -> Result<Vec<SyncReport>, SyncError> {
-        let reports = self.sync_shelves().await;
-        *self.last_sync.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastSync::of(Utc::now(), &reports));
-        reports
-    }
-
-    async fn sync_shelves(&self) -> Result<Vec<SyncReport>, SyncError> {
-        let shelves = self.shelves.load_full();
-        let mut reports = Vec::new();
-        for (folder, shelf) in &shelves.library.shelves {
-            let collection = self.collection(folder);
-            let target = Target {
-                index: self.vectors.as_ref(),
-                embedder: &self.embedder,
-                collection: &collection,
-                batch: self.config.batch,
-            };
-            reports.push(sync(&target, shelf, &|_: Progress| {}).await?);
-            self.calibrate(collection, shelf).await?;
-        }
-        Ok(reports)
-    }
-
-    /// Calibrates with the existing vectors and adds none, for a process next to the server that maintains them.
-    ///
-    /// # Errors
-    /// The index does not answer.
-    pub async fn look_at_vectors(&self) -> Result<(), VectorError> {
-        let shelves = self.shelves.load_full();
-        for (folder, shelf) in &shelves.library.shelves {
-            self.calibrate(self.collection(folder), shelf).await?;
-        }
-        Ok(())
-    }
-
-    async fn calibrate(&self, collection: Collection, shelf: &Shelf) -> Result<(), VectorError> {
-        let calibration = Calibration::of(self.vectors.as_ref(), &collection, shelf).await?;
-        let mut calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
-        match calibration {
-            Some(calibration) => calibrations.insert(collection.name, calibration),
-            None => calibrations.remove(&collection.name),
-        };
-        Ok(())
-    }
-}
-
-/// Returns the vocabulary of these chunks.
-pub fn vocabulary(chunks: &[Arc<Chunk>]) -> Vocabulary {
-    let mut vocabulary = Vocabulary::default();
-    for chunk in chunks {
-        if chunk.product.is_some() {
-            vocabulary.add_goods(&chunk.title, chunk.searched.as_deref().unwrap_or(&chunk.text));
-        } else {
-            for text in [&chunk.title, &chunk.section(), &chunk.text] {
-                vocabulary.add_page(text);
-            }
-        }
-    }
-    vocabulary
-}
-
-/// The result of a search by meaning.
-struct Meaning {
-    nearest: Vec<Near>,
-    /// The vectors of candidates that only the search by words found.
-    others: HashMap<usize, Vec<f32>>,
-    /// The cosine of every candidate.
-    similarity: HashMap<usize, f64>,
-}
-
-impl Meaning {
-    fn mean(&self, query: &Query) -> f64 {
-        hybrid::mean_similarity(&self.nearest, query.limit)
-    }
-}
-
-impl View {
-    fn index(shelf: Shelf, rules: &SearchRules, collections: Vec<Collection>) -> Self {
-        let index = LexicalIndex::build(shelf, rules);
-        let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
-        let vocabulary = Arc::new(vocabulary(index.chunks()));
-        Self { index, places, vocabulary, collections }
-    }
-
-    fn passages_by_words(&self, words: &[(usize, f64)], query: &Query) -> Vec<Passage> {
-        let chunks = self.index.chunks();
-        let passages = words.iter().map(|(place, score)| chunks[*place].passage(query.language, *score));
-        let mut passages = passages.take(query.limit).collect();
-        in_one_language(&mut passages, query.language);
-        passages
     }
 }

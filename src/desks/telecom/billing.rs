@@ -293,7 +293,9 @@ fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
         _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None).is_none() && !parsed.said.claims(),
     };
     let other = [Topic::Invoices, Topic::Subscription, Topic::CaseStatus, Topic::Policy, Topic::OutOfScope];
-    let asks_more = utterance.text.trim_end().ends_with('?') || parsed.said.same || other.iter().any(|topic| utterance.asks(*topic));
+    let asks_more = utterance.text.trim_end().ends_with('?')
+        || parsed.said.same
+        || other.iter().any(|topic| utterance.asks(*topic));
     let is_correction = corrects && !asks_more && memory.open_wish().is_none() && memory.billing_case_id.is_some();
     // "Yes, that's right" takes what the desk offers.
     let confirms = utterance.affirms() && memory.offers();

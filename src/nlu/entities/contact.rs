@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::order_number::{candidates, is_day as is_day_in_a_row};
+use super::candidate::{candidates, is_day as is_day_in_a_row};
 use super::phone::{grouped, is_phone, without_grouped};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::identity::Contact;

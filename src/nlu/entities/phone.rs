@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::order_number::groups;
+use super::candidate::groups;
 use crate::domain::identity::Phone;
 use crate::domain::text::constant_regex;
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::{RmaNumber, TicketNumber};
-use crate::nlu::entities::order_number::{Candidate, candidates};
+use crate::nlu::entities::candidate::{Candidate, candidates};
 
 /// Replaces an order number. The rule file lists it among the goods; no customer types it.
 pub(super) const ORDER: &str = "order0";

@@ -80,8 +80,7 @@ fn description(parsed: &Parsed) -> String {
 }
 
 impl Telecom {
-    /// Takes what the message says about the account and about a refund. Returns what it said besides the answer to the desk's
-    /// question, in words.
+    /// Takes what the message says about a refund. Returns the details besides the answer to the desk's question, in words.
     pub(super) fn take_details(
         &self,
         turn: &Turn,

@@ -27,7 +27,7 @@ impl Reader<'_> {
     pub(super) fn currency_before(&self, at: usize) -> Option<Found> {
         let (unit, end) = self.lexicon.unit(self.tokens, at)?;
         let Unit::Currency(name) = unit else { return None };
-        // A sign, the currency's code, or a name that stands there; "đồng 5" is no amount.
+        // A sign, the currency's code, or a name that precedes amounts; "đồng 5" is no amount.
         let sign = self.kind(at) == Some(&Kind::Mark)
             || self.word(at).is_some_and(|word| word == name || word.ends_with('$'))
             || self.lexicon.is(Role::BeforeAmount, self.tokens, at).is_some();

@@ -12,6 +12,9 @@ use crate::domain::returns::Cause;
 use crate::nlu::entities::Confidence;
 use crate::nlu::entities::Found;
 
+mod requests;
+mod tickets;
+
 fn says(text: &str) -> Utterance {
     Utterance { text: text.to_owned(), ..Utterance::default() }
 }
@@ -36,18 +39,6 @@ fn contact(text: &str) -> Entities {
 }
 
 /// A return with its RMA.
-fn ticketed() -> State {
-    let state = sample::ticketed(TicketStatus::Created, Mail::Due);
-    State { meta: Meta { last_rma: Some(sample::rma()), ..Meta::default() }, ..state }
-}
-
-/// The same after the mail failed, with the question about it.
-fn mail_failed() -> State {
-    let failed = Mail::Settled(EmailStatus::Failed);
-    let state = sample::ticketed(TicketStatus::Created, failed);
-    sample::after(Question::MailFailed, State { meta: ticketed().meta, ..state })
-}
-
 #[test]
 fn no_after_cancelled_yes_takes_it_back() {
     let agreed = sample::agreed(Action::Return);
@@ -57,15 +48,6 @@ fn no_after_cancelled_yes_takes_it_back() {
     assert_eq!(route(&next_state(asked, Event::Said(no()))), Step::Finish(Ending::Declined));
     let next = next_state(agreed, Event::Said(says("hello?")));
     assert_eq!(route(&next), Step::Run(Worker::ProcessReturn), "only a no interrupts");
-}
-
-#[test]
-fn never_mind_after_the_ticket_cancels_nothing() {
-    let never_mind = || Event::Said(Utterance { answer: Some(Answer::Cancel), ..says("never mind") });
-    let next = next_state(ticketed(), never_mind());
-    assert_eq!(next.ticket(), ticketed().ticket());
-    assert_eq!(route(&next), Step::Run(Worker::SendEmail));
-    assert_eq!(route(&next_state(sample::agreed(Action::Return), never_mind())), Step::Finish(Ending::Declined));
 }
 
 #[test]
@@ -110,40 +92,6 @@ fn named_items_are_confirmed_before_a_partial_return() {
         let whole = next_state(all.clone(), yes(text));
         assert_eq!((route(&whole), whole.lines()), (Step::Run(Worker::ProcessReturn), Some(&vec![1, 2])), "{text}");
     }
-}
-
-#[test]
-fn damage_is_escalated_during_mail_questions_and_duplicates() {
-    let shattered = || {
-        let utterance = Utterance { intent: Some(Intent::Return), ..says("they arrived shattered") };
-        utterance.with(Act::Report(Topic::Damage))
-    };
-    let mail = mail_failed();
-    let next = next_state(mail.clone(), Event::Said(shattered()));
-    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::DamageLater)));
-
-    let ticket = ActionTicket { id: sample::rma().to_string(), status: TicketStatus::Duplicate };
-    let found = next_state(sample::found(Intent::Return), Event::AskedBefore(ticket.clone()));
-    assert_eq!((found.handoff.reason(), found.meta.last_rma.as_ref()), (None, Some(&sample::rma())));
-    let later = Utterance { intent: None, ..shattered() };
-    let over = State { phase: Phase::Over, ..found };
-    assert_eq!(next_state(over, Event::Said(later)).handoff.reason(), Some(HandoffReason::DamageLater));
-
-    let report = Event::Said(Utterance { entities: order("77893"), ..shattered() });
-    let at_once = State { stage: sample::found(Intent::Return).stage, ..next_state(State::default(), report) };
-    let next = next_state(at_once, Event::AskedBefore(ticket));
-    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::DamageLater)));
-}
-
-#[test]
-fn another_order_ends_the_failed_mail_question() {
-    let mail = mail_failed();
-    let other = Utterance { entities: order("77894"), intent: Some(Intent::OrderStatus), ..says("where is 77894?") };
-    let next = next_state(mail.clone(), Event::Said(other));
-    assert_eq!((route(&next), next.meta.flow), (Step::Run(Worker::LookUpOrder), 1));
-    assert_eq!(next.meta.last_rma, Some(sample::rma()));
-    let same = Utterance { entities: order("77893"), answer: Some(Answer::Again), ..says("again, for 77893") };
-    assert_eq!(route(&next_state(mail, Event::Said(same))), Step::Run(Worker::SendEmail));
 }
 
 #[test]
@@ -242,15 +190,6 @@ fn bare_number_as_contact_is_a_phone() {
 }
 
 #[test]
-fn calling_off_a_ticket_ends_the_flow() {
-    let over = State { phase: Phase::Over, ..ticketed() };
-    let said = Utterance { answer: Some(Answer::Cancel), intent: Some(Intent::Return), ..says("forget my return") };
-    assert_eq!(route(&next_state(over.clone(), Event::Said(said.clone()))), Step::Finish(Ending::Other));
-    let cancel = said.with(Act::Request(Topic::Cancellation));
-    assert_eq!(route(&next_state(over, Event::Said(cancel))), Step::Run(Worker::CheckPolicy), "of the same order");
-}
-
-#[test]
 fn some_pieces_are_confirmed_or_need_a_person() {
     let mut order = sample::order();
     order.items[0].quantity = 2;
@@ -307,16 +246,6 @@ fn argument_after_a_refusal_does_not_reopen_it() {
 }
 
 #[test]
-fn unanswered_question_leads_to_a_person() {
-    let mut state = sample::wants(Intent::Return);
-    for said in ["hm", "what now", "hello"] {
-        assert_eq!(route(&state), Step::Ask(Question::OrderNumber), "{said}");
-        state = next_state(next_state(state, Event::Asked(Question::OrderNumber)), Event::Said(says(said)));
-    }
-    assert_eq!((route(&state), state.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::GaveUp)));
-}
-
-#[test]
 fn contact_after_misses_retries_the_tried_number() {
     let mut missed = next_state(sample::named(Intent::Return), Event::OrderNotFound);
     for question in [Question::NotFound, Question::OrderNumber] {
@@ -328,49 +257,6 @@ fn contact_after_misses_retries_the_tried_number() {
 }
 
 /// A request with its order, after the question whether to open a ticket.
-fn request_asked(intent: Intent) -> State {
-    sample::after(Question::Confirm, sample::found(intent))
-}
-
-#[test]
-fn open_it_agrees_to_no_return() {
-    let open_it = || Event::Said(Utterance { answer_to_ticket: Some(Answer::Yes), ..says("open it") });
-    let next = next_state(request_asked(Intent::Exchange), open_it());
-    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::Request)));
-    let asked = sample::after(Question::Confirm, sample::chosen(Action::Return));
-    assert_eq!(route(&next_state(asked, open_it())), Step::Ask(Question::Confirm));
-}
-
-#[test]
-fn return_verb_switches_an_exchange_to_a_return() {
-    let yes = |text: &str| Utterance {
-        intent: Some(Intent::Return),
-        answer: Some(Answer::Yes),
-        answer_to_ticket: Some(Answer::Yes),
-        ..says(text)
-    };
-    let reason = next_state(request_asked(Intent::Exchange), Event::Said(yes("yes, they are too small")));
-    assert_eq!((route(&reason), reason.case.intent), (Step::Run(Worker::Escalate), Some(Intent::Exchange)));
-    let verb = yes("yes, return it").with(Act::Mention(Topic::Return));
-    let switched = next_state(request_asked(Intent::Exchange), Event::Said(verb.clone()));
-    assert_eq!((route(&switched), switched.case.intent), (Step::Run(Worker::CheckPolicy), Some(Intent::Return)));
-    let mistake = next_state(request_asked(Intent::WrongItem), Event::Said(verb));
-    assert_eq!(mistake.handoff.reason(), Some(HandoffReason::Request), "the person decides about the money");
-}
-
-#[test]
-fn changed_amount_is_asked_about_again() {
-    let amount = sample::refund();
-    let amount = crate::domain::commerce::Money::new(amount.minor + 100, amount.currency);
-    let mut agreed = sample::agreed(Action::Return);
-    agreed.case.last_question = Some(Question::Confirm);
-    agreed.case.repeats = 1;
-    let next = next_state(agreed, Event::OtherAmount(amount));
-    assert_eq!((route(&next), next.is_agreed()), (Step::Ask(Question::Confirm), false));
-    assert_eq!(next.subject().and_then(|subject| subject.refund), Some(amount));
-    assert_eq!(next.case.repetitions(Question::Confirm), 0, "the new question describes what a yes does");
-}
-
 #[test]
 fn other_wish_or_items_restart_the_repetitions() {
     let repeated = || {
