@@ -133,8 +133,17 @@ impl Retail {
         let is_look_up = likely == Some(Guessed::Warranty);
         // "The invoice is HD00123" answers with a wrong number.
         let names_number = !understood.utterance.entities.serials.is_empty();
+        // A fault that is reported after a record is one of that product.
+        let is_fault = memory.current == Some(Current::Record) && !is_look_up && understood.utterance.complains();
         if asks_for_serial && is_look_up && understood.utterance.points_back() {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
+        } else if asks_for_serial && is_fault {
+            let search = self.search(turn, &understood.utterance.text, true);
+            self.answer_first(turn, understood, &guess, &search, true, memory);
+            if understood.intent() == Intent::Warranty {
+                incoming.utterance.entities.serials.extend(last_serial(&turn.history));
+                return About { is_record: true, ..About::default() };
+            }
         } else if (asks_for_serial || is_unclear) && !(incoming.waiting_for_serial && names_number) {
             let is_aside = incoming.waiting_for_serial || memory.current == Some(Current::Page);
             let search = self.search(turn, &understood.utterance.text, pages_only);

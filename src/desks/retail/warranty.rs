@@ -25,6 +25,8 @@ use crate::retrieval::Subject;
 const CANDIDATES: usize = 10;
 /// Serial numbers that are tried for a message that may write one in groups.
 const JOINED: usize = 3;
+/// A message of at most so many words may be an attempt to give a serial number.
+const FEW_WORDS: usize = 4;
 
 /// `metadata.warranty_meta`
 #[derive(Serialize)]
@@ -67,6 +69,13 @@ pub(super) fn is_waiting(history: &[Message], texts: &ByLanguage<Replies<Text>>)
             prompts.iter().copied().flatten().any(|prompt| last.text.starts_with(opening(prompt)))
         }),
     }
+}
+
+/// Whether a message without a serial number may have meant to give one: it has a number, or it is short. "Ok" and "wait a moment" are
+/// none, and neither is a sentence about other things.
+fn is_attempt(utterance: &Utterance) -> bool {
+    let has_number = utterance.entities.serials.iter().any(|serial| serial.likeness() >= Likeness::Number);
+    !utterance.stalls() && (has_number || utterance.text.split_whitespace().count() <= FEW_WORDS)
 }
 
 /// Returns the words that identify a prompt: up to the word "serial", else the first six.
@@ -132,8 +141,7 @@ impl Retail {
     }
 
     async fn ask_for_serial(&self, turn: &mut Turn, incoming: &Incoming) -> Result<(), DeskError> {
-        // "Ok" and "wait a moment" are not attempts, so they are not called invalid.
-        if incoming.waiting_for_serial && !incoming.utterance.stalls() {
+        if incoming.waiting_for_serial && is_attempt(&incoming.utterance) {
             self.prompt(turn, kind::WARRANTY_PROMPT_INVALID, Text::WarrantyPromptInvalid).await
         } else if incoming.utterance.complains() {
             self.prompt(turn, kind::WARRANTY_PROMPT, Text::WarrantyPromptSorry).await

@@ -31,6 +31,17 @@ async fn after_the_answer_it_waits_no_more() {
 }
 
 #[tokio::test]
+async fn fault_after_a_record_asks_no_serial() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in ["bàn phím bị liệt mấy nút rồi em", "máy bị lỗi, mai em mang qua kịp không"] {
+        let mut chat = waiting(&shop).await;
+        chat.say("FUT-2099").await;
+        let kinds = chat.say(text).await.kinds();
+        assert!(!kinds.contains(&"warranty_prompt".to_owned()), "{text}: {kinds:?}");
+    }
+}
+
+#[tokio::test]
 async fn message_without_serial_keeps_the_desk_waiting() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = waiting(&shop).await;
@@ -44,7 +55,8 @@ async fn message_without_serial_keeps_the_desk_waiting() {
 async fn asking_for_a_moment_is_not_invalid() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = waiting(&shop).await;
-    for text in ["dạ", "ok", "đợi em chút", "wait a sec", "để em tìm cái hộp"] {
+    let long = "hôm qua em đi công tác ở xa nên chưa mở hộp ra coi được";
+    for text in ["dạ", "ok", "đợi em chút", "wait a sec", "để em tìm cái hộp", long] {
         assert_eq!(chat.say(text).await.kinds(), ["warranty_prompt"], "{text}");
     }
     for text in ["hóa đơn số HD00123", "0912 345 678"] {
