@@ -68,7 +68,7 @@ trait FrameSource: Send {
 impl FrameSource for Reader {
     async fn next_frame(&mut self) -> Option<Bytes> {
         Some(match self.next().await? {
-            Item::Event(frame) => frame.sent(|frame| with_id(frame.id, &frame.body)),
+            Item::Event(frame) => frame.encoded(|frame| with_id(frame.id, &frame.body)),
             Item::Reset(id) => with_id(id, RESET),
         })
     }

@@ -4,7 +4,7 @@
 mod accept;
 mod handoff;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,18 +18,17 @@ use tracing::{Instrument, error, info, info_span, warn};
 
 use super::feed::{Feed, Feeds};
 use super::journal::Journal;
-use super::lane::{Handed, Lanes};
+use super::lane::{AcceptedTurn, Lanes, NextTurn};
 use super::reader::{Reader, Source, Start};
-use super::recent::Recent;
+use super::recent::HistoryCache;
 use super::run::{Stops, run};
 use super::{person, recover};
 use crate::config::TurnConfig;
-use crate::desks::{Caller, Shops, SinkClosed, Turn};
-use crate::domain::{
-    ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender,
-};
+use crate::desks::{Shops, SinkClosed, Turn};
+use crate::domain::{ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, Sender};
 use crate::domain::{TenantId, TurnStatus};
 use crate::jobs::JobRunner;
+use crate::store::acceptance::Acceptor;
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
 
@@ -64,17 +63,13 @@ struct Inner {
     jobs: Arc<JobRunner>,
     feeds: Feeds,
     lanes: Lanes,
-    recent: Recent,
-    /// Counts changes to conversations other than by turns.
+    histories: HistoryCache,
+    /// Counts changes that no turn made.
     edits: AtomicU64,
     /// Messages that are not stored yet, in their order.
     proposals: Mutex<VecDeque<Proposal>>,
-    /// Held while messages are stored and their turns queued.
-    accepting: tokio::sync::Mutex<()>,
     /// Accepted turns of all conversations that have not started.
     waiting: AtomicUsize,
-    /// The senders of waiting messages. They are kept in memory only, since a browser's address must not be stored.
-    callers: Mutex<HashMap<MessageId, Caller>>,
     tasks: TaskTracker,
     draining: CancellationToken,
     stop: CancellationToken,
@@ -99,12 +94,10 @@ impl Engine {
             jobs,
             feeds: Feeds::default(),
             lanes: Lanes::default(),
-            recent: Recent::default(),
+            histories: HistoryCache::default(),
             edits: AtomicU64::new(0),
             proposals: Mutex::default(),
-            accepting: tokio::sync::Mutex::default(),
             waiting: AtomicUsize::new(0),
-            callers: Mutex::default(),
             tasks,
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
@@ -176,10 +169,17 @@ impl Engine {
         self.0.lanes.close(conversation).await;
         let deleted = store.delete_conversation(conversation).await;
         self.note_edit();
+        // Whatever the result: a lost connection can hide a successful commit.
+        self.forget_histories();
         if deleted.is_ok() {
             self.announce_deleted(tenant, conversation);
+            self.0.lanes.reopen(conversation);
+        } else {
+            // Its lane has skipped the turns that waited.
+            let acceptor = self.0.store.acceptor().await;
+            self.0.lanes.reopen(conversation);
+            self.look_for_turns(&acceptor, tenant, conversation);
         }
-        self.0.lanes.reopen(conversation);
         deleted
     }
 
@@ -193,11 +193,11 @@ impl Engine {
 
     /// Drops what the engine remembers of messages, because some were deleted.
     pub(super) fn forget_histories(&self) {
-        self.0.recent.clear();
+        self.0.histories.clear();
     }
 
-    /// Counts the changes to conversations other than by turns: handoffs, cancelled turns, deletions. A turn that was
-    /// accepted before such a change reads the store.
+    /// Counts changes that no turn made: handoffs, cancelled turns, decisions, deletions. A turn that was accepted before
+    /// such a change reads the store.
     fn edits(&self) -> u64 {
         self.0.edits.load(Ordering::SeqCst)
     }
@@ -233,7 +233,9 @@ impl Engine {
         for (tenant, conversation, turns) in unfinished {
             let turns = usize::try_from(turns).unwrap_or(usize::MAX);
             self.0.waiting.fetch_add(turns, Ordering::Relaxed);
-            self.enqueue(tenant, conversation, turns, None);
+            if self.0.lanes.add(conversation, turns, None, None) {
+                self.spawn_lane(tenant, conversation);
+            }
         }
         Ok(())
     }
@@ -259,34 +261,43 @@ impl Engine {
         self.0.closing.cancel();
     }
 
-    fn callers<T>(&self, work: impl FnOnce(&mut HashMap<MessageId, Caller>) -> T) -> T {
-        work(&mut self.0.callers.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     fn proposals<T>(&self, work: impl FnOnce(&mut VecDeque<Proposal>) -> T) -> T {
         work(&mut self.0.proposals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds turns, which are counted as waiting already, to their conversation's lane.
-    fn enqueue(&self, tenant: TenantId, conversation: ConversationId, turns: usize, handed: Option<Box<Handed>>) {
-        if self.0.lanes.add(conversation, turns, handed) {
-            let engine = self.clone();
-            self.0.tasks.spawn(async move { engine.run_lane(&tenant, conversation).await });
+    /// Runs the turns of the conversation that are in the store although nobody knows that they were accepted. No message is
+    /// accepted at the same time, since its turn could run twice.
+    fn look_for_turns(&self, _: &Acceptor<'_>, tenant: &TenantId, conversation: ConversationId) {
+        if self.0.lanes.add_unconfirmed(conversation) {
+            self.spawn_lane(tenant.clone(), conversation);
         }
     }
 
+    fn spawn_lane(&self, tenant: TenantId, conversation: ConversationId) {
+        let engine = self.clone();
+        self.0.tasks.spawn(async move { engine.run_lane(&tenant, conversation).await });
+    }
+
     async fn run_lane(&self, tenant: &TenantId, conversation: ConversationId) {
-        while let Some(handed) = self.0.lanes.next(conversation) {
-            self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+        while let Some(next) = self.0.lanes.next(conversation) {
+            if !matches!(next, NextTurn::Unconfirmed) {
+                self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
             // During a shutdown, waiting turns stay queued in the store for the next start. Those of a conversation that
             // is being deleted are deleted with it.
             if self.0.draining.is_cancelled() || self.0.lanes.is_closed(conversation) {
                 continue;
             }
-            let (open, handed) = match handed.map(|handed| *handed) {
-                Some(Handed { open, as_of, feed }) => (Some(open), Some((as_of, feed))),
-                None => (self.claim(tenant, conversation).await, None),
+            let (open, in_memory) = match next {
+                NextTurn::Accepted(accepted) => {
+                    let AcceptedTurn { open, edits_before, feed } = *accepted;
+                    (Some(open), Some((edits_before, feed)))
+                }
+                NextTurn::Stored | NextTurn::Unconfirmed => (self.claim(tenant, conversation).await, None),
             };
+            if open.as_ref().is_some_and(|open| open.conversation.last_turn > open.record.turn) {
+                self.0.lanes.note_later(conversation);
+            }
             match open {
                 Some(open) if open.record.status == TurnStatus::Running => {
                     self.end_interrupted(tenant, &open.message).await;
@@ -301,7 +312,7 @@ impl Engine {
                         status = Empty,
                         otel.status_code = Empty,
                     );
-                    self.run_turn(tenant, open, handed).instrument(span).await;
+                    self.run_turn(tenant, open, in_memory).instrument(span).await;
                 }
                 None => {}
             }
@@ -368,14 +379,15 @@ impl Engine {
         }
     }
 
-    /// Runs the turn. `handed`: the turn comes from memory, as of this count of edits.
-    async fn run_turn(&self, tenant: &TenantId, mut open: OpenTurn, handed: Option<(u64, Arc<Feed>)>) {
+    /// Runs the turn. `in_memory`: the turn was not read from the store; the count of edits before it was accepted, and its
+    /// feed.
+    async fn run_turn(&self, tenant: &TenantId, mut open: OpenTurn, in_memory: Option<(u64, Arc<Feed>)>) {
         let (conversation, number) = (open.conversation.id, open.record.turn);
-        let (jobs, generation) = (self.0.jobs.count_stored(), self.0.recent.generation());
+        let (jobs, generation) = (self.0.jobs.count_stored(), self.0.histories.generation());
         let cancel = self.0.lanes.begin(conversation, number);
         // After the turn can be stopped: an edit is counted first and stops the turn afterwards.
-        let is_current = handed.as_ref().is_some_and(|(as_of, _)| *as_of == self.edits());
-        if handed.is_some() && !is_current {
+        let is_current = in_memory.as_ref().is_some_and(|(edits_before, _)| *edits_before == self.edits());
+        if in_memory.is_some() && !is_current {
             match self.claim(tenant, conversation).await {
                 Some(claimed) if claimed.record.turn == number => open = claimed,
                 // It was deleted.
@@ -385,7 +397,7 @@ impl Engine {
         if open.record.cancel_requested {
             cancel.cancel();
         }
-        let remembered = self.0.recent.take(conversation, number);
+        let remembered = self.0.histories.take(conversation, number);
         let before = match remembered.filter(|_| is_current) {
             Some(history) => Some((Some(open.conversation), history)),
             None => self.read_before(tenant, is_current.then_some(open.conversation), conversation, number).await,
@@ -403,11 +415,11 @@ impl Engine {
         let desk = persona.as_ref().and_then(|persona| shop.find_desk(&persona.desk));
         let persona = persona.unwrap_or_else(|| shop.prompts().default_persona());
         let feed = self.0.feeds.get(conversation);
-        drop(handed);
+        drop(in_memory);
         let broken = CancellationToken::new();
         let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
         let full = sink.full();
-        let caller = self.callers(|callers| callers.remove(&open.message.id)).unwrap_or_default();
+        let caller = self.0.lanes.take_caller(conversation, open.message.id);
         let message = open.message.clone();
         let (by_person, taken) = (message.sender == Sender::Agent, current.status == ConversationStatus::Taken);
         let mut turn = Turn::new(current, open.message, history, persona, caller, Box::new(sink));
@@ -424,7 +436,7 @@ impl Engine {
             run(&mut turn, desk, &shop, &stops, &self.0.jobs).await.map(|_| ())
         };
         match ended {
-            Ok(()) => self.0.recent.keep(conversation, number + 1, generation, turn.into_history(HISTORY_MESSAGES)),
+            Ok(()) => self.0.histories.keep(conversation, number + 1, generation, turn.into_history(HISTORY_MESSAGES)),
             Err(SinkClosed) => self.end_interrupted(tenant, &message).await,
         }
         self.0.jobs.wake_if_stored_since(jobs);
