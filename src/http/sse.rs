@@ -120,7 +120,7 @@ fn with_headers(body: Body) -> Response {
     ([kind, fresh, unbuffered], body).into_response()
 }
 
-/// `keep_alive`: how long the stream may be silent; zero: for ever.
+/// `keep_alive`: the longest silence of the stream; zero means no limit.
 fn frames(
     mut source: impl FrameSource,
     lease: Lease,
