@@ -95,8 +95,9 @@ RETURNING *";
 /// Later than every turn.
 const FAR_FUTURE: TimeDelta = TimeDelta::days(36_500);
 
-/// How long a batch waits for a locked row on PostgreSQL, for example while a customer is erased.
-const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '300ms'";
+/// How long a batch waits for a locked row on PostgreSQL, for example while a customer is erased. Longer than a slow commit of the
+/// journal, which locks the rows of running conversations.
+const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
 
 /// Attempts to count a turn if nothing is found that refused it: on PostgreSQL, the reason may have passed.
 const ATTEMPTS: usize = 3;
@@ -227,7 +228,7 @@ impl TenantStore<'_> {
 }
 
 impl Store {
-    /// Waits until nobody else accepts messages.
+    /// Waits for the right to accept messages.
     pub async fn acceptor(&self) -> Acceptor<'_> {
         Acceptor { store: self, _one_batch: self.accepting.lock().await }
     }

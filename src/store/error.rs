@@ -53,7 +53,7 @@ impl StoreError {
         matches!(self, Self::Unavailable(_) | Self::FileReplaced(_) | Self::FileDamaged(_))
     }
 
-    /// Whether the database serves nobody, so that the next call is likely to fail as well. Rows that other transactions lock
+    /// Whether the database is down, so that the next call is likely to fail as well. Rows that other transactions lock
     /// are no outage.
     pub fn is_outage(&self) -> bool {
         let is_locked = matches!(self, Self::Unavailable(error) if database_error(error).is_some_and(is_locked));

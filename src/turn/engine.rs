@@ -254,8 +254,8 @@ impl Engine {
         work(&mut self.0.proposals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Runs the turns of the conversation that are in the store although nobody knows that they were accepted. No message is
-    /// accepted at the same time, since its turn could run twice.
+    /// Runs stored turns of the conversation whose acceptance was never confirmed. No message is accepted at the same time, since
+    /// its turn could run twice.
     fn look_for_turns(&self, _: &Acceptor<'_>, tenant: &TenantId, conversation: ConversationId) {
         if self.0.lanes.add_unconfirmed(conversation) {
             self.spawn_lane(tenant.clone(), conversation);

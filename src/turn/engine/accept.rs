@@ -176,7 +176,7 @@ impl Engine {
                     self.queue(proposal, decision, is_idle);
                 }
             }
-            // Store each message alone, so that one that is refused or whose conversation is locked fails only its caller.
+            // Store each message alone: a refused message or a locked conversation then fails only its caller.
             Err(cause) if batch.len() > 1 && !cause.is_outage() => {
                 let mut rest = VecDeque::from(batch);
                 while let Some(proposal) = rest.pop_front() {
