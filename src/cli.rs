@@ -47,20 +47,24 @@ enum Command {
     Eval(eval::Args),
     /// Check the configuration, files and services, and print how to fix each problem
     Doctor(doctor::Args),
-    /// Import a list of warranties, all rows or none
+    /// Import a list of warranties, all rows or none. The columns are serial, product_name and warranty_end_date
     UpsertWarranty(upsert_warranty::Args),
     /// Import a list of orders, return policies or goods, all rows or none
-    Import(import::Args),
+    #[command(subcommand)]
+    Import(import::What),
     /// Advance an RMA to its next status, or resolve an escalation
     Rma(rma::Args),
     /// List, approve or reject refund cases
     Refund(refund::Args),
     /// Add, change or list shops that sell over WhatsApp
-    Tenant(tenant::Args),
+    #[command(subcommand)]
+    Tenant(tenant::What),
     /// Export or erase the personal data of one customer
-    Customer(customer::Args),
+    #[command(subcommand)]
+    Customer(customer::What),
     /// Create sample data for trying things out
-    Seed(seed::Args),
+    #[command(subcommand)]
+    Seed(seed::What),
     /// Print the OpenAPI description of the HTTP API
     Openapi,
 }
@@ -107,12 +111,12 @@ async fn run(command: Command) -> ExitCode {
         },
         Command::Serve(args) => with_config(async |config| Box::pin(serve::run(config, &args)).await).await,
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
-        Command::Import(args) => import::run(&args).await,
+        Command::Import(what) => import::run(&what).await,
         Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,
         Command::Refund(args) => with_config(async |config| refund::run(config, &args).await).await,
-        Command::Tenant(args) => with_config(async |config| tenant::run(config, &args).await).await,
-        Command::Customer(args) => with_config(async |config| customer::run(config, &args).await).await,
-        Command::Seed(args) => with_config(async |config| seed::run(config, &args).await).await,
+        Command::Tenant(what) => with_config(async |config| tenant::run(config, &what).await).await,
+        Command::Customer(what) => with_config(async |config| customer::run(config, &what).await).await,
+        Command::Seed(what) => with_config(async |config| seed::run(config, &what).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }
 }

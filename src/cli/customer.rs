@@ -14,6 +14,7 @@ use super::{open_store, store_options};
 use crate::app::personal_files::{PersonalFile, PersonalFiles, remove};
 use crate::config::Config;
 use crate::domain::TenantId;
+use crate::domain::audit::OPERATOR;
 use crate::domain::identity::Email;
 use crate::store::Store;
 use crate::store::personal::erase::{Erased, Erasure};
@@ -22,17 +23,9 @@ use crate::store::personal::person::Named;
 /// How long an erasure waits for running turns, and how often it checks.
 const WAIT: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The actor in the audit log.
-const WHO: &str = "operator";
-
-#[derive(Clone, Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    what: What,
-}
 
 #[derive(Clone, Debug, Subcommand)]
-enum What {
+pub enum What {
     /// Write all data about a customer as JSON
     Export {
         #[command(flatten)]
@@ -56,7 +49,7 @@ enum What {
 }
 
 #[derive(Clone, Debug, clap::Args)]
-struct Customer {
+pub struct Customer {
     #[command(flatten)]
     named: By,
     /// The customer's shop
@@ -86,12 +79,12 @@ impl Customer {
 }
 
 /// Runs the command and prints what it found or erased.
-pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
+pub async fn run(config: Config, what: &What) -> anyhow::Result<()> {
     if store_options(&config).would_create()? {
         bail!("no database at {}: set DATABASE_URL, or run the command in the server's folder", config.store.url);
     }
     let store = open_store(&config).await?.embedding(config.embed.on);
-    match &args.what {
+    match what {
         What::Export { customer, output } => export(&config, &store, customer, output.as_ref()).await,
         What::Erase { customer, dry_run, yes } => erase(&config, &store, customer, *dry_run, *yes).await,
     }
@@ -132,7 +125,7 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
     let person = door.find_person(&named).await?;
     let mut found = files.of_person(&customer.tenant, &person)?;
     if dry_run || !yes {
-        let Erasure::Done(planned) = door.erase_person(&named, WHO, true, Utc::now()).await? else {
+        let Erasure::Done(planned) = door.erase_person(&named, OPERATOR, true, Utc::now()).await? else {
             bail!("the dry run found a running turn, which it does not wait for")
         };
         if planned.is_empty() && found.is_empty() {
@@ -170,7 +163,7 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
 async fn erase_rows(store: &Store, customer: &Customer, named: &Named) -> anyhow::Result<Vec<Erased>> {
     let deadline = tokio::time::Instant::now() + WAIT;
     loop {
-        match store.tenant(&customer.tenant).erase_person(named, WHO, false, Utc::now()).await? {
+        match store.tenant(&customer.tenant).erase_person(named, OPERATOR, false, Utc::now()).await? {
             Erasure::Done(erased) => return Ok(erased),
             Erasure::TurnRuns(id) if tokio::time::Instant::now() > deadline => bail!(
                 "the database was not changed, since a turn of conversation {id} is running: retry when it has ended, or \

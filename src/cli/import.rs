@@ -12,25 +12,20 @@ pub mod catalog;
 pub mod orders;
 pub mod policies;
 
-#[derive(Clone, Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    what: What,
-}
-
 #[derive(Clone, Debug, Subcommand)]
-enum What {
-    /// Import a list of orders, all rows or none
+pub enum What {
+    /// Import a list of orders, all rows or none: CSV with one row per item, or a JSON array of orders if the file's name ends in .json
     Orders(orders::Args),
-    /// Replace the shop's return policies
+    /// Replace the shop's return policies. The columns are name, scope (vip, category or general), category, return_days and refund_days
     Policies(policies::Args),
-    /// Import the goods of a shop that sells over WhatsApp, all rows or none
+    /// Import the goods of a shop that sells over WhatsApp, all rows or none. The columns are item_id, name, category, price (whole shillings) and
+    /// stock, and optionally description, attributes, variants and url
     Catalog(catalog::Args),
 }
 
 /// Runs the command, prints the result or the error, and returns the exit code.
-pub async fn run(args: &Args) -> ExitCode {
-    match &args.what {
+pub async fn run(what: &What) -> ExitCode {
+    match what {
         What::Orders(args) => orders::run(args).await,
         What::Policies(args) => policies::run(args).await,
         What::Catalog(args) => catalog::run(args).await,

@@ -2,15 +2,17 @@
 
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context;
 use serde::Serialize;
 
-use super::output::Report;
-use crate::app::list_file::{Refusals, Refused, VALUE_SHOWN, quoted};
+use super::output::{Report, open};
+use crate::app::list_file::{Refusals, Refused, Table, VALUE_SHOWN, quoted};
 use crate::domain::TenantId;
+use crate::domain::list::Column;
 use crate::store::{Store, StoreOptions};
 
 /// The same default as the server's.
@@ -19,9 +21,12 @@ const DEFAULT_DATABASE_URL: &str = "sqlite://database/frontdesk.db";
 /// How long to wait for the database.
 const STORE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The shop and database that a list is imported into.
+/// A list, and the shop and database that it is imported into.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Destination {
+pub struct ListArgs {
+    /// The list, as CSV in UTF-8
+    #[arg(long, value_name = "PATH")]
+    pub file: PathBuf,
     /// Compare and report without writing anything
     #[arg(long)]
     pub dry_run: bool,
@@ -36,10 +41,10 @@ pub struct Destination {
     pub database_url: String,
 }
 
-impl Destination {
-    /// Creates a destination without `--dry-run`.
-    pub fn new(tenant: TenantId, database_url: impl Into<String>) -> Self {
-        Self { dry_run: false, tenant, database_url: database_url.into() }
+impl ListArgs {
+    /// Creates the arguments without `--dry-run`.
+    pub fn new(file: PathBuf, tenant: TenantId, database_url: impl Into<String>) -> Self {
+        Self { file, dry_run: false, tenant, database_url: database_url.into() }
     }
 
     /// Opens the database. See [`open_store`].
@@ -48,12 +53,19 @@ impl Destination {
     }
 }
 
-/// How to treat refused rows, and what to print.
-#[derive(Clone, Debug, clap::Args)]
+/// How an import treats refused rows, and what it prints.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct ImportOptions {
     /// Write the valid entries even if others are refused
     #[arg(long)]
     pub skip_invalid: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What an import prints.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Output {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
@@ -62,10 +74,25 @@ pub struct ImportOptions {
     pub max_refused_shown: usize,
 }
 
-impl Default for ImportOptions {
+impl Default for Output {
     fn default() -> Self {
-        Self { skip_invalid: false, json: false, max_refused_shown: 100 }
+        Self { json: false, max_refused_shown: 100 }
     }
+}
+
+/// Reads a CSV list into memory, with the rows that have too few or too many fields as refusals, of which `shown` are kept.
+pub(super) async fn read_table<C: Column + Send + 'static>(
+    file: &Path,
+    shown: usize,
+) -> anyhow::Result<(Table<C>, Refusals)> {
+    let path = file.to_owned();
+    let read = tokio::task::spawn_blocking(move || -> anyhow::Result<_> { Ok(Table::read(open(&path)?)?) });
+    let table: Table<C> = read.await?.with_context(|| file.display().to_string())?;
+    let mut refusals = Refusals::new(shown);
+    for row in &table.ragged {
+        refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
+    }
+    Ok((table, refusals))
 }
 
 /// Opens the database. A dry run does not create one: it gets an empty database in the returned temporary folder instead.
@@ -145,19 +172,14 @@ pub struct Timing {
 
 impl ImportReport {
     /// Creates a report with the refused rows. The caller adds the counts.
-    pub(super) fn new(
-        file: &Path,
-        destination: &Destination,
-        refusals: Refusals,
-        ignored_columns: Vec<String>,
-    ) -> Self {
+    pub(super) fn new(list: &ListArgs, refusals: Refusals, ignored_columns: Vec<String>) -> Self {
         let refused = refusals.count();
         let (refused_rows, refused_rows_not_shown) = refusals.into_first();
         Self {
-            file: file.display().to_string(),
-            tenant: destination.tenant.to_string(),
+            file: list.file.display().to_string(),
+            tenant: list.tenant.to_string(),
             refused,
-            dry_run: destination.dry_run,
+            dry_run: list.dry_run,
             refused_rows,
             refused_rows_not_shown,
             ignored_columns,
@@ -203,7 +225,10 @@ impl Report for ImportReport {
                 writeln!(out, "nothing was written; fix the refused rows, or write the others with --skip-invalid")
             }
             _ if !self.written => writeln!(out, "nothing was written; fix the refused rows"),
-            None => writeln!(out, "written: {written} {}", self.entries),
+            None => {
+                let removed = self.removed.map(|removed| format!(", removed: {removed}")).unwrap_or_default();
+                writeln!(out, "written: {written} {}{removed}", self.entries)
+            }
             Some(Timing { seconds, rows_per_second, locked_seconds }) => writeln!(
                 out,
                 "written: {written} rows in {seconds:.3} s ({rows_per_second} rows/s), {locked_seconds:.3} s of it in the writing \

@@ -16,14 +16,8 @@ pub mod accounts;
 pub mod commerce;
 pub mod sample;
 
-#[derive(Clone, Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    what: What,
-}
-
 #[derive(Clone, Debug, Subcommand)]
-enum What {
+pub enum What {
     /// Create customers, orders in every status, policies and RMAs for the returns desk. They are the same on every machine, with
     /// dates relative to today. Running it again resets them
     Returns {
@@ -46,9 +40,9 @@ enum What {
 }
 
 /// Runs the command and prints what it created.
-pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
+pub async fn run(config: Config, what: &What) -> anyhow::Result<()> {
     let store = open_store(&config).await?;
-    match &args.what {
+    match what {
         What::Returns { tenant, force } => seed_orders(&config, &store, tenant, *force).await,
         What::Telecom { tenant } => seed_accounts(&store, tenant).await,
         What::Commerce => seed_shops(&store).await,
@@ -108,7 +102,7 @@ async fn seed_shops(store: &Store) -> anyhow::Result<()> {
             Ok(())
         }
         SampledTenants::RealShop(tenant) => bail!(
-            "nothing was written: the shop {tenant} has a WhatsApp number, credentials or items of its own. \
+            "nothing was written: the shop {tenant} has another name, a WhatsApp number, credentials or other items. \
              Use a database without a shop of that name"
         ),
     }

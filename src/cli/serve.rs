@@ -10,7 +10,7 @@ use anyhow::{anyhow, bail};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::lists::{Destination, ImportOptions, ImportReport};
+use super::lists::{ImportOptions, ImportReport, ListArgs, Output};
 use super::logging::{self, Terminal};
 use super::output::Report as _;
 use super::signals::Signals;
@@ -210,15 +210,17 @@ async fn import_warranties_of(
         return Ok(None);
     }
     let args = upsert_warranty::Args {
-        file,
-        destination: Destination::new(tenant, &config.store.url),
-        options: ImportOptions { max_refused_shown: 10, ..ImportOptions::default() },
+        list: ListArgs::new(file, tenant, &config.store.url),
+        options: ImportOptions {
+            output: Output { max_refused_shown: 10, ..Output::default() },
+            ..ImportOptions::default()
+        },
     };
     // Everything else works without the list, so the server starts.
     match upsert_warranty::import(&args).await {
         Ok(report) => Ok(Some(report)),
         Err(error) => {
-            warn!("Cannot import the warranties of {}: {error:#}", args.file.display());
+            warn!("Cannot import the warranties of {}: {error:#}", args.list.file.display());
             Ok(None)
         }
     }

@@ -1,6 +1,7 @@
 //! `frontdesk tenant`: shops that sell over WhatsApp.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,7 +12,9 @@ use clap::Subcommand;
 use rand::random;
 
 use super::open_store;
+use super::output::explain;
 use crate::config::Config;
+use crate::domain::audit::OPERATOR;
 use crate::domain::commerce::tenant::{
     CatalogLink, ChattinessLevel, CredentialName, Label, PaymentMethod, ShopLanguages, ToneStyle,
 };
@@ -23,14 +26,8 @@ use crate::persona::Prompts;
 use crate::store::tenants::{CredentialChanges, Saving, credential_owner};
 use crate::store::{Store, StoreError};
 
-#[derive(Clone, Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    what: What,
-}
-
 #[derive(Clone, Debug, Subcommand)]
-enum What {
+pub enum What {
     /// Add a shop
     Add {
         /// The shop's short name, as in X_API_KEYS: a-z, 0-9, - and _
@@ -57,7 +54,7 @@ enum What {
 
 /// Settings to change. An empty text removes what is optional.
 #[derive(Clone, Debug, clap::Args)]
-struct Changes {
+pub struct Changes {
     /// The bot's name
     #[arg(long, value_name = "TEXT")]
     bot_name: Option<Label<40>>,
@@ -82,17 +79,17 @@ struct Changes {
     /// The ways to pay, with commas between them: mpesa_stk, mpesa_c2b, pesapal
     #[arg(long, value_name = "NAMES")]
     payments_enabled: Option<List<PaymentMethod>>,
-    /// A person takes over after this many errors of tools in a row
+    /// Hand off to a person after this many tool errors in a row
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     max_tool_errors: Option<u8>,
-    /// A person takes over after this many questions in a row
+    /// Hand off to a person after this many clarifying questions in a row
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     max_clarifications: Option<u8>,
-    /// A person takes over after this many turns that did not help a frustrated customer
+    /// Hand off to a person after this many unsolved turns of a frustrated customer in a row
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     max_unresolved_turns: Option<u8>,
-    /// How soon a person answers, as customers are told
-    #[arg(long, value_name = "MINUTES")]
+    /// The expected wait for a person, as announced to customers
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=10_080))]
     expected_wait_minutes: Option<u32>,
     /// Topics that are left to people, with commas between them
     #[arg(long, value_name = "TOPICS")]
@@ -121,57 +118,74 @@ impl<T: FromStr> FromStr for OrNone<T> {
 #[derive(Clone, Debug)]
 struct List<T>(Vec<T>);
 
-impl<T: FromStr> FromStr for List<T> {
-    type Err = T::Err;
+impl<T: FromStr<Err: Display>> FromStr for List<T> {
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        parts.map(str::parse).collect::<Result<_, _>>().map(Self)
+        let read = parts.map(|part| part.parse().map_err(|error| format!("'{part}': {error}")));
+        read.collect::<Result<_, _>>().map(Self)
     }
 }
 
-/// The actor in the audit log.
-const WHO: &str = "tenant";
-
 /// Runs the command and prints the result.
-pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
+pub async fn run(config: Config, what: &What) -> anyhow::Result<()> {
     let store = open_store(&config).await?;
-    match &args.what {
+    match what {
         What::List => list(&store, config.commerce.tenant_key.as_ref()).await,
         What::Add { tenant, name, changes } => {
-            if store.tenant(tenant).find_tenant().await?.is_some() {
-                bail!("the shop {tenant} exists already: change it with `frontdesk tenant set {tenant}`");
-            }
-            let settings = TenantSettings::new(name.clone());
+            let languages = changes.languages(None);
+            check_languages(&config, tenant, languages.allowed())?;
+            let settings = TenantSettings { languages, ..TenantSettings::new(name.clone()) };
             let new = Tenant { id: tenant.clone(), settings, whatsapp_number: None };
-            save(&config, &store, new, changes).await
+            let change =
+                |found: Option<Tenant>| if found.is_some() { Err(Saving::Exists) } else { Ok(changes.apply(new)) };
+            save(&config, &store, tenant, change, changes).await
         }
         What::Set { tenant, name, changes } => {
-            let found = store.tenant(tenant).find_tenant().await?;
-            let mut found = found.ok_or_else(|| no_tenant(tenant))?;
-            found.settings.name = name.clone().unwrap_or(found.settings.name);
-            save(&config, &store, found, changes).await
+            let named = changes.allowed_languages.iter().flat_map(|List(languages)| languages);
+            let named: Vec<Language> = named.chain(&changes.default_language).copied().collect();
+            if !named.is_empty() {
+                check_languages(&config, tenant, &named)?;
+            }
+            let change = |found: Option<Tenant>| {
+                let mut found = found.ok_or(Saving::Missing)?;
+                found.settings.languages = changes.languages(Some(&found.settings.languages));
+                found.settings.name = name.clone().unwrap_or(found.settings.name);
+                Ok(changes.apply(found))
+            };
+            save(&config, &store, tenant, change, changes).await
         }
     }
 }
 
 /// Returns the error for a name that is not that of a shop of the commerce desk.
 pub(super) fn no_tenant(tenant: &TenantId) -> anyhow::Error {
+    // A command that is not told a shop means the default one.
+    let another = if *tenant == TenantId::default() { "name another one with --tenant, " } else { "" };
     anyhow!(
-        "there is no shop {tenant}: list the shops with `frontdesk tenant list`, or add it with `frontdesk tenant add`"
+        "there is no shop {tenant}: {another}list the shops with `frontdesk tenant list`, or add it with `frontdesk tenant add`"
     )
 }
 
-async fn save(config: &Config, store: &Store, mut tenant: Tenant, changes: &Changes) -> anyhow::Result<()> {
-    changes.apply(&mut tenant);
-    check_languages(config, &tenant.settings.languages)?;
+async fn save(
+    config: &Config,
+    store: &Store,
+    tenant: &TenantId,
+    change: impl FnOnce(Option<Tenant>) -> Result<Tenant, Saving>,
+    changes: &Changes,
+) -> anyhow::Result<()> {
+    let key = config.commerce.tenant_key.as_ref();
     let credentials = match &changes.credentials {
-        Some(path) => read_credentials(path, &tenant.id, config.commerce.tenant_key.as_ref())?,
+        Some(path) => read_credentials(path, tenant, key)?,
         None => CredentialChanges::new(),
     };
-    let Tenant { id, settings, whatsapp_number } = &tenant;
-    match store.tenant(id).save_tenant(settings, whatsapp_number.as_ref(), &credentials, WHO, Utc::now()).await? {
-        Saving::Done => print(store, &tenant, config.commerce.tenant_key.as_ref()).await,
+    match store.tenant(tenant).save_tenant(change, &credentials, OPERATOR, Utc::now()).await? {
+        Saving::Done(saved) => print(store, &saved, key).await,
+        Saving::Exists => {
+            bail!("the shop {tenant} exists already: change it with `frontdesk tenant set {tenant}`")
+        }
+        Saving::Missing => Err(no_tenant(tenant)),
         Saving::NumberTaken(other) => bail!(
             "nothing was written: the shop {other} has this WhatsApp number. Remove it there first: \
              frontdesk tenant set {other} --whatsapp-number \"\""
@@ -180,7 +194,8 @@ async fn save(config: &Config, store: &Store, mut tenant: Tenant, changes: &Chan
 }
 
 impl Changes {
-    fn apply(&self, tenant: &mut Tenant) {
+    /// Returns the shop with these changes, without those of its languages.
+    fn apply(&self, mut tenant: Tenant) -> Tenant {
         fn set<T: Clone>(setting: &mut T, value: Option<&T>) {
             if let Some(value) = value {
                 setting.clone_from(value);
@@ -203,24 +218,32 @@ impl Changes {
         if let Some(List(topics)) = &self.compliance_topics {
             settings.compliance.topics = topics.iter().cloned().collect();
         }
-        let earlier = &settings.languages;
+        tenant
+    }
+
+    /// Returns the shop's languages after these changes. A new shop speaks only its default language unless others are named.
+    fn languages(&self, earlier: Option<&ShopLanguages>) -> ShopLanguages {
+        let default = self.default_language.or(earlier.map(ShopLanguages::default_language)).unwrap_or(Language::EN);
         let allowed = match &self.allowed_languages {
             Some(List(languages)) => languages.clone(),
-            None => earlier.allowed().to_vec(),
+            None => earlier.map(|earlier| earlier.allowed().to_vec()).unwrap_or_default(),
         };
-        let default = self.default_language.unwrap_or(earlier.default_language());
-        settings.languages = ShopLanguages::new(default, allowed);
+        ShopLanguages::new(default, allowed)
     }
 }
 
-/// Refuses languages that `prompts/rules/languages.toml` does not list.
-fn check_languages(config: &Config, languages: &ShopLanguages) -> anyhow::Result<()> {
-    let known = Prompts::load(&config.prompts.folder, &config.prompts.persona)?.languages()?;
-    match languages.allowed().iter().find(|language| known.iter().all(|known| known.code != **language)) {
+/// Refuses languages that the shop's `prompts/rules/languages.toml` does not list.
+fn check_languages(config: &Config, tenant: &TenantId, languages: &[Language]) -> anyhow::Result<()> {
+    let known = Prompts::load_shop(&config.prompts, &config.shop(tenant))?.languages()?;
+    match languages.iter().find(|language| known.iter().all(|known| known.code != **language)) {
         None => Ok(()),
         Some(unknown) => {
             let known: Vec<&str> = known.iter().map(|language| language.code.code()).collect();
-            bail!("{unknown} is not a language of prompts/rules/languages.toml; write one of {}", known.join(", "))
+            bail!(
+                "{unknown} is not a language of prompts/rules/languages.toml; write one of {}; choose with \
+                 --default-language and --allowed-languages",
+                known.join(", ")
+            )
         }
     }
 }
@@ -230,19 +253,24 @@ fn read_credentials(path: &Path, tenant: &TenantId, key: Option<&SealingKey>) ->
     let key = key.ok_or_else(|| {
         anyhow!("credentials are stored sealed: set TENANT_SECRET_KEY to a secret of your own, made with `openssl rand -hex 32`")
     })?;
-    let shown = path.display();
-    let content = if path == Path::new("-") {
+    let is_input = path == Path::new("-");
+    let shown = if is_input { "standard input".to_owned() } else { path.display().to_string() };
+    let content = if is_input {
         let mut content = String::new();
         std::io::stdin().read_to_string(&mut content).map(|_| content)
     } else {
         std::fs::read_to_string(path)
     };
-    let content = content.with_context(|| format!("cannot read {shown}"))?;
-    let expected = || {
+    let content = content.map_err(explain).with_context(|| format!("cannot read {shown}"))?;
+    // The error itself may quote a credential.
+    let expected = |error: toml::de::Error| {
+        let line_at = |start: usize| content.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let place = error.span().map(|span| format!(", line {}", line_at(span.start.min(content.len()))));
         let names: Vec<&str> = CredentialName::ALL.iter().map(|name| name.as_str()).collect();
-        anyhow!("{shown}: write lines such as twilio_auth_token = \"…\", with the names {}", names.join(", "))
+        let place = place.unwrap_or_default();
+        anyhow!("{shown}{place}: write lines such as twilio_auth_token = \"…\", with the names {}", names.join(", "))
     };
-    let values: BTreeMap<CredentialName, String> = toml::from_str(&content).map_err(|_| expected())?;
+    let values: BTreeMap<CredentialName, String> = toml::from_str(&content).map_err(expected)?;
     let seal = |(name, value): (CredentialName, String)| {
         let value = value.trim();
         let owner = credential_owner(tenant, name);

@@ -6,7 +6,6 @@
 //! database, and nothing was written.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use anyhow::Context;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::lists::{Destination, ImportOptions, ImportReport, Timing};
+use super::lists::{ImportOptions, ImportReport, ListArgs, Timing};
 use super::output;
 use crate::app::warranty_list::{Found, WarrantyList};
 use crate::config::ConfigError;
@@ -23,11 +22,8 @@ use crate::store::warranty_import::Comparison;
 /// The arguments of `upsert-warranty` and `frontdesk upsert-warranty`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The list: CSV in UTF-8 with the columns serial, product_name and warranty_end_date, in any order
-    #[arg(long, value_name = "PATH")]
-    pub file: PathBuf,
     #[command(flatten)]
-    pub destination: Destination,
+    pub list: ListArgs,
     #[command(flatten)]
     pub options: ImportOptions,
 }
@@ -57,22 +53,22 @@ pub fn main() -> ExitCode {
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    output::finish(import(args).await, args.options.json)
+    output::finish(import(args).await, args.options.output.json)
 }
 
 /// Reads the list, compares it with the shop's warranties, and writes it unless rows were refused.
 pub async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let start = Instant::now();
     let progress = progress_bar();
-    let list = read(args, &progress).await.with_context(|| args.file.display().to_string())?;
+    let list = read(args, &progress).await.with_context(|| args.list.file.display().to_string())?;
 
     progress.set_style(ProgressStyle::with_template("{spinner} {msg}")?);
     progress.enable_steady_tick(Duration::from_millis(100));
     progress.set_message("Comparing with the database");
-    let (store, _scratch) = args.destination.open().await?;
-    let compared = list.compare(&store, &args.destination.tenant).await?;
+    let (store, _scratch) = args.list.open().await?;
+    let compared = list.compare(&store, &args.list.tenant).await?;
 
-    let (found, applied) = if args.destination.dry_run || !compared.may_be_written(args.options.skip_invalid) {
+    let (found, applied) = if args.list.dry_run || !compared.may_be_written(args.options.skip_invalid) {
         (compared.found, None)
     } else {
         progress.set_message("Writing");
@@ -97,15 +93,15 @@ pub async fn import(args: &Args) -> anyhow::Result<ImportReport> {
             locked_seconds: output::seconds(applied.unwrap_or_default().locked),
         }),
         skip_invalid: args.options.skip_invalid,
-        ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
+        ..ImportReport::new(&args.list, refusals, ignored_columns)
     })
 }
 
 /// Opens the file first, so that a wrong file name is reported at once, and reads it on a blocking thread.
 async fn read(args: &Args, progress: &ProgressBar) -> anyhow::Result<WarrantyList> {
-    let file = output::open(&args.file)?;
+    let file = output::open(&args.list.file)?;
     progress.set_length(file.metadata()?.len());
-    let (shown_max, bar) = (args.options.max_refused_shown, progress.clone());
+    let (shown_max, bar) = (args.options.output.max_refused_shown, progress.clone());
     let reading = move || WarrantyList::read(file, shown_max, |bytes| bar.set_position(bytes));
     Ok(tokio::task::spawn_blocking(reading).await??)
 }

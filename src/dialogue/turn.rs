@@ -213,7 +213,7 @@ impl Turn {
         let message = Message { receipt: Some(self.receipt_so_far()), ..said.clone() };
         let event = Event::MessageEnd { message_id: draft.id, kind: draft.kind, metadata };
         let tracked = self.stores_at_once;
-        let stored = self.hand_over(event, vec![Change::Message(message)], tracked).await?;
+        let stored = self.queue_event(event, vec![Change::Message(message)], tracked).await?;
         self.said.push(said);
         self.draft = None;
         // Before the wait: a turn that is cancelled here has ended its message and must not end it twice.
@@ -371,11 +371,11 @@ impl Turn {
     }
 
     async fn emit_with(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
-        self.hand_over(event, changes, false).await.map(|_| ())
+        self.queue_event(event, changes, false).await.map(|_| ())
     }
 
     /// Queues an event with its rows. The rows stay pending if the future is dropped while it waits.
-    async fn hand_over(
+    async fn queue_event(
         &mut self,
         event: Event,
         changes: Vec<Change>,

@@ -1,4 +1,4 @@
-//! Encrypts values that nobody may read in the database, such as credentials.
+//! Encrypts values that must not be readable in the database, such as credentials.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ const PURPOSE: &[u8] = b"frontdesk: credentials of tenants";
 /// A random number that is used once.
 pub type SealNonce = [u8; NONCE_LEN];
 
-/// Seals values with ChaCha20-Poly1305: without the key, nobody can read or change them.
+/// Seals values with ChaCha20-Poly1305: reading or changing one needs the key.
 #[derive(Clone)]
 pub struct SealingKey(Arc<LessSafeKey>);
 
@@ -34,7 +34,7 @@ impl SealingKey {
         Some(Self(Arc::new(LessSafeKey::new(key))))
     }
 
-    /// Seals a value. Only its `owner` can open it: a row that is copied to another one opens nowhere.
+    /// Seals a value. Only the same `owner` can open it, so a sealed value that is copied to another row stays closed.
     pub fn seal(&self, owner: &str, value: &str, nonce: SealNonce) -> Result<Vec<u8>, TooLong> {
         let mut text = value.as_bytes().to_vec();
         let aad = Aad::from(owner.as_bytes());

@@ -2,7 +2,7 @@
 
 /// Why a text is not the name of a variant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is none of {}", .0.join(", "))]
+#[error("write one of {}", .0.join(", "))]
 pub struct UnknownName(pub Vec<&'static str>);
 
 /// Declares an enum whose variants have fixed names, with `ALL`, `as_str`, `parse`, `FromStr`, `Display`, `Serialize` and `Deserialize`.

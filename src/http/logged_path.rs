@@ -6,7 +6,7 @@ use axum::http::{Extensions, Uri};
 /// A path parameter that only its caller may know, such as the one that authenticates a webhook of a payment provider.
 const SECRET: &str = "{secret}";
 
-/// Where callers without another credential deliver. A misspelled path below it may hold a secret as well.
+/// Where callers without another credential deliver. A misspelled path may hold a secret as well.
 const WEBHOOKS: &str = "/webhooks/";
 
 /// Returns the path of the request, or its route if the path holds a secret: `/webhooks/pay/{secret}`. Never the query, which may
@@ -14,7 +14,7 @@ const WEBHOOKS: &str = "/webhooks/";
 pub(super) fn logged_path<'a>(uri: &'a Uri, extensions: &'a Extensions) -> &'a str {
     match extensions.get::<MatchedPath>().map(MatchedPath::as_str) {
         Some(route) if route.starts_with(WEBHOOKS) || route.contains(SECRET) => route,
-        None if uri.path().starts_with(WEBHOOKS) => "/webhooks/…",
+        None if uri.path().to_ascii_lowercase().contains("webhook") => "/webhooks/…",
         _ => uri.path(),
     }
 }
@@ -56,6 +56,8 @@ mod tests {
             ("GET", "/webhooks/pay/s3cret", "/webhooks/pay/{secret}"),
             ("POST", "/webhooks/pay/s3cret/", "/webhooks/…"),
             ("POST", "/webhooks/other/s3cret", "/webhooks/…"),
+            ("POST", "//webhooks/pay/s3cret", "/webhooks/…"),
+            ("POST", "/Webhooks/pay/s3cret", "/webhooks/…"),
             ("POST", "/invitations/s3cret/accept", "/invitations/{secret}/accept"),
             ("GET", "/nowhere", "/nowhere"),
         ] {

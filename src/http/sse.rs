@@ -68,7 +68,7 @@ trait FrameSource: Send {
 impl FrameSource for Reader {
     async fn next_frame(&mut self) -> Option<Bytes> {
         Some(match self.next().await? {
-            Item::Event(frame) => frame.sent(|frame| with_id(frame.id, &frame.body)),
+            Item::Event(frame) => frame.encoded(|frame| with_id(frame.id, &frame.body)),
             Item::Reset(id) => with_id(id, RESET),
         })
     }
@@ -120,7 +120,7 @@ fn with_headers(body: Body) -> Response {
     ([kind, fresh, unbuffered], body).into_response()
 }
 
-/// `keep_alive`: how long the stream may be silent; zero: for ever.
+/// `keep_alive`: the longest silence of the stream; zero means no limit.
 fn frames(
     mut source: impl FrameSource,
     lease: Lease,

@@ -70,12 +70,12 @@ impl JobRunner {
         self.wake.notify_one();
     }
 
-    /// Counts the jobs that were stored. They may not be committed yet.
+    /// Counts the jobs that were inserted. They may not be committed yet.
     pub fn count_stored(&self) -> u64 {
         jobs::count_stored()
     }
 
-    /// Looks for due jobs if some were stored since this count, by a commit that has ended.
+    /// Wakes the runner if jobs were inserted since `count`. Call it after the commit.
     pub fn wake_if_stored_since(&self, count: u64) {
         if self.count_stored() != count {
             self.wake();

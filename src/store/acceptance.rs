@@ -11,6 +11,7 @@ use sea_orm::{
     Statement,
 };
 use serde_json::json;
+use tokio::sync::MutexGuard;
 
 use super::conversations::read_conversation;
 use super::entities::{conversations, daily_turns, idempotency_keys, turns};
@@ -20,9 +21,7 @@ use super::settings::SERVING;
 use super::transaction::Transaction;
 use super::turns::{OpenTurn, TurnRecord};
 use super::{Result, Store, TenantStore, from_db, to_db};
-use crate::domain::{
-    Author, Conversation, ConversationId, ConversationStatus, Message, MessageId, Sender, TenantId, TurnStatus,
-};
+use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TenantId, TurnStatus};
 
 /// A message to accept as a turn.
 #[derive(Debug)]
@@ -43,7 +42,7 @@ pub struct NewTurn<'a> {
     pub full: bool,
 }
 
-/// The result of [`TenantStore::accept`]. Only `Accepted` changes the database.
+/// What became of a message. Only `Accepted` changes the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
     Accepted {
@@ -76,7 +75,8 @@ pub enum Acceptance {
 }
 
 /// Counts a turn of the conversation, unless a limit is reached, a person answers in a conversation that is not taken,
-/// the key was used, or another server has claimed the database. `{lock}` makes a new claim wait for this transaction.
+/// the key was used, or another server has claimed the database, as `Fence::holds` finds out: both must agree. `{lock}` makes
+/// a new claim wait for this transaction.
 ///
 /// Turns run in order, so those that wait come after the last one that ended.
 const COUNT_TURN: &str = "\
@@ -92,8 +92,12 @@ AND COALESCE((SELECT turns FROM daily_turns WHERE tenant_id = $2 AND day = $11),
 AND ($13 OR EXISTS (SELECT 1 FROM settings WHERE tenant_id = 'default' AND name = $14 AND value = $15 {lock})) \
 RETURNING *";
 
-/// No turn is accepted so late.
-const NEVER: TimeDelta = TimeDelta::days(36_500);
+/// Later than every turn.
+const FAR_FUTURE: TimeDelta = TimeDelta::days(36_500);
+
+/// How long a batch waits for a locked row on PostgreSQL, for example while a customer is erased. Longer than a slow commit of the
+/// journal, which locks the rows of running conversations.
+const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
 
 /// Attempts to count a turn if nothing is found that refused it: on PostgreSQL, the reason may have passed.
 const ATTEMPTS: usize = 3;
@@ -102,27 +106,21 @@ const ATTEMPTS: usize = 3;
 pub type Decision = (Acceptance, Option<OpenTurn>);
 
 impl TenantStore<'_> {
-    /// Accepts one message.
-    pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance> {
-        let accepted = self.store.accept_all(&[(*self, new)]).await?;
-        Ok(accepted.into_iter().next().map_or(Acceptance::NotFound, |(acceptance, _)| acceptance))
-    }
-
     /// Counts the turn, or returns why it is refused. A refusal changes nothing but an expired key.
     async fn count_turn(
         &self,
         transaction: &Transaction,
         new: &NewTurn<'_>,
-    ) -> Result<Result<Conversation, Acceptance>> {
+    ) -> Result<Result<conversations::Model, Acceptance>> {
         for _ in 0..ATTEMPTS {
             if !new.full
-                && let Some(row) = transaction.query_one_raw(self.counting(transaction, new)).await?
+                && let Some(row) = transaction.query_one_raw(self.count_statement(transaction, new)).await?
             {
                 let row = conversations::Model::from_query_result(&row, "")?;
                 if new.per_day.is_some() {
                     self.count_of_the_day(transaction, new).await?;
                 }
-                return Ok(Ok(read_conversation(row)?));
+                return Ok(Ok(row));
             }
             self.store.check_fence(transaction).await?;
             if let Some(refusal) = self.refusal(transaction, new).await? {
@@ -132,10 +130,10 @@ impl TenantStore<'_> {
         Ok(Err(Acceptance::Full))
     }
 
-    fn counting(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Statement {
+    fn count_statement(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Statement {
         let lock = if self.store.is_sqlite() { "" } else { "FOR SHARE" };
         let is_agent = matches!(new.author, Author::Agent { .. });
-        let most = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
+        let to_bigint = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
         let fence = self.store.fence.as_ref().map(|fence| fence.name().to_owned());
         let values = [
             new.conversation.0.into(),
@@ -145,11 +143,11 @@ impl TenantStore<'_> {
             (!is_agent).into(),
             new.conversation.to_string().into(),
             new.idempotency.map(|key| key.key.clone()).into(),
-            most(new.waiting_max).into(),
-            most(new.per_minute.map_or(0, |limit| limit.saturating_sub(1))).into(),
-            new.per_minute.map_or(new.now + NEVER, |_| new.minute_ago()).into(),
+            to_bigint(new.waiting_max).into(),
+            to_bigint(new.per_minute.map_or(0, |limit| limit.saturating_sub(1))).into(),
+            new.per_minute.map_or(new.now + FAR_FUTURE, |_| new.minute_ago()).into(),
             new.now.date_naive().into(),
-            most(new.per_day.unwrap_or(u64::MAX)).into(),
+            to_bigint(new.per_day.unwrap_or(u64::MAX)).into(),
             fence.is_none().into(),
             SERVING.into(),
             fence.into(),
@@ -230,58 +228,98 @@ impl TenantStore<'_> {
 }
 
 impl Store {
-    /// Stores each message, its queued turn and its idempotency key, or refuses it. A customer's message reopens a closed
+    /// Waits for the right to accept messages.
+    pub async fn acceptor(&self) -> Acceptor<'_> {
+        Acceptor { store: self, _one_batch: self.accepting.lock().await }
+    }
+}
+
+/// Accepts messages. There is one at a time: the limits are exact only if no other transaction counts turns, which on
+/// PostgreSQL would not see these.
+#[derive(Debug)]
+pub struct Acceptor<'a> {
+    store: &'a Store,
+    _one_batch: MutexGuard<'a, ()>,
+}
+
+impl Acceptor<'_> {
+    /// Stores the message, its queued turn and its idempotency key, or refuses it. A customer's message reopens a closed
     /// conversation; a message of the shop does not.
+    pub async fn accept_one(&self, shop: TenantStore<'_>, new: &NewTurn<'_>) -> Result<Decision> {
+        let mut batch = Batch::begin(self.store).await?;
+        let decision = batch.decide(shop, new).await?;
+        batch.commit().await?;
+        Ok(decision)
+    }
+
+    /// Does for each message what [`Acceptor::accept_one`] does, in one transaction.
     pub async fn accept_all(&self, new: &[(TenantStore<'_>, &NewTurn<'_>)]) -> Result<Vec<Decision>> {
-        // The limits are exact only if no other transaction counts turns: on PostgreSQL, it would not see these.
-        let _alone = self.accepting.lock().await;
-        let transaction = self.begin().await?;
+        let mut batch = Batch::begin(self.store).await?;
         // In the order in which the journal and an erasure lock conversations.
         let mut order: Vec<usize> = (0..new.len()).collect();
         order.sort_by_key(|at| new[*at].1.conversation);
         let mut results = Vec::with_capacity(new.len());
-        let mut counted: Vec<Counted<'_>> = Vec::new();
-        let mut changed = false;
         for at in order {
             let (shop, new) = new[at];
-            // The next turn of a conversation is counted with this one.
-            if counted.last().is_some_and(|last| last.new.conversation == new.conversation) {
-                self.insert_turns(&transaction, std::mem::take(&mut counted)).await?;
-            }
-            let acceptance = match shop.count_turn(&transaction, new).await? {
-                Ok(conversation) => {
-                    let message = new.message(conversation.last_turn);
-                    let accepted = Acceptance::Accepted { turn: message.turn, message_id: message.id };
-                    let is_next = conversation.last_event_id.turn + 1 == message.turn;
-                    let open = is_next.then(|| OpenTurn {
-                        record: TurnRecord::queued(&message),
-                        conversation,
-                        message: message.clone(),
-                    });
-                    counted.push(Counted { shop, new, message });
-                    changed = true;
-                    (accepted, open)
-                }
-                Err(refusal) => (refusal, None),
-            };
-            results.push((at, acceptance));
+            results.push((at, batch.decide(shop, new).await?));
         }
-        if changed {
-            self.insert_turns(&transaction, counted).await?;
-            transaction.commit().await?;
-        }
+        batch.commit().await?;
         results.sort_by_key(|(at, _)| *at);
-        Ok(results.into_iter().map(|(_, accepted)| accepted).collect())
+        Ok(results.into_iter().map(|(_, decision)| decision).collect())
+    }
+}
+
+/// The messages of one transaction.
+struct Batch<'a> {
+    store: &'a Store,
+    transaction: Transaction,
+    /// The counted turns whose rows are not inserted yet.
+    counted: Vec<Counted<'a>>,
+    is_changed: bool,
+}
+
+impl<'a> Batch<'a> {
+    async fn begin(store: &'a Store) -> Result<Self> {
+        let transaction = store.begin().await?;
+        if !store.is_sqlite() {
+            // Messages of other conversations wait for this transaction.
+            transaction.execute_unprepared(LOCK_TIMEOUT).await?;
+        }
+        Ok(Self { store, transaction, counted: Vec::new(), is_changed: false })
     }
 
-    /// Inserts the rows of counted turns.
-    async fn insert_turns(&self, transaction: &Transaction, counted: Vec<Counted<'_>>) -> Result<()> {
+    async fn decide(&mut self, shop: TenantStore<'a>, new: &'a NewTurn<'a>) -> Result<Decision> {
+        // The next turn of a conversation is counted with this one.
+        if self.counted.last().is_some_and(|last| last.new.conversation == new.conversation) {
+            self.insert_turns().await?;
+        }
+        let row = match shop.count_turn(&self.transaction, new).await? {
+            Ok(row) => row,
+            Err(refusal) => return Ok((refusal, None)),
+        };
+        let message = new.message(from_db(row.last_turn));
+        let accepted = Acceptance::Accepted { turn: message.turn, message_id: message.id };
+        let is_next = from_db(row.last_event_turn) + 1 == message.turn;
+        // A row that this version cannot read does not keep the message out.
+        let open = read_conversation(row).ok().filter(|_| is_next).map(|conversation| OpenTurn {
+            record: TurnRecord::queued(&message),
+            conversation,
+            message: message.clone(),
+        });
+        self.counted.push(Counted { shop, new, message });
+        self.is_changed = true;
+        Ok((accepted, open))
+    }
+
+    /// Inserts the rows of the counted turns.
+    async fn insert_turns(&mut self) -> Result<()> {
+        let (counted, transaction) = (std::mem::take(&mut self.counted), &self.transaction);
         if counted.is_empty() {
             return Ok(());
         }
         let messages: Vec<(&TenantId, &Message)> =
             counted.iter().map(|turn| (turn.shop.tenant, &turn.message)).collect();
-        insert_messages(self, transaction, &messages).await?;
+        insert_messages(self.store, transaction, &messages).await?;
         turns::Entity::insert_many(counted.iter().map(Counted::row)).exec_without_returning(transaction).await?;
         let keys = counted.iter().filter_map(|turn| {
             let scope = turn.new.conversation.to_string();
@@ -293,6 +331,14 @@ impl Store {
         }
         for turn in &counted {
             turn.shop.record_act(transaction).await?;
+        }
+        Ok(())
+    }
+
+    async fn commit(mut self) -> Result<()> {
+        if self.is_changed {
+            self.insert_turns().await?;
+            self.transaction.commit().await?;
         }
         Ok(())
     }

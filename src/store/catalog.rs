@@ -4,8 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::Expr;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{
+    ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 use serde_json::json;
 
 use super::audit::record;
@@ -47,17 +50,37 @@ impl TenantStore<'_> {
             condition = condition.add(any);
         }
         if let Some(least) = query.filters.min_price {
-            condition = condition.add(C::Price.gte(least.minor));
+            condition = condition.add(C::Price.gte(least.minor)).add(C::Currency.eq(least.currency.as_str()));
         }
         if let Some(most) = query.filters.max_price {
-            condition = condition.add(C::Price.lte(most.minor));
+            condition = condition.add(C::Price.lte(most.minor)).add(C::Currency.eq(most.currency.as_str()));
         }
         if query.filters.in_stock {
             condition = condition.add(C::Stock.gt(0));
         }
-        let rows = self.rows::<catalog_items::Entity>().filter(condition).all(&self.store.read).await?;
-        let items: Vec<CatalogItem> = rows.into_iter().map(read_item).collect::<Result<_>>()?;
-        Ok(search(items, query))
+        let selected = self.rows::<catalog_items::Entity>().filter(condition);
+        // Without words, the database checks every condition but these two.
+        if query.words.is_empty() && query.filters.category.is_none() && query.filters.attributes.is_empty() {
+            let total = selected.clone().count(&self.store.read).await?;
+            let rows = self.in_search_order(selected).limit(query.limit.get() as u64).all(&self.store.read).await?;
+            let found = search(read_items(rows)?, query);
+            return Ok(CatalogMatches {
+                total_matches_estimate: usize::try_from(total).unwrap_or(usize::MAX),
+                ..found
+            });
+        }
+        Ok(search(read_items(selected.all(&self.store.read).await?)?, query))
+    }
+
+    /// Sorts items as [`search`] sorts equal matches: those in stock, then by the bytes of the name.
+    fn in_search_order(&self, selected: Select<catalog_items::Entity>) -> Select<catalog_items::Entity> {
+        let bytes = |column: &str| match self.store.is_sqlite() {
+            true => Expr::cust(column.to_owned()),
+            false => Expr::cust(format!("{column} COLLATE \"C\"")),
+        };
+        let sold_out_last = Expr::cust("CASE WHEN stock > 0 THEN 0 ELSE 1 END");
+        let sorted = selected.order_by_asc(sold_out_last).order_by_asc(bytes("name"));
+        sorted.order_by_asc(bytes("item_id"))
     }
 
     /// Returns the item of this shop.
@@ -170,6 +193,10 @@ fn item_row(tenant: &TenantId, item: &CatalogItem) -> catalog_items::ActiveModel
         url: Set(item.url.clone()),
         searched: Set(searched_text(item)),
     }
+}
+
+fn read_items(rows: Vec<catalog_items::Model>) -> Result<Vec<CatalogItem>> {
+    rows.into_iter().map(read_item).collect()
 }
 
 fn read_item(row: catalog_items::Model) -> Result<CatalogItem> {

@@ -8,6 +8,9 @@ use sea_orm::{DbErr, RuntimeErr, sqlx};
 
 use super::Outage;
 
+/// PostgreSQL's code for a lock that was not granted within `lock_timeout`.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+
 /// The result of a store call.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -48,6 +51,13 @@ pub enum StoreError {
 impl StoreError {
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::FileReplaced(_) | Self::FileDamaged(_))
+    }
+
+    /// Whether the database is down, so that the next call is likely to fail as well. Rows that other transactions lock
+    /// are no outage.
+    pub fn is_outage(&self) -> bool {
+        let is_locked = matches!(self, Self::Unavailable(error) if database_error(error).is_some_and(is_locked));
+        self.is_unavailable() && !is_locked
     }
 
     /// Returns the outage that this error indicates.
@@ -105,6 +115,11 @@ fn database_error(error: &DbErr) -> Option<&dyn DatabaseError> {
     }
 }
 
+/// Whether the locks of another PostgreSQL transaction kept this one from running, which also ends a deadlock.
+fn is_locked(error: &dyn DatabaseError) -> bool {
+    error.code().is_some_and(|code| code == LOCK_NOT_AVAILABLE || code.starts_with("40"))
+}
+
 /// Returns the outage that kept the database from running a statement, or `None` if the statement is at fault.
 fn cause_of(error: &dyn DatabaseError) -> Option<Outage> {
     let code = error.code()?;
@@ -122,6 +137,7 @@ fn cause_of(error: &dyn DatabaseError) -> Option<Outage> {
     }
     match code.as_ref() {
         "53100" => Some(Outage::DiskFull),
+        LOCK_NOT_AVAILABLE => Some(Outage::NoAnswer),
         // A server that has become a standby takes no writes.
         "25006" => Some(Outage::DiskError),
         // PostgreSQL: 08 connection, 53 resources, 57 operator intervention (a shutdown), 40 rolled back, 58 its

@@ -60,6 +60,7 @@ impl Fence {
     }
 
     /// Selects one row if the claim still holds. On PostgreSQL, a new claim waits for transactions that have run this.
+    /// `COUNT_TURN` of `acceptance` has the same condition: both must agree.
     pub fn holds(&self) -> SelectStatement {
         Query::select()
             .column(settings::Column::Value)

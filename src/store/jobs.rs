@@ -111,10 +111,10 @@ pub(super) fn subject_of(text: &str) -> Uuid {
     Uuid::from_bytes(id)
 }
 
-/// The jobs that this process has stored, whatever became of them.
+/// Jobs that this process has inserted, including those of transactions that were rolled back.
 static STORED: AtomicU64 = AtomicU64::new(0);
 
-/// Counts the jobs that this process has stored.
+/// Counts the jobs that this process has inserted, including those of transactions that were rolled back.
 pub fn count_stored() -> u64 {
     STORED.load(Ordering::SeqCst)
 }
@@ -138,7 +138,7 @@ pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>
         payload: Set(job.payload.clone()),
     });
     jobs::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
-    STORED.fetch_add(1, Ordering::SeqCst);
+    STORED.fetch_add(new.len() as u64, Ordering::SeqCst);
     Ok(())
 }
 

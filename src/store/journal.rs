@@ -12,7 +12,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::entities::{conversations, events, messages, turns};
-use super::jobs::{NewJob, enqueue};
+use super::messages::{enqueue_embedding, message_row};
 use super::turns::StoredEvent;
 use super::{Result, Store, StoreError, all_inserted, to_db};
 use crate::domain::{
@@ -52,13 +52,9 @@ impl Store {
         }
         let transaction = self.begin_fenced().await?;
         insert_events(&transaction, entries).await?;
-        insert_messages(&transaction, entries).await?;
-        if self.embeds {
-            let jobs = messages_of(entries)
-                .map(|(entry, message)| NewJob::embed(&entry.tenant, entry.conversation, message.id, entry.at));
-            let jobs: Vec<NewJob<'_>> = jobs.collect();
-            enqueue(&transaction, &jobs).await?;
-        }
+        let new: Vec<(&TenantId, &Message)> = messages_of(entries).collect();
+        insert_new_messages(&transaction, &new).await?;
+        enqueue_embedding(self, &transaction, &new).await?;
         Updates::of(entries).run(&transaction).await?;
         transaction.commit().await?;
         Ok(())
@@ -89,22 +85,22 @@ async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> 
     Ok(())
 }
 
-/// Returns the new messages, each with its entry.
-fn messages_of(entries: &[Entry]) -> impl Iterator<Item = (&Entry, &Message)> {
+/// Returns the messages of the entries, each with its shop.
+fn messages_of(entries: &[Entry]) -> impl Iterator<Item = (&TenantId, &Message)> {
     entries.iter().flat_map(|entry| {
         entry.changes.iter().filter_map(move |change| match change {
-            Change::Message(message) => Some((entry, message)),
+            Change::Message(message) => Some((&entry.tenant, message)),
             _ => None,
         })
     })
 }
 
-async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<()> {
-    let new: Vec<(&Entry, &Message)> = messages_of(entries).collect();
+/// Inserts the messages that are not stored yet.
+async fn insert_new_messages(connection: &impl ConnectionTrait, new: &[(&TenantId, &Message)]) -> Result<()> {
     if new.is_empty() {
         return Ok(());
     }
-    let rows = new.iter().map(|(entry, message)| super::messages::message_row(&entry.tenant, message));
+    let rows = new.iter().map(|(tenant, message)| message_row(tenant, message));
     let inserted =
         messages::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
     if all_inserted(&inserted, new.len()) {
@@ -178,8 +174,7 @@ impl Updates {
         }
     }
 
-    /// Updates conversations before turns and in the order of their ids, as every transaction does, so that none waits
-    /// for another in a circle.
+    /// Updates conversations before turns and in the order of their ids, as every transaction does, to avoid deadlocks.
     async fn run(self, connection: &impl ConnectionTrait) -> Result<()> {
         for (id, ConversationUpdate { row, waiting }) in self.conversations {
             let conversation = || conversations::Entity::update_many().filter(conversations::Column::Id.eq(id));

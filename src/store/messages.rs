@@ -124,13 +124,22 @@ pub(super) async fn insert_messages(
 ) -> Result<()> {
     let rows = new.iter().map(|(tenant, message)| message_row(tenant, message));
     messages::Entity::insert_many(rows).exec_without_returning(transaction).await?;
-    if store.embeds {
-        let jobs = new
-            .iter()
-            .map(|(tenant, message)| NewJob::embed(tenant, message.conversation_id, message.id, message.created_at));
-        enqueue(transaction, &jobs.collect::<Vec<_>>()).await?;
+    enqueue_embedding(store, transaction, new).await
+}
+
+/// Stores the jobs that embed these messages, if messages are embedded.
+pub(super) async fn enqueue_embedding(
+    store: &Store,
+    transaction: &Transaction,
+    new: &[(&TenantId, &Message)],
+) -> Result<()> {
+    if !store.embeds {
+        return Ok(());
     }
-    Ok(())
+    let jobs = new
+        .iter()
+        .map(|(tenant, message)| NewJob::embed(tenant, message.conversation_id, message.id, message.created_at));
+    enqueue(transaction, &jobs.collect::<Vec<_>>()).await
 }
 
 pub(super) fn message_row(tenant: &TenantId, message: &Message) -> messages::ActiveModel {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use sea_orm::PaginatorTrait;
 
 use super::catalog::write_items;
-use super::entities::{TenantEntity, catalog_items, tenant_credentials, tenants};
-use super::tenants::write_tenant;
+use super::entities::{TenantEntity, catalog_items, tenant_credentials};
+use super::tenants::{find_tenant, write_tenant};
 use super::{Result, Store};
 use crate::domain::TenantId;
-use crate::domain::commerce::{CatalogItem, TenantSettings};
+use crate::domain::commerce::{CatalogItem, Tenant, TenantSettings};
 
 /// A sample shop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct SampleTenant {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SampledTenants {
     Done,
-    /// This shop has a WhatsApp number, credentials or items of its own.
+    /// This shop has another name, a WhatsApp number, credentials or other items.
     RealShop(TenantId),
 }
 
@@ -32,11 +32,13 @@ impl Store {
     pub async fn make_sample_tenants(&self, samples: &[SampleTenant]) -> Result<SampledTenants> {
         let transaction = self.begin_fenced().await?;
         for SampleTenant { id, settings, items } in samples {
-            let number = tenants::Entity::of(id).one(&transaction).await?.and_then(|row| row.whatsapp_number);
+            let found = find_tenant(&transaction, id).await?;
+            let is_named_otherwise = |found: &Tenant| found.settings.name != settings.name;
+            let is_real = found.is_some_and(|found| found.whatsapp_number.is_some() || is_named_otherwise(&found));
             let credentials = tenant_credentials::Entity::of(id).count(&transaction).await?;
             let own: BTreeSet<String> = self.tenant(id).list_item_ids(&transaction).await?.into_iter().collect();
             let is_sample = |id: &String| items.iter().any(|item| item.id.as_str() == id);
-            if number.is_some() || credentials > 0 || !own.iter().all(is_sample) {
+            if is_real || credentials > 0 || !own.iter().all(is_sample) {
                 return Ok(SampledTenants::RealShop(id.clone()));
             }
             write_tenant(&transaction, id, settings, None).await?;

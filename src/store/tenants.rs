@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, SqlErr};
 use serde_json::{Value, json};
 
 use super::audit::record;
 use super::entities::{TenantEntity, tenant_credentials, tenants};
-use super::{Result, Store, TenantStore, unreadable};
+use super::transaction::Transaction;
+use super::{Result, Store, StoreError, TenantStore, unreadable};
 use crate::domain::commerce::tenant::CredentialName;
 use crate::domain::commerce::{Tenant, TenantSettings};
 use crate::domain::identity::e164::E164;
@@ -27,7 +28,11 @@ pub fn credential_owner(tenant: &TenantId, name: CredentialName) -> String {
 /// The result of [`TenantStore::save_tenant`]. Only `Done` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saving {
-    Done,
+    Done(Tenant),
+    /// The shop was to be added and exists already.
+    Exists,
+    /// The shop was to be changed and does not exist.
+    Missing,
     /// This shop has the WhatsApp number.
     NumberTaken(TenantId),
 }
@@ -56,29 +61,75 @@ impl TenantStore<'_> {
         rows.into_iter().map(read).collect()
     }
 
-    /// Adds or changes the shop, and records who did it. The audit log names the credentials without their values.
+    /// Adds or changes the shop, and records who did it. The audit log names the credentials without their values. `change`
+    /// returns the new settings for the stored ones, or why there are none.
     pub async fn save_tenant(
         &self,
-        settings: &TenantSettings,
-        whatsapp_number: Option<&E164>,
+        change: impl FnOnce(Option<Tenant>) -> std::result::Result<Tenant, Saving>,
         credentials: &CredentialChanges,
         who: &str,
         now: DateTime<Utc>,
     ) -> Result<Saving> {
         let transaction = self.store.begin_fenced().await?;
-        if let Some(number) = whatsapp_number {
-            let others = tenants::Entity::find().filter(tenants::Column::TenantId.ne(self.tenant.as_str()));
-            let other = others.filter(tenants::Column::WhatsappNumber.eq(number.as_str())).one(&transaction).await?;
-            if let Some(other) = other {
-                return Ok(Saving::NumberTaken(read_id(&other)?));
-            }
+        let before = tenants::Entity::of(self.tenant).lock(LockType::Update).one(&transaction).await?;
+        let before = before.map(read_tenant).transpose()?;
+        let after = match change(before.clone()) {
+            Ok(after) => after,
+            Err(refusal) => return Ok(refusal),
+        };
+        if credentials.is_empty() && before.as_ref() == Some(&after) {
+            return Ok(Saving::Done(after));
         }
-        let before = find_tenant(&transaction, self.tenant).await?;
-        write_tenant(&transaction, self.tenant, settings, whatsapp_number).await?;
-        let removed = credentials.iter().filter(|(_, sealed)| sealed.is_none());
-        let removed: Vec<&str> = removed.map(|(name, _)| name.as_str()).collect();
-        self.delete_where::<tenant_credentials::Entity, _>(&transaction, tenant_credentials::Column::Name, removed)
-            .await?;
+        if let Some(other) = self.owner_of_number(&transaction, &after).await? {
+            return Ok(Saving::NumberTaken(other));
+        }
+        let written = match before {
+            Some(_) => write_tenant(&transaction, self.tenant, &after.settings, after.whatsapp_number.as_ref()).await,
+            None => insert_tenant(&transaction, self.tenant, &after).await,
+        };
+        match written {
+            // Another transaction has added the shop or taken the number in the meantime.
+            Err(StoreError::Refused(cause))
+                if matches!(cause.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) =>
+            {
+                transaction.rollback().await?;
+                let other = self.owner_of_number(&self.store.read, &after).await?;
+                return Ok(other.map_or(Saving::Exists, Saving::NumberTaken));
+            }
+            written => written?,
+        }
+        self.write_credentials(&transaction, credentials).await?;
+        let what = if before.is_some() { "tenant.changed" } else { "tenant.added" };
+        let mut recorded_after = recorded(&after);
+        if !credentials.is_empty() {
+            let named = |is_stored: bool| {
+                let names = credentials.iter().filter(move |(_, sealed)| sealed.is_some() == is_stored);
+                names.map(|(name, _)| *name).collect::<Vec<CredentialName>>()
+            };
+            recorded_after["credentials"] = json!({"stored": named(true), "removed": named(false)});
+        }
+        let entry = AuditEntry {
+            before: before.as_ref().map(recorded),
+            after: Some(recorded_after),
+            ..AuditEntry::system(who, what, now)
+        };
+        record(&transaction, self.tenant, &[entry]).await?;
+        transaction.commit().await?;
+        Ok(Saving::Done(after))
+    }
+
+    /// Returns the other shop that has this shop's WhatsApp number.
+    async fn owner_of_number(&self, connection: &impl ConnectionTrait, tenant: &Tenant) -> Result<Option<TenantId>> {
+        let Some(number) = &tenant.whatsapp_number else { return Ok(None) };
+        let others = tenants::Entity::find().filter(tenants::Column::TenantId.ne(self.tenant.as_str()));
+        let other = others.filter(tenants::Column::WhatsappNumber.eq(number.as_str())).one(connection).await?;
+        other.map(|other| read_id(&other)).transpose()
+    }
+
+    async fn write_credentials(&self, transaction: &Transaction, credentials: &CredentialChanges) -> Result<()> {
+        use tenant_credentials::Column as C;
+        let removed = credentials.iter().filter(|(_, sealed)| sealed.is_none()).map(|(name, _)| name.as_str());
+        self.delete_where::<tenant_credentials::Entity, _>(transaction, C::Name, removed).await?;
         let stored = credentials.iter().filter_map(|(name, sealed)| {
             Some(tenant_credentials::ActiveModel {
                 tenant_id: Set(self.tenant.to_string()),
@@ -88,29 +139,31 @@ impl TenantStore<'_> {
         });
         let stored: Vec<_> = stored.collect();
         if !stored.is_empty() {
-            use tenant_credentials::Column as C;
             let replace = OnConflict::columns([C::TenantId, C::Name]).update_column(C::Sealed).to_owned();
             let insert = tenant_credentials::Entity::insert_many(stored).on_conflict(replace);
-            insert.exec_without_returning(&transaction).await?;
+            insert.exec_without_returning(transaction).await?;
         }
-        let what = if before.is_some() { "tenant.changed" } else { "tenant.added" };
-        let mut after = recorded(settings, whatsapp_number);
-        if !credentials.is_empty() {
-            after["credentials"] = json!(credentials.keys().collect::<Vec<_>>());
-        }
-        let entry = AuditEntry {
-            before: before.map(|tenant| recorded(&tenant.settings, tenant.whatsapp_number.as_ref())),
-            after: Some(after),
-            ..AuditEntry::system(who, what, now)
-        };
-        record(&transaction, self.tenant, &[entry]).await?;
-        transaction.commit().await?;
-        Ok(Saving::Done)
+        Ok(())
     }
 }
 
-fn recorded(settings: &TenantSettings, whatsapp_number: Option<&E164>) -> Value {
-    json!({"settings": settings, "whatsapp_number": whatsapp_number})
+fn recorded(tenant: &Tenant) -> Value {
+    json!({"settings": tenant.settings, "whatsapp_number": tenant.whatsapp_number})
+}
+
+/// Inserts the shop's row. An existing one is an error.
+async fn insert_tenant(connection: &impl ConnectionTrait, id: &TenantId, new: &Tenant) -> Result<()> {
+    let row = tenant_row(id, &new.settings, new.whatsapp_number.as_ref());
+    tenants::Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+fn tenant_row(id: &TenantId, settings: &TenantSettings, whatsapp_number: Option<&E164>) -> tenants::ActiveModel {
+    tenants::ActiveModel {
+        tenant_id: Set(id.to_string()),
+        settings: Set(json!(settings)),
+        whatsapp_number: Set(whatsapp_number.map(|number| number.as_str().to_owned())),
+    }
 }
 
 pub(super) async fn find_tenant(connection: &impl ConnectionTrait, tenant: &TenantId) -> Result<Option<Tenant>> {
@@ -126,11 +179,7 @@ pub(super) async fn write_tenant(
     whatsapp_number: Option<&E164>,
 ) -> Result<()> {
     use tenants::Column as C;
-    let row = tenants::ActiveModel {
-        tenant_id: Set(tenant.to_string()),
-        settings: Set(json!(settings)),
-        whatsapp_number: Set(whatsapp_number.map(|number| number.as_str().to_owned())),
-    };
+    let row = tenant_row(tenant, settings, whatsapp_number);
     let replace = OnConflict::column(C::TenantId).update_columns([C::Settings, C::WhatsappNumber]).to_owned();
     tenants::Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
     Ok(())

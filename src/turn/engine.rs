@@ -1,45 +1,33 @@
-//! Runs the turns of each conversation in order. [`accept`] accepts messages, also of the shop itself, and [`handoff`] changes
-//! who answers them.
+//! Runs the turns of each conversation in order. [`accept`] accepts messages, also of the shop itself, `execute` runs the turns of
+//! a lane, and [`handoff`] changes who answers.
 
 mod accept;
+mod execute;
 mod handoff;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use chrono::Utc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::field::Empty;
-use tracing::{Instrument, error, info, info_span, warn};
+use tracing::{Instrument, info};
 
-use super::feed::{Feed, Feeds};
+use super::feed::Feeds;
 use super::journal::Journal;
-use super::lane::{Handed, Lanes};
+use super::lane::Lanes;
 use super::reader::{Reader, Source, Start};
-use super::recent::Recent;
-use super::run::{Stops, run};
-use super::{person, recover};
+use super::recent::HistoryCache;
 use crate::config::TurnConfig;
-use crate::desks::{Caller, Shops, SinkClosed, Turn};
-use crate::domain::{
-    ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender,
-};
-use crate::domain::{TenantId, TurnStatus};
+use crate::desks::Shops;
+use crate::domain::{ConsoleAct, ConversationId, TenantId};
 use crate::jobs::JobRunner;
-use crate::store::turns::OpenTurn;
+use crate::store::acceptance::Acceptor;
 use crate::store::{Store, StoreError};
 
 use accept::Proposal;
 pub use accept::{AcceptError, Accepted, Message};
-
-/// How many earlier messages a turn receives.
-const HISTORY_MESSAGES: usize = 80;
-/// How long a lane waits before it retries an unavailable store.
-const STORE_RETRY: Duration = Duration::from_millis(500);
 
 /// Why a turn was not cancelled.
 #[derive(Debug, thiserror::Error)]
@@ -64,17 +52,13 @@ struct Inner {
     jobs: Arc<JobRunner>,
     feeds: Feeds,
     lanes: Lanes,
-    recent: Recent,
-    /// Counts changes to conversations other than by turns.
+    histories: HistoryCache,
+    /// Counts changes that no turn made.
     edits: AtomicU64,
     /// Messages that are not stored yet, in their order.
     proposals: Mutex<VecDeque<Proposal>>,
-    /// Held while messages are stored and their turns queued.
-    accepting: tokio::sync::Mutex<()>,
     /// Accepted turns of all conversations that have not started.
     waiting: AtomicUsize,
-    /// The senders of waiting messages. They are kept in memory only, since a browser's address must not be stored.
-    callers: Mutex<HashMap<MessageId, Caller>>,
     tasks: TaskTracker,
     draining: CancellationToken,
     stop: CancellationToken,
@@ -99,12 +83,10 @@ impl Engine {
             jobs,
             feeds: Feeds::default(),
             lanes: Lanes::default(),
-            recent: Recent::default(),
+            histories: HistoryCache::default(),
             edits: AtomicU64::new(0),
             proposals: Mutex::default(),
-            accepting: tokio::sync::Mutex::default(),
             waiting: AtomicUsize::new(0),
-            callers: Mutex::default(),
             tasks,
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
@@ -176,10 +158,17 @@ impl Engine {
         self.0.lanes.close(conversation).await;
         let deleted = store.delete_conversation(conversation).await;
         self.note_edit();
+        // Whatever the result: a lost connection can hide a successful commit.
+        self.forget_histories();
         if deleted.is_ok() {
             self.announce_deleted(tenant, conversation);
+            self.0.lanes.reopen(conversation);
+        } else {
+            // Its lane has skipped the turns that waited.
+            let acceptor = self.0.store.acceptor().await;
+            self.0.lanes.reopen(conversation);
+            self.look_for_turns(&acceptor, tenant, conversation);
         }
-        self.0.lanes.reopen(conversation);
         deleted
     }
 
@@ -193,11 +182,11 @@ impl Engine {
 
     /// Drops what the engine remembers of messages, because some were deleted.
     pub(super) fn forget_histories(&self) {
-        self.0.recent.clear();
+        self.0.histories.clear();
     }
 
-    /// Counts the changes to conversations other than by turns: handoffs, cancelled turns, deletions. A turn that was
-    /// accepted before such a change reads the store.
+    /// Counts changes that no turn made: handoffs, cancelled turns, decisions, deletions. A turn that was accepted before
+    /// such a change reads the store.
     fn edits(&self) -> u64 {
         self.0.edits.load(Ordering::SeqCst)
     }
@@ -233,7 +222,9 @@ impl Engine {
         for (tenant, conversation, turns) in unfinished {
             let turns = usize::try_from(turns).unwrap_or(usize::MAX);
             self.0.waiting.fetch_add(turns, Ordering::Relaxed);
-            self.enqueue(tenant, conversation, turns, None);
+            if self.0.lanes.add(conversation, turns, None, None) {
+                self.spawn_lane(tenant, conversation);
+            }
         }
         Ok(())
     }
@@ -259,197 +250,20 @@ impl Engine {
         self.0.closing.cancel();
     }
 
-    fn callers<T>(&self, work: impl FnOnce(&mut HashMap<MessageId, Caller>) -> T) -> T {
-        work(&mut self.0.callers.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     fn proposals<T>(&self, work: impl FnOnce(&mut VecDeque<Proposal>) -> T) -> T {
         work(&mut self.0.proposals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds turns, which are counted as waiting already, to their conversation's lane.
-    fn enqueue(&self, tenant: TenantId, conversation: ConversationId, turns: usize, handed: Option<Box<Handed>>) {
-        if self.0.lanes.add(conversation, turns, handed) {
-            let engine = self.clone();
-            self.0.tasks.spawn(async move { engine.run_lane(&tenant, conversation).await });
+    /// Runs stored turns of the conversation whose acceptance was never confirmed. No message is accepted at the same time, since
+    /// its turn could run twice.
+    fn look_for_turns(&self, _: &Acceptor<'_>, tenant: &TenantId, conversation: ConversationId) {
+        if self.0.lanes.add_unconfirmed(conversation) {
+            self.spawn_lane(tenant.clone(), conversation);
         }
     }
 
-    async fn run_lane(&self, tenant: &TenantId, conversation: ConversationId) {
-        while let Some(handed) = self.0.lanes.next(conversation) {
-            self.0.waiting.fetch_sub(1, Ordering::Relaxed);
-            // During a shutdown, waiting turns stay queued in the store for the next start. Those of a conversation that
-            // is being deleted are deleted with it.
-            if self.0.draining.is_cancelled() || self.0.lanes.is_closed(conversation) {
-                continue;
-            }
-            let (open, handed) = match handed.map(|handed| *handed) {
-                Some(Handed { open, as_of, feed }) => (Some(open), Some((as_of, feed))),
-                None => (self.claim(tenant, conversation).await, None),
-            };
-            match open {
-                Some(open) if open.record.status == TurnStatus::Running => {
-                    self.end_interrupted(tenant, &open.message).await;
-                }
-                Some(open) => {
-                    let span = info_span!(
-                        "turn",
-                        conversation.id = %conversation,
-                        turn = open.record.turn,
-                        desk = Empty,
-                        kind = Empty,
-                        status = Empty,
-                        otel.status_code = Empty,
-                    );
-                    self.run_turn(tenant, open, handed).instrument(span).await;
-                }
-                None => {}
-            }
-        }
-    }
-
-    /// Returns the conversation's first unfinished turn. Ends the turn if its rows cannot be read.
-    async fn claim(&self, tenant: &TenantId, conversation: ConversationId) -> Option<OpenTurn> {
-        let find = || async move { self.0.store.tenant(tenant).find_open_turn(conversation).await };
-        match self.retry_until_available("claim a turn", find).await {
-            Some(open) => open,
-            None => {
-                if !self.0.stop.is_cancelled() {
-                    self.end_unreadable(tenant, conversation).await;
-                }
-                None
-            }
-        }
-    }
-
-    /// Ends the conversation's first unfinished turn without reading its other rows.
-    async fn end_unreadable(&self, tenant: &TenantId, conversation: ConversationId) {
-        let feed = self.0.feeds.get(conversation);
-        let (store, feed) = (&self.0.store, feed.as_ref());
-        self.retry_until_available("end an unreadable turn", || async move {
-            match store.tenant(tenant).first_open_turn(conversation).await? {
-                Some(turn) => recover::end_bare(store, tenant, conversation, turn, feed, Utc::now()).await,
-                None => Ok(()),
-            }
-        })
-        .await;
-        self.0.journal.changes().notify(tenant, conversation);
-    }
-
-    /// Ends the turn that this message started.
-    async fn end_interrupted(&self, tenant: &TenantId, message: &StoredMessage) {
-        let feed = self.0.feeds.get(message.conversation_id);
-        let (store, feed) = (&self.0.store, feed.as_ref());
-        self.retry_until_available("end an interrupted turn", || async move {
-            recover::end_interrupted(store, tenant, message, feed, Utc::now()).await
-        })
-        .await;
-        self.0.journal.changes().notify(tenant, message.conversation_id);
-    }
-
-    /// Retries `work` while the store is unavailable. `None`: the store refused it, or the engine has stopped.
-    async fn retry_until_available<T, F: Future<Output = Result<T, StoreError>>>(
-        &self,
-        what: &str,
-        work: impl Fn() -> F,
-    ) -> Option<T> {
-        loop {
-            match work().await {
-                Ok(value) => return Some(value),
-                Err(cause) if cause.is_unavailable() && !self.0.stop.is_cancelled() => {
-                    warn!(error = %cause, "Waiting for the store to {what}");
-                    tokio::time::sleep(STORE_RETRY).await;
-                }
-                Err(cause) => {
-                    error!(error = %cause, "Could not {what}");
-                    return None;
-                }
-            }
-        }
-    }
-
-    /// Runs the turn. `handed`: the turn comes from memory, as of this count of edits.
-    async fn run_turn(&self, tenant: &TenantId, mut open: OpenTurn, handed: Option<(u64, Arc<Feed>)>) {
-        let (conversation, number) = (open.conversation.id, open.record.turn);
-        let (jobs, generation) = (self.0.jobs.count_stored(), self.0.recent.generation());
-        let cancel = self.0.lanes.begin(conversation, number);
-        // After the turn can be stopped: an edit is counted first and stops the turn afterwards.
-        let is_current = handed.as_ref().is_some_and(|(as_of, _)| *as_of == self.edits());
-        if handed.is_some() && !is_current {
-            match self.claim(tenant, conversation).await {
-                Some(claimed) if claimed.record.turn == number => open = claimed,
-                // It was deleted.
-                _ => return,
-            }
-        }
-        if open.record.cancel_requested {
-            cancel.cancel();
-        }
-        let remembered = self.0.recent.take(conversation, number);
-        let before = match remembered.filter(|_| is_current) {
-            Some(history) => Some((Some(open.conversation), history)),
-            None => self.read_before(tenant, is_current.then_some(open.conversation), conversation, number).await,
-        };
-        let Some((current, history)) = before else {
-            if !self.0.stop.is_cancelled() {
-                self.end_interrupted(tenant, &open.message).await;
-            }
-            return;
-        };
-        // The conversation is being deleted.
-        let Some(current) = current else { return };
-        let shop = self.0.shops.get(tenant);
-        let persona = shop.prompts().find_persona(&current.persona);
-        let desk = persona.as_ref().and_then(|persona| shop.find_desk(&persona.desk));
-        let persona = persona.unwrap_or_else(|| shop.prompts().default_persona());
-        let feed = self.0.feeds.get(conversation);
-        drop(handed);
-        let broken = CancellationToken::new();
-        let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
-        let full = sink.full();
-        let caller = self.callers(|callers| callers.remove(&open.message.id)).unwrap_or_default();
-        let message = open.message.clone();
-        let (by_person, taken) = (message.sender == Sender::Agent, current.status == ConversationStatus::Taken);
-        let mut turn = Turn::new(current, open.message, history, persona, caller, Box::new(sink));
-        turn.note_time("waited", turn.age());
-        turn.stores_at_once = self.0.jobs.embeds_in_turns();
-        let ended = if by_person || taken {
-            // Taking the conversation also cancelled this turn's token; only a client's request makes it cancelled.
-            let is_cancelled = open.record.cancel_requested && !by_person;
-            let status = if is_cancelled { TurnStatus::Cancelled } else { TurnStatus::Completed };
-            person::run(&mut turn, status, &self.0.jobs).await
-        } else {
-            let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);
-            let stops = Stops { cancel, shutdown, broken, full, deadline };
-            run(&mut turn, desk, &shop, &stops, &self.0.jobs).await.map(|_| ())
-        };
-        match ended {
-            Ok(()) => self.0.recent.keep(conversation, number + 1, generation, turn.into_history(HISTORY_MESSAGES)),
-            Err(SinkClosed) => self.end_interrupted(tenant, &message).await,
-        }
-        self.0.jobs.wake_if_stored_since(jobs);
-    }
-
-    /// Returns the current conversation, if it is not `known`, and the messages before the turn. `None`: the store cannot be
-    /// read.
-    ///
-    /// This must run after the turn can be stopped: a handoff stores the new status first and stops the turn afterwards.
-    async fn read_before(
-        &self,
-        tenant: &TenantId,
-        known: Option<Conversation>,
-        conversation: ConversationId,
-        turn: u32,
-    ) -> Option<(Option<Conversation>, Vec<StoredMessage>)> {
-        let known = known.as_ref();
-        self.retry_until_available("read the conversation", || async move {
-            let store = self.0.store.tenant(tenant);
-            let current = match known {
-                Some(known) => Some(known.clone()),
-                None => store.find_conversation(conversation).await?,
-            };
-            Ok((current, store.list_messages_before(conversation, turn, HISTORY_MESSAGES as u64).await?))
-        })
-        .await
+    fn spawn_lane(&self, tenant: TenantId, conversation: ConversationId) {
+        let engine = self.clone();
+        self.0.tasks.spawn(async move { engine.run_lane(&tenant, conversation).await });
     }
 }

@@ -21,17 +21,17 @@ pub struct Frame {
     pub id: EventId,
     /// The event's JSON.
     pub body: Arc<str>,
-    sent: Arc<OnceLock<Bytes>>,
+    encoded: Arc<OnceLock<Bytes>>,
 }
 
 impl Frame {
     fn new(id: EventId, body: Arc<str>) -> Self {
-        Self { id, body, sent: Arc::default() }
+        Self { id, body, encoded: Arc::default() }
     }
 
-    /// Returns the bytes that readers are sent. The first reader writes them, the others share them.
-    pub fn sent(&self, write: impl FnOnce(&Self) -> Bytes) -> Bytes {
-        self.sent.get_or_init(|| write(self)).clone()
+    /// Returns the event as bytes for clients, encoded once.
+    pub fn encoded(&self, encode: impl FnOnce(&Self) -> Bytes) -> Bytes {
+        self.encoded.get_or_init(|| encode(self)).clone()
     }
 
     /// Whether this is its turn's last event.
@@ -66,7 +66,7 @@ pub struct Feed {
 #[derive(Debug, Default)]
 struct Live {
     frames: VecDeque<Frame>,
-    /// A turn without stored events, which will be published from its first one on.
+    /// The next turn, of which no event is stored yet.
     coming: Option<u32>,
 }
 
@@ -100,7 +100,7 @@ impl Feed {
     }
 
     /// Announces a turn that was just accepted and is the next to run, so that its readers need not look into the store.
-    pub(super) fn expect(&self, turn: u32) {
+    pub(super) fn announce_turn(&self, turn: u32) {
         self.live.write().unwrap_or_else(PoisonError::into_inner).coming = Some(turn);
     }
 
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(feed.look(at(4, 0), Some(4)), Look::Here(vec![]), "the reader waits for a later turn");
         feed.publish(frame(4, 1));
         assert_eq!(feed.look(at(3, 2), Some(3)), Look::Store, "an earlier turn is in the store");
-        feed.expect(5);
+        feed.announce_turn(5);
         assert_eq!(feed.look(at(5, 0), Some(5)), Look::Here(vec![]), "the turn has no events yet");
         assert_eq!(feed.look(at(4, 0), Some(4)), Look::Here(vec![frame(4, 1)]));
         feed.forget_live();

@@ -44,8 +44,8 @@ pub struct Journal {
 struct Pending {
     entry: Entry,
     publish: Publish,
-    /// Nobody waits for this event: it shows nothing.
-    is_quiet: bool,
+    /// Clients show nothing for it, so it may wait for the turn's text.
+    may_wait: bool,
 }
 
 /// What happens after the event's commit.
@@ -136,7 +136,7 @@ impl TurnSink {
         self.bytes += body.len();
         self.last.n += 1;
         permit.send(Pending {
-            is_quiet: stored.is_none() && matches!(event, Event::TurnStart { .. } | Event::Intent { .. }),
+            may_wait: stored.is_none() && matches!(event, Event::TurnStart { .. } | Event::Intent { .. }),
             entry: Entry {
                 tenant: self.tenant.clone(),
                 conversation: self.conversation,
@@ -175,7 +175,7 @@ async fn receive(inbox: &mut mpsc::Receiver<Pending>, pending: &mut Vec<Pending>
     }
     let mut seen = 0;
     let quiet = async {
-        while pending.len() < MAX_BATCH && pending[seen..].iter().all(|event| event.is_quiet) {
+        while pending.len() < MAX_BATCH && pending[seen..].iter().all(|event| event.may_wait) {
             seen = pending.len();
             if inbox.recv_many(pending, MAX_BATCH - seen).await == 0 {
                 break;

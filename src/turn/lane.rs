@@ -1,5 +1,6 @@
 //! Lanes: the turns of one conversation run one after another, in the order of acceptance.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,17 +8,28 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::feed::Feed;
-use crate::domain::ConversationId;
+use crate::desks::Caller;
+use crate::domain::{ConversationId, MessageId};
 use crate::store::turns::OpenTurn;
 
-/// A turn as it was accepted, when no other one of its conversation waited or ran.
+/// An accepted turn, when no other turn of its conversation waits or runs.
 #[derive(Debug)]
-pub(super) struct Handed {
+pub(super) struct AcceptedTurn {
     pub open: OpenTurn,
     /// The engine's count of edits before the message was stored.
-    pub as_of: u64,
+    pub edits_before: u64,
     /// Keeps the feed until the turn has started, because it knows that the turn comes.
     pub feed: Arc<Feed>,
+}
+
+/// The next turn of a lane.
+#[derive(Debug)]
+pub(super) enum NextTurn {
+    Accepted(Box<AcceptedTurn>),
+    /// It is in the store.
+    Stored,
+    /// It is in the store, if there is one: its acceptance was never confirmed.
+    Unconfirmed,
 }
 
 /// The lanes that have turns to run.
@@ -33,12 +45,26 @@ struct Table {
     closed: HashSet<ConversationId>,
 }
 
-#[derive(Debug)]
+impl Table {
+    /// Returns the conversation's lane, and whether it is new.
+    fn lane(&mut self, conversation: ConversationId) -> (&mut Lane, bool) {
+        match self.lanes.entry(conversation) {
+            Entry::Occupied(lane) => (lane.into_mut(), false),
+            Entry::Vacant(place) => (place.insert(Lane::default()), true),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
 struct Lane {
     /// Accepted turns that have not started.
     waiting: usize,
     /// The first of them. `None`: it is in the store.
-    handed: Option<Box<Handed>>,
+    accepted: Option<Box<AcceptedTurn>>,
+    /// Whether the store may hold more turns than those that wait.
+    is_unconfirmed: bool,
+    /// The senders of waiting messages. They are kept in memory only, since a browser's address must not be stored.
+    callers: HashMap<MessageId, Caller>,
     running: Option<Running>,
     /// Turns that were cancelled before they started.
     cancelled: HashSet<u32>,
@@ -61,21 +87,45 @@ impl Lanes {
         work(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds turns to the conversation's lane. Returns `true` if the lane is new: the caller must then run it. A turn is
-    /// handed only to a new lane, where it is the first.
-    pub fn add(&self, conversation: ConversationId, turns: usize, handed: Option<Box<Handed>>) -> bool {
-        self.with(|table| match table.lanes.get_mut(&conversation) {
-            Some(lane) => {
-                lane.waiting += turns;
-                false
+    /// Whether the conversation has turns that wait or run.
+    pub fn contains(&self, conversation: ConversationId) -> bool {
+        self.with(|table| table.lanes.contains_key(&conversation))
+    }
+
+    /// Adds turns to the conversation's lane, and the sender of the message if there is one. Returns `true` if the lane is
+    /// new: the caller must then run it. `accepted` is used only in a new lane, where it is the first turn.
+    pub fn add(
+        &self,
+        conversation: ConversationId,
+        turns: usize,
+        caller: Option<(MessageId, Caller)>,
+        accepted: Option<Box<AcceptedTurn>>,
+    ) -> bool {
+        self.with(|table| {
+            let (lane, is_new) = table.lane(conversation);
+            lane.waiting += turns;
+            lane.callers.extend(caller);
+            if is_new {
+                lane.accepted = accepted;
             }
-            None => {
-                let (cancelled, ended) = (HashSet::new(), watch::Sender::new(()));
-                let lane = Lane { waiting: turns, handed, running: None, cancelled, ended };
-                table.lanes.insert(conversation, lane);
-                true
-            }
+            is_new
         })
+    }
+
+    /// Looks for one more turn in the store after the waiting ones. Returns `true` if the lane is new: the caller must
+    /// then run it.
+    pub fn add_unconfirmed(&self, conversation: ConversationId) -> bool {
+        self.with(|table| {
+            let (lane, is_new) = table.lane(conversation);
+            lane.is_unconfirmed = true;
+            is_new
+        })
+    }
+
+    /// Takes the sender of a waiting message.
+    pub fn take_caller(&self, conversation: ConversationId, message: MessageId) -> Caller {
+        let caller = self.with(|table| table.lanes.get_mut(&conversation)?.callers.remove(&message));
+        caller.unwrap_or_default()
     }
 
     /// Whether the conversation is being deleted.
@@ -83,19 +133,30 @@ impl Lanes {
         self.with(|table| table.closed.contains(&conversation))
     }
 
-    /// Takes the next turn to run, which is in the store if it was not handed over. `None`: there is none, and the lane is
-    /// removed.
-    pub fn next(&self, conversation: ConversationId) -> Option<Option<Box<Handed>>> {
+    /// Takes the next turn to run. `None`: there is none, and the lane is removed.
+    pub fn next(&self, conversation: ConversationId) -> Option<NextTurn> {
         self.with(|table| {
             let lane = table.lanes.get_mut(&conversation)?;
             lane.running = None;
-            if lane.waiting == 0 {
-                table.lanes.remove(&conversation);
-                return None;
+            if lane.waiting > 0 {
+                lane.waiting -= 1;
+                return Some(lane.accepted.take().map_or(NextTurn::Stored, NextTurn::Accepted));
             }
-            lane.waiting -= 1;
-            Some(lane.handed.take())
+            if std::mem::take(&mut lane.is_unconfirmed) {
+                return Some(NextTurn::Unconfirmed);
+            }
+            table.lanes.remove(&conversation);
+            None
         })
+    }
+
+    /// Notes that the conversation has a later turn in the store. If no turn waits, it is not confirmed.
+    pub fn note_later(&self, conversation: ConversationId) {
+        self.with(|table| {
+            if let Some(lane) = table.lanes.get_mut(&conversation) {
+                lane.is_unconfirmed |= lane.waiting == 0;
+            }
+        });
     }
 
     /// Stops the turn, or keeps it from starting.
@@ -116,7 +177,7 @@ impl Lanes {
         let token = CancellationToken::new();
         self.with(|table| {
             if let Some(lane) = table.lanes.get_mut(&conversation) {
-                if lane.cancelled.remove(&turn) {
+                if lane.cancelled.remove(&turn) || table.closed.contains(&conversation) {
                     token.cancel();
                 }
                 lane.running = Some(Running { turn, cancel: token.clone(), ended: watch::Sender::new(()) });
@@ -157,5 +218,55 @@ async fn wait_for_end(of: Option<watch::Receiver<()>>) {
     if let Some(mut ended) = of {
         // Nothing is ever sent: the channel closes when the lane or turn is dropped.
         let _ = ended.changed().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn closed_conversation_cancels_the_beginning_turn() {
+        let (lanes, id) = (Lanes::default(), ConversationId::now());
+        assert!(lanes.add(id, 1, None, None));
+        assert!(matches!(lanes.next(id), Some(NextTurn::Stored)));
+        assert_eq!(lanes.close(id).now_or_never(), None, "the lane has not ended");
+        assert!(lanes.begin(id, 1).is_cancelled());
+        assert!(lanes.next(id).is_none());
+        lanes.reopen(id);
+        assert!(lanes.add(id, 1, None, None));
+        assert!(!lanes.begin(id, 2).is_cancelled());
+    }
+
+    #[test]
+    fn unconfirmed_turn_comes_last_and_once() {
+        let (lanes, id) = (Lanes::default(), ConversationId::now());
+        assert!(lanes.add_unconfirmed(id));
+        assert!(!lanes.add(id, 1, None, None));
+        assert!(matches!(lanes.next(id), Some(NextTurn::Stored)));
+        assert!(matches!(lanes.next(id), Some(NextTurn::Unconfirmed)));
+        lanes.note_later(id);
+        assert!(matches!(lanes.next(id), Some(NextTurn::Unconfirmed)), "the store holds a later turn");
+        assert!(lanes.add(ConversationId::now(), 1, None, None), "each conversation has a lane");
+        assert!(lanes.next(id).is_none() && !lanes.contains(id));
+    }
+
+    #[test]
+    fn lane_forgets_callers_of_skipped_turns() {
+        let (lanes, id, message) = (Lanes::default(), ConversationId::now(), MessageId::now());
+        let caller = Caller { address: Some([192, 0, 2, 1].into()) };
+        for is_taken in [true, false] {
+            lanes.add(id, 1, Some((message, caller.clone())), None);
+            assert!(lanes.next(id).is_some());
+            if is_taken {
+                assert_eq!(lanes.take_caller(id, message), caller);
+            }
+            assert!(lanes.next(id).is_none());
+            lanes.add(id, 1, None, None);
+            assert_eq!(lanes.take_caller(id, message), Caller::default());
+            assert!(lanes.next(id).is_some() && lanes.next(id).is_none());
+        }
     }
 }

@@ -13,18 +13,18 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// The estimated size of a message without its text.
 const MESSAGE_BYTES: usize = 512;
 
-/// The histories of active conversations.
+/// The histories of active conversations. Two generations approximate least recently used.
 #[derive(Debug, Default)]
-pub(super) struct Recent(Mutex<Table>);
+pub(super) struct HistoryCache(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
     /// Counts how often everything was dropped.
     generation: u64,
-    young: HashMap<ConversationId, History>,
-    young_bytes: usize,
-    /// The histories before the last half of [`MAX_BYTES`] was kept.
-    old: HashMap<ConversationId, History>,
+    newer: HashMap<ConversationId, History>,
+    newer_bytes: usize,
+    /// Filled before `newer`. Dropped when `newer` reaches half of [`MAX_BYTES`] again.
+    older: HashMap<ConversationId, History>,
 }
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ struct History {
     messages: Vec<Message>,
 }
 
-impl Recent {
+impl HistoryCache {
     fn with<T>(&self, work: impl FnOnce(&mut Table) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -47,8 +47,8 @@ impl Recent {
     /// Takes the messages before the turn, oldest first.
     pub fn take(&self, conversation: ConversationId, turn: u32) -> Option<Vec<Message>> {
         let kept = self.with(|table| {
-            let young = table.young.remove(&conversation);
-            young.inspect(|kept| table.young_bytes -= kept.bytes()).or_else(|| table.old.remove(&conversation))
+            let newer = table.newer.remove(&conversation);
+            newer.inspect(|kept| table.newer_bytes -= kept.bytes()).or_else(|| table.older.remove(&conversation))
         });
         kept.filter(|kept| kept.next == turn).map(|kept| kept.messages)
     }
@@ -60,14 +60,14 @@ impl Recent {
             if table.generation != generation {
                 return;
             }
-            if table.young_bytes > MAX_BYTES / 2 {
-                table.old = std::mem::take(&mut table.young);
-                table.young_bytes = 0;
+            if table.newer_bytes > MAX_BYTES / 2 {
+                table.older = std::mem::take(&mut table.newer);
+                table.newer_bytes = 0;
             }
-            table.young_bytes += kept.bytes();
-            table.old.remove(&conversation);
-            if let Some(earlier) = table.young.insert(conversation, kept) {
-                table.young_bytes -= earlier.bytes();
+            table.newer_bytes += kept.bytes();
+            table.older.remove(&conversation);
+            if let Some(earlier) = table.newer.insert(conversation, kept) {
+                table.newer_bytes -= earlier.bytes();
             }
         });
     }
@@ -108,29 +108,29 @@ mod tests {
 
     #[test]
     fn history_is_kept_for_the_next_turn_only() {
-        let (recent, id) = (Recent::default(), ConversationId::now());
+        let (cache, id) = (HistoryCache::default(), ConversationId::now());
         let messages = history(id, "a");
-        recent.keep(id, 2, 0, messages.clone());
-        assert_eq!(recent.take(id, 2), Some(messages.clone()));
-        assert_eq!(recent.take(id, 2), None, "taken");
-        recent.keep(id, 2, 0, messages.clone());
-        assert_eq!(recent.take(id, 3), None, "of another turn");
-        recent.keep(id, 2, 0, messages.clone());
-        recent.clear();
-        assert_eq!(recent.take(id, 2), None, "dropped");
-        recent.keep(id, 2, 0, messages);
-        assert_eq!(recent.take(id, 2), None, "read before the drop");
+        cache.keep(id, 2, 0, messages.clone());
+        assert_eq!(cache.take(id, 2), Some(messages.clone()));
+        assert_eq!(cache.take(id, 2), None, "taken");
+        cache.keep(id, 2, 0, messages.clone());
+        assert_eq!(cache.take(id, 3), None, "of another turn");
+        cache.keep(id, 2, 0, messages.clone());
+        cache.clear();
+        assert_eq!(cache.take(id, 2), None, "dropped");
+        cache.keep(id, 2, 0, messages);
+        assert_eq!(cache.take(id, 2), None, "read before the drop");
     }
 
     #[test]
     fn memory_of_histories_is_bounded() {
-        let (recent, long) = (Recent::default(), "a".repeat(MAX_BYTES / 64));
+        let (cache, long) = (HistoryCache::default(), "a".repeat(MAX_BYTES / 64));
         let ids: Vec<ConversationId> = (0..200).map(|_| ConversationId::now()).collect();
         for id in &ids {
-            recent.keep(*id, 2, 0, history(*id, &long));
+            cache.keep(*id, 2, 0, history(*id, &long));
         }
-        let kept = ids.iter().filter(|id| recent.take(**id, 2).is_some()).count();
+        let kept = ids.iter().filter(|id| cache.take(**id, 2).is_some()).count();
         assert!((32..=66).contains(&kept), "{kept}");
-        assert_eq!(recent.with(|table| table.young_bytes), 0);
+        assert_eq!(cache.with(|table| table.newer_bytes), 0);
     }
 }

@@ -35,7 +35,7 @@ pub async fn forget(
 ) -> Result<(), StoreError> {
     let store = engine.store();
     let kept = TimeDelta::from_std(config.turns.event_retention).unwrap_or(TimeDelta::MAX);
-    // Nothing is remembered for longer than until the next run.
+    // Histories are kept in memory until the next run at most.
     engine.forget_histories();
     let before_messages = config.turns.message_retention_days.map(|days| now - TimeDelta::days(i64::from(days)));
     // Events contain the text of messages, so they are not kept longer than messages.
@@ -46,9 +46,14 @@ pub async fn forget(
     }
     if let Some(before) = before_messages {
         let mut forgot = false;
-        while !shutdown.is_cancelled() && (store.forget_messages(before).await? | store.forget_aged(before).await?) {
-            forgot = true;
+        while !shutdown.is_cancelled() {
+            let (messages, aged) = (store.forget_messages(before).await, store.forget_aged(before).await);
+            // Whatever the results: one may have failed after the other deleted something.
             engine.forget_histories();
+            if !(messages? | aged?) {
+                break;
+            }
+            forgot = true;
             tokio::task::yield_now().await;
         }
         if forgot {

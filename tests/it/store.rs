@@ -129,12 +129,17 @@ pub fn turn_of<'a>(conversation: ConversationId, text: &'a str, now: DateTime<Ut
     }
 }
 
+/// Accepts or refuses a message.
+pub async fn accept(store: &Store, tenant: &TenantId, new: &NewTurn<'_>) -> Acceptance {
+    store.acceptor().await.accept_one(store.tenant(tenant), new).await.unwrap().0
+}
+
 /// Accepts messages and returns the number of the last turn.
 pub async fn accepted(store: &Store, tenant: &TenantId, conversation: ConversationId, turns: u32) -> u32 {
     let mut last = 0;
     for _ in 0..turns {
         let new = turn_of(conversation, "kiểm tra bảo hành ABC123", Utc::now());
-        match store.tenant(tenant).accept(&new).await.unwrap() {
+        match accept(store, tenant, &new).await {
             Acceptance::Accepted { turn, .. } => last = turn,
             other => panic!("{other:?}"),
         }

@@ -1,5 +1,6 @@
 //! Shared parts of the tests.
 
+pub mod alone;
 pub mod app;
 pub mod database;
 pub mod dialogue;

@@ -4,6 +4,7 @@ mod cost;
 mod embedding;
 mod handoff;
 mod journal;
+mod outage;
 mod reader;
 mod recent;
 mod recovery;

@@ -136,23 +136,33 @@ async fn look_into(
 /// Checks that `TENANT_SECRET_KEY` opens the credentials of the shops that sell over WhatsApp, if there are such shops.
 async fn shop_credentials(config: &Config, store: &Store) -> Result<Option<Check>, StoreError> {
     const NAME: &str = "shops";
-    let (mut count, mut closed) = (0, Vec::new());
-    for shop in store.list_tenants().await? {
-        count += 1;
-        let credentials = tenant::credentials(store, &shop.id, config.commerce.tenant_key.as_ref()).await?;
+    let shops = match store.list_tenants().await {
+        Ok(shops) => shops,
+        Err(cause) => return Ok(Some(Check::fail(NAME, cause.to_string()))),
+    };
+    let key = config.commerce.tenant_key.as_ref();
+    let (count, mut closed) = (shops.len(), Vec::new());
+    for shop in shops {
+        let credentials = tenant::credentials(store, &shop.id, key).await?;
         if credentials.iter().any(|(_, opens)| !opens) {
             closed.push(shop.id.to_string());
         }
     }
+    let names = closed.join(", ");
     Ok(match (count, closed.as_slice()) {
         (0, _) => None,
-        (_, []) => Some(Check::ok(NAME, format!("{count} sell over WhatsApp"))),
-        (_, closed) => Some(Check::fail(
+        (_, []) => Some(Check::ok(NAME, format!("on WhatsApp: {count}"))),
+        _ if key.is_none() => Some(Check::fail(
             NAME,
             format!(
-                "TENANT_SECRET_KEY does not open the credentials of {}: set the key with which they were stored, or store \
-                 them again with `frontdesk tenant set NAME --credentials FILE`",
-                closed.join(", ")
+                "TENANT_SECRET_KEY is not set, but {names} have credentials: set the key with which they were stored"
+            ),
+        )),
+        _ => Some(Check::fail(
+            NAME,
+            format!(
+                "TENANT_SECRET_KEY does not open the credentials of {names}: set the key with which they were stored, or store \
+                 them again with `frontdesk tenant set NAME --credentials FILE`"
             ),
         )),
     })

@@ -6,7 +6,6 @@
 //! 2, an error in the command line, the file or the database, and nothing was written.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -14,7 +13,7 @@ use chrono::Utc;
 use chrono_tz::Tz;
 
 use crate::app::list_file::Refusals;
-use crate::cli::lists::{Destination, ImportOptions, ImportReport};
+use crate::cli::lists::{ImportOptions, ImportReport, ListArgs};
 use crate::cli::output;
 use crate::config::{Config, Env};
 use crate::domain::commerce::OrderNumber;
@@ -26,11 +25,8 @@ mod file;
 /// The arguments of `frontdesk import orders`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The list: CSV in UTF-8 with one row per item, or a JSON array of orders if the file's name ends in .json
-    #[arg(long, value_name = "PATH")]
-    pub file: PathBuf,
     #[command(flatten)]
-    pub destination: Destination,
+    pub list: ListArgs,
     #[command(flatten)]
     pub options: ImportOptions,
     /// The time zone of the list, as an IANA name [default: the shop's]
@@ -40,12 +36,12 @@ pub struct Args {
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    output::finish(import(args).await, args.options.json)
+    output::finish(import(args).await, args.options.output.json)
 }
 
 /// Reads the list, compares it with the shop's orders, and writes it unless rows were refused.
 async fn import(args: &Args) -> anyhow::Result<ImportReport> {
-    let tenant = &args.destination.tenant;
+    let tenant = &args.list.tenant;
     let time_zone = match args.time_zone {
         Some(zone) => zone,
         None => {
@@ -54,11 +50,11 @@ async fn import(args: &Args) -> anyhow::Result<ImportReport> {
             config.shops.time_zone_of(tenant)
         }
     };
-    let path = args.file.clone();
+    let path = args.list.file.clone();
     let listed = tokio::task::spawn_blocking(move || file::read(output::open(&path)?, &path)).await?;
     let file::Listed { rows, ragged, ignored_columns, place } =
-        listed.with_context(|| args.file.display().to_string())?;
-    let mut refusals = Refusals::new(args.options.max_refused_shown);
+        listed.with_context(|| args.list.file.display().to_string())?;
+    let mut refusals = Refusals::new(args.options.output.max_refused_shown);
     let half: HashSet<String> = ragged.iter().map(|row| row.first.to_ascii_uppercase()).collect();
     let (mut orders, bad) = orders_of(&rows, tenant, time_zone);
     // A row with missing fields refuses its whole order.
@@ -68,11 +64,11 @@ async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     }
     refusals.add_values(&bad);
     let skip_invalid = args.options.skip_invalid;
-    let (store, _scratch) = args.destination.open().await?;
-    let door = store.tenant(&args.destination.tenant);
+    let (store, _scratch) = args.list.open().await?;
+    let door = store.tenant(&args.list.tenant);
     let mut comparison = door.compare_orders(&orders).await?;
     add_conflicts(&mut refusals, &comparison.conflicts, &rows);
-    let write = !args.destination.dry_run && (refusals.count() == 0 || skip_invalid);
+    let write = !args.list.dry_run && (refusals.count() == 0 || skip_invalid);
     if write && comparison.new + comparison.changed > 0 {
         let compared = std::mem::take(&mut comparison.conflicts);
         comparison = door.import_orders(&orders, skip_invalid, Utc::now()).await?;
@@ -90,7 +86,7 @@ async fn import(args: &Args) -> anyhow::Result<ImportReport> {
         skip_invalid,
         entries: "orders",
         may_skip_invalid: true,
-        ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
+        ..ImportReport::new(&args.list, refusals, ignored_columns)
     })
 }
 

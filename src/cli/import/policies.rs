@@ -3,14 +3,13 @@
 //! Exit codes are those of `import orders`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use chrono::Utc;
 
-use crate::app::list_file::{Refusals, Table};
-use crate::cli::lists::{Destination, REFUSED, write_refused};
+use crate::app::list_file::Refusals;
+use crate::cli::lists::{ListArgs, REFUSED, read_table, write_refused};
 use crate::cli::output;
 use crate::domain::returns::policy_list::{PolicyField, policies_of};
 use crate::domain::returns::{Policy, Scope};
@@ -18,11 +17,8 @@ use crate::domain::returns::{Policy, Scope};
 /// The arguments of `frontdesk import policies`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The list: CSV in UTF-8 with the columns name, scope (vip, category or general), category, return_days and refund_days
-    #[arg(long, value_name = "PATH")]
-    pub file: PathBuf,
     #[command(flatten)]
-    pub destination: Destination,
+    pub list: ListArgs,
 }
 
 /// The actor in the audit log.
@@ -34,25 +30,20 @@ pub async fn run(args: &Args) -> ExitCode {
 }
 
 async fn import(args: &Args) -> anyhow::Result<ExitCode> {
-    let path = args.file.clone();
-    let read = tokio::task::spawn_blocking(move || -> anyhow::Result<_> { Ok(Table::read(output::open(&path)?)?) });
-    let table: Table<PolicyField> = read.await?.with_context(|| args.file.display().to_string())?;
+    let list = &args.list;
+    let (table, mut refusals) = read_table::<PolicyField>(&list.file, usize::MAX).await?;
     if table.rows.is_empty() && table.ragged.is_empty() {
         bail!(
             "{}: nothing was written, since the list has no policies. To use only RETURN_WINDOW_DAYS and \
             REFUND_WINDOW_DAYS, list one policy with the scope general and those days",
-            args.file.display()
+            list.file.display()
         );
-    }
-    let mut refusals = Refusals::new(usize::MAX);
-    for row in &table.ragged {
-        refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
     let (policies, bad) = policies_of(&table.rows);
     refusals.add_values(&bad);
-    let (store, _scratch) = args.destination.open().await?;
-    let door = store.tenant(&args.destination.tenant);
-    let write = refusals.count() == 0 && !args.destination.dry_run;
+    let (store, _scratch) = list.open().await?;
+    let door = store.tenant(&list.tenant);
+    let write = refusals.count() == 0 && !list.dry_run;
     let before = match write {
         true => door.replace_policies(&policies, WHO, Utc::now()).await?,
         false => door.list_policies().await?,
@@ -63,7 +54,7 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         printed => printed.context("cannot print the report")?,
     }
-    match (refused, args.destination.dry_run) {
+    match (refused, list.dry_run) {
         (0, true) => eprintln!("dry run: nothing was written"),
         (0, false) => eprintln!("written: {} policies", policies.len()),
         (_, true) => eprintln!("dry run: nothing was written; fix the refused rows first"),

@@ -21,7 +21,7 @@ string_enum! {
         Failed = "failed",
         /// The customer did not answer in time.
         Timeout = "timeout",
-        /// The provider's answer was lost, so that nobody knows whether the customer was asked.
+        /// The provider's answer was lost, so it is unknown whether the customer was asked.
         Unknown = "unknown",
         /// The money went back.
         Reversed = "reversed",
@@ -68,17 +68,20 @@ pub enum PaymentReport {
     TimedOut,
     /// It did not answer, or its answer could not be read.
     AnswerLost,
-    Reversed,
+    Reversed {
+        /// The number of the payment that went back, if the provider names it.
+        receipt: Option<String>,
+    },
 }
 
-/// A payment request, as it is before a report.
+/// A payment request before a report is applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaymentRequest {
     pub status: PaymentStatus,
     /// The amount that the customer confirmed.
     pub amount: Money,
-    /// The receipt of the payment, once it is paid.
-    pub receipt: Option<String>,
+    /// The receipts that were reported for it, in their order. The first one is of the payment that counts.
+    pub receipts: Vec<String>,
 }
 
 string_enum! {
@@ -104,6 +107,10 @@ pub struct PaymentOutcome {
     pub problem: Option<PaymentProblem>,
     /// Whether the order counts as paid from now on.
     pub settles_order: bool,
+    /// A payment of the order went back: from now on it counts as paid only if another request of it has settled it.
+    pub unsettles_order: bool,
+    /// Store it as the last one of the request's receipts.
+    pub receipt: Option<String>,
 }
 
 /// Why an order cannot be paid now.
@@ -113,12 +120,18 @@ pub enum CannotPay {
     Open,
     #[error("the order is paid")]
     Paid,
+    #[error("a payment of another amount has arrived; wait for the shop's decision")]
+    UnderReview,
 }
 
-/// Checks that a new request may be made for an order with these earlier ones: at most one is open, and a paid order is not paid again.
-pub fn check_new_request(earlier: &[PaymentStatus]) -> Result<(), CannotPay> {
-    if earlier.contains(&PaymentStatus::Paid) {
+/// Checks that a new request may be made for an order with these earlier ones: at most one is open, and none is made while a payment
+/// of the order stands.
+pub fn check_new_request(earlier: &[PaymentStatus], order_is_paid: bool) -> Result<(), CannotPay> {
+    if order_is_paid {
         return Err(CannotPay::Paid);
+    }
+    if earlier.contains(&PaymentStatus::Paid) {
+        return Err(CannotPay::UnderReview);
     }
     if earlier.iter().any(|status| status.is_open()) { Err(CannotPay::Open) } else { Ok(()) }
 }
@@ -137,29 +150,42 @@ impl PaymentRequest {
             PaymentReport::TimedOut => to(PaymentStatus::Timeout),
             PaymentReport::AnswerLost => to(PaymentStatus::Unknown),
             PaymentReport::Paid { amount, receipt } => self.decide_paid(*amount, receipt, order_is_paid)?,
-            PaymentReport::Reversed => {
-                // A payment that was reversed before anyone asked was paid in between.
-                let path: &[_] = match self.status {
-                    PaymentStatus::Paid => &[PaymentStatus::Reversed],
-                    _ => &[PaymentStatus::Paid, PaymentStatus::Reversed],
-                };
-                let steps = self.path(path);
-                let problem = (!steps.is_empty()).then_some(PaymentProblem::Reversed);
-                PaymentOutcome { steps, problem, settles_order: false }
-            }
+            PaymentReport::Reversed { receipt } => self.decide_reversed(receipt.as_ref()),
         })
     }
 
+    fn decide_reversed(&self, receipt: Option<&String>) -> PaymentOutcome {
+        // Another payment of the customer went back, such as a second one.
+        if receipt.zip(self.receipts.first()).is_some_and(|(reversed, counted)| reversed != counted) {
+            return PaymentOutcome::default();
+        }
+        let was_paid = self.status == PaymentStatus::Paid;
+        // A payment that was reversed before anyone asked was paid in between.
+        let path: &[_] = match was_paid {
+            true => &[PaymentStatus::Reversed],
+            false => &[PaymentStatus::Paid, PaymentStatus::Reversed],
+        };
+        let steps = self.path(path);
+        PaymentOutcome {
+            problem: (!steps.is_empty()).then_some(PaymentProblem::Reversed),
+            unsettles_order: was_paid,
+            receipt: receipt.filter(|_| self.receipts.is_empty()).cloned(),
+            steps,
+            ..PaymentOutcome::default()
+        }
+    }
+
     fn decide_paid(&self, amount: Money, receipt: &str, order_is_paid: bool) -> Result<PaymentOutcome, MoneyError> {
-        let steps = self.path(&[PaymentStatus::Paid]);
         let is_short = self.amount.minus(amount)?.minor > 0;
         let is_excess = amount.minus(self.amount)?.minor > 0;
+        if self.receipts.iter().any(|known| known == receipt) {
+            return Ok(PaymentOutcome::default());
+        }
+        let (steps, stored) = (self.path(&[PaymentStatus::Paid]), Some(receipt.to_owned()));
         if steps.is_empty() {
-            // This request is paid already, or was: the same receipt is a repeated report. A reversal may have
-            // come first, without a receipt.
-            let is_same = self.receipt.as_deref().is_none_or(|known| known == receipt);
-            let problem = (!is_same).then_some(PaymentProblem::Double);
-            return Ok(PaymentOutcome { steps, problem, settles_order: false });
+            // This request is paid already, or was. A reversal without a receipt may have come before the report of its payment.
+            let problem = (!self.receipts.is_empty()).then_some(PaymentProblem::Double);
+            return Ok(PaymentOutcome { problem, receipt: stored, ..PaymentOutcome::default() });
         }
         let problem = match () {
             () if order_is_paid => Some(PaymentProblem::Double),
@@ -167,7 +193,8 @@ impl PaymentRequest {
             () if is_excess => Some(PaymentProblem::Excess),
             () => None,
         };
-        Ok(PaymentOutcome { steps, problem, settles_order: !order_is_paid && !is_short })
+        let settles_order = !order_is_paid && !is_short;
+        Ok(PaymentOutcome { steps, problem, settles_order, receipt: stored, ..PaymentOutcome::default() })
     }
 
     /// Returns the steps through these states, or none if the first is not allowed from here.

@@ -125,7 +125,12 @@ pub struct CatalogLink(String);
 #[error("write an address such as https://shop.example/goods, without ? and #")]
 pub struct InvalidCatalogLink;
 
-/// After how many setbacks in a row a person takes over.
+/// Whether the address names a user or a password.
+pub(super) fn has_user(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// After how many failures in a row a conversation is handed off to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EscalationRules {
@@ -135,11 +140,11 @@ pub struct EscalationRules {
     pub unresolved_turns: u8,
 }
 
-/// How people take over.
+/// How a handoff works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HandoffSettings {
-    /// How soon a person answers, as customers are told.
+    /// The expected wait for a person, as announced to customers.
     pub expected_wait_minutes: u32,
 }
 
@@ -246,7 +251,7 @@ impl FromStr for CatalogLink {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let url = Url::parse(text.trim()).map_err(|_| InvalidCatalogLink)?;
-        let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        let is_plain = url.query().is_none() && url.fragment().is_none() && !has_user(&url);
         match ["http", "https"].contains(&url.scheme()) && url.has_host() && is_plain {
             true => Ok(Self(url.to_string())),
             false => Err(InvalidCatalogLink),
@@ -381,6 +386,7 @@ mod tests {
             "https://s.example/?a=1",
             "https://s.example/#a",
             "https://u@s.example/",
+            "https://:secret@s.example/",
         ] {
             assert_eq!(bad.parse::<CatalogLink>(), Err(InvalidCatalogLink), "{bad}");
         }

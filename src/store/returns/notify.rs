@@ -45,7 +45,8 @@ impl TenantStore<'_> {
             }
             queue(transaction, self.tenant, &mail, case.by.who, case.by.now).await?;
         }
-        let joined = joined_conversations(transaction, self.tenant, ticket).await?;
+        let mut concerned = joined_conversations(transaction, self.tenant, ticket).await?;
+        concerned.extend(ticket.conversation);
         let notice = Notice {
             ticket: ticket.id.clone(),
             order: ticket.order.clone(),
@@ -53,7 +54,8 @@ impl TenantStore<'_> {
             outcome,
             at: case.by.now,
         };
-        for conversation in ticket.conversation.into_iter().chain(joined) {
+        // In the order in which every transaction locks conversations.
+        for conversation in concerned {
             enqueue(transaction, &[NewJob::say_decision(self.tenant, conversation, &notice, case.by.now)]).await?;
             self.end_wait(transaction, conversation, &ticket.id).await?;
         }

@@ -1,6 +1,7 @@
 //! Accepts messages of customers, people of the shop, and the shop itself. A message is stored before the call returns;
 //! its turn then waits in the lane of its conversation.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
@@ -11,10 +12,10 @@ use super::Engine;
 use crate::channels::{Announced, Announcement, Announcer};
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConversationId, MessageId, TenantId};
-use crate::store::StoreError;
-use crate::store::acceptance::{Acceptance, Decision, NewTurn};
+use crate::store::acceptance::{Acceptance, Acceptor, Decision, NewTurn};
 use crate::store::idempotency::IdempotencyKey;
-use crate::turn::lane::Handed;
+use crate::store::{StoreError, TenantStore};
+use crate::turn::lane::AcceptedTurn;
 
 /// A message to accept.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ pub(super) struct Proposal {
     /// The server is at its limit, or is shutting down.
     full: bool,
     /// [`Engine::edits`] before the message was stored.
-    as_of: u64,
+    edits_before: u64,
     result: oneshot::Sender<Result<Acceptance, StoreError>>,
 }
 
@@ -114,11 +115,11 @@ impl Engine {
         let (result, accepted) = oneshot::channel();
         let is_customer = message.author == Author::Customer;
         let full = draining || !message.new || (is_customer && waiting >= engine.config.waiting_total);
-        let (id, as_of) = (MessageId::now(), self.edits());
+        let (id, edits_before) = (MessageId::now(), self.edits());
         // PostgreSQL stores microseconds.
         let now = Utc::now().trunc_subsecs(6);
         // Boxed, because the store's futures are large.
-        Box::pin(self.propose(Proposal { tenant, conversation, id, message, now, full, as_of, result })).await;
+        Box::pin(self.propose(Proposal { tenant, conversation, id, message, now, full, edits_before, result })).await;
         // The sender is dropped only if the task that held it panicked.
         let acceptance = accepted.await.unwrap_or(Ok(Acceptance::Full));
         if !matches!(acceptance, Ok(Acceptance::Accepted { .. })) {
@@ -147,76 +148,112 @@ impl Engine {
     /// in which they were counted.
     async fn propose(&self, proposal: Proposal) {
         self.proposals(|proposals| proposals.push_back(proposal));
-        let _order = self.0.accepting.lock().await;
+        // Held until the turns are queued.
+        let acceptor = self.0.store.acceptor().await;
         let batch: Vec<Proposal> = self.proposals(|proposals| {
-            let most = proposals.len().min(MAX_BATCH);
-            proposals.drain(..most).collect()
+            let count = proposals.len().min(MAX_BATCH);
+            proposals.drain(..count).collect()
         });
         // Another caller may have stored this one's message.
         if !batch.is_empty() {
             let jobs = self.0.jobs.count_stored();
-            self.store_proposals(batch).await;
+            self.store_proposals(&acceptor, batch).await;
             self.0.jobs.wake_if_stored_since(jobs);
         }
     }
 
-    async fn store_proposals(&self, batch: Vec<Proposal>) {
-        match self.try_store(&batch).await {
+    async fn store_proposals(&self, acceptor: &Acceptor<'_>, batch: Vec<Proposal>) {
+        // Only the first turn of an idle conversation is passed on in memory. To be read before the turns are stored: a lane
+        // may claim a stored turn, which must not run a second time.
+        let is_idle = |proposal: &Proposal| !self.0.lanes.contains(proposal.conversation);
+        let idle: Vec<bool> = batch.iter().map(is_idle).collect();
+        let new: Vec<NewTurn<'_>> = batch.iter().map(|proposal| self.new_turn(proposal)).collect();
+        let shops = batch.iter().map(|proposal| self.shop_of(proposal));
+        let stored = acceptor.accept_all(&shops.zip(&new).collect::<Vec<_>>()).await;
+        match stored {
             Ok(decisions) => {
-                batch.into_iter().zip(decisions).for_each(|(proposal, decision)| self.queue(proposal, decision))
+                for ((proposal, decision), is_idle) in batch.into_iter().zip(decisions).zip(idle) {
+                    self.queue(proposal, decision, is_idle);
+                }
             }
-            Err(cause) if cause.is_unavailable() => {
-                // The caller may have disconnected.
-                batch.into_iter().for_each(|proposal| drop(proposal.result.send(Err(cause.clone()))));
-            }
-            // Store each message alone, so that a refused one fails only its caller.
-            Err(_) => {
-                for proposal in batch {
-                    match self.try_store(std::slice::from_ref(&proposal)).await.map(|mut decisions| decisions.pop()) {
-                        Ok(Some(decision)) => self.queue(proposal, decision),
-                        Ok(None) => {}
-                        Err(cause) => drop(proposal.result.send(Err(cause))),
+            // Store each message alone: a refused message or a locked conversation then fails only its caller.
+            Err(cause) if batch.len() > 1 && !cause.is_outage() => {
+                let mut rest = VecDeque::from(batch);
+                while let Some(proposal) = rest.pop_front() {
+                    let is_idle = is_idle(&proposal);
+                    match acceptor.accept_one(self.shop_of(&proposal), &self.new_turn(&proposal)).await {
+                        Ok(decision) => self.queue(proposal, decision, is_idle),
+                        Err(cause) => {
+                            let is_outage = cause.is_outage();
+                            self.fail(acceptor, proposal, cause.clone());
+                            if is_outage {
+                                self.fail_untried(std::mem::take(&mut rest), &cause);
+                            }
+                        }
                     }
+                }
+            }
+            Err(cause) => {
+                batch.into_iter().for_each(|proposal| self.fail(acceptor, proposal, cause.clone()));
+                if cause.is_outage() {
+                    self.fail_untried([], &cause);
                 }
             }
         }
     }
 
-    async fn try_store(&self, batch: &[Proposal]) -> Result<Vec<Decision>, StoreError> {
-        let config = &self.0.config;
-        let new = batch.iter().map(|Proposal { conversation, id, message, now, full, .. }| {
-            let is_customer = message.author == Author::Customer;
-            NewTurn {
-                conversation: *conversation,
-                message_id: *id,
-                author: &message.author,
-                text: &message.text,
-                idempotency: message.idempotency.as_ref(),
-                now: *now,
-                waiting_max: if is_customer { config.waiting_max } else { u64::MAX },
-                per_minute: config.per_minute.filter(|_| is_customer),
-                per_day: config.per_day.filter(|_| is_customer),
-                full: *full,
-            }
-        });
-        let new: Vec<NewTurn<'_>> = new.collect();
-        let shops = batch.iter().map(|new| self.0.store.tenant(&new.tenant).noting(new.message.act.as_ref()));
-        self.0.store.accept_all(&shops.zip(&new).collect::<Vec<_>>()).await
+    /// Fails these messages and all that wait, during an outage: each batch of them would wait for the store as long as the
+    /// last one did.
+    fn fail_untried(&self, proposals: impl IntoIterator<Item = Proposal>, cause: &StoreError) {
+        let waiting = self.proposals(std::mem::take);
+        proposals.into_iter().chain(waiting).for_each(|proposal| drop(proposal.result.send(Err(cause.clone()))));
     }
 
-    /// Queues the turn of a message that was accepted, and returns the result to its caller.
-    fn queue(&self, proposal: Proposal, (acceptance, open): Decision) {
-        let Proposal { tenant, conversation, message, as_of, result, .. } = proposal;
+    /// Fails a message that the store did not accept.
+    fn fail(&self, acceptor: &Acceptor<'_>, proposal: Proposal, cause: StoreError) {
+        if cause.is_unavailable() {
+            // A lost connection can hide a successful commit.
+            self.look_for_turns(acceptor, &proposal.tenant, proposal.conversation);
+        }
+        // The caller may have disconnected.
+        let _ = proposal.result.send(Err(cause));
+    }
+
+    fn new_turn<'a>(&self, proposal: &'a Proposal) -> NewTurn<'a> {
+        let (config, message) = (&self.0.config, &proposal.message);
+        let is_customer = message.author == Author::Customer;
+        NewTurn {
+            conversation: proposal.conversation,
+            message_id: proposal.id,
+            author: &message.author,
+            text: &message.text,
+            idempotency: message.idempotency.as_ref(),
+            now: proposal.now,
+            waiting_max: if is_customer { config.waiting_max } else { u64::MAX },
+            per_minute: config.per_minute.filter(|_| is_customer),
+            per_day: config.per_day.filter(|_| is_customer),
+            full: proposal.full,
+        }
+    }
+
+    fn shop_of<'a>(&'a self, proposal: &'a Proposal) -> TenantStore<'a> {
+        self.0.store.tenant(&proposal.tenant).noting(proposal.message.act.as_ref())
+    }
+
+    /// Queues the turn of a message that was accepted, and returns the result to its caller. `is_idle`: the conversation had
+    /// no lane before the message was stored.
+    fn queue(&self, proposal: Proposal, (acceptance, open): Decision, is_idle: bool) {
+        let Proposal { tenant, conversation, message, edits_before, result, .. } = proposal;
         if let Acceptance::Accepted { message_id, .. } = acceptance {
-            if message.caller != Caller::default() {
-                self.callers(|callers| callers.insert(message_id, message.caller));
-            }
-            let handed = open.map(|open| {
+            let caller = (message.caller != Caller::default()).then_some((message_id, message.caller));
+            let accepted = open.filter(|_| is_idle).map(|open| {
                 let feed = self.0.feeds.get(conversation);
-                feed.expect(open.record.turn);
-                Box::new(Handed { open, as_of, feed })
+                feed.announce_turn(open.record.turn);
+                Box::new(AcceptedTurn { open, edits_before, feed })
             });
-            self.enqueue(tenant.clone(), conversation, 1, handed);
+            if self.0.lanes.add(conversation, 1, caller, accepted) {
+                self.spawn_lane(tenant.clone(), conversation);
+            }
             self.0.journal.changes().notify(&tenant, conversation);
         }
         // The caller may have disconnected.

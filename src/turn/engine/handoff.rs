@@ -42,8 +42,10 @@ impl Engine {
         Ok(Some(changed))
     }
 
-    /// Notifies the console of a change to the conversation that is not part of a turn, such as to a return.
+    /// Notes a stored change to the conversation that is not part of a turn, such as a decision at the console, and notifies
+    /// the console.
     pub fn notify_changed(&self, tenant: &TenantId, conversation: ConversationId) {
+        self.note_edit();
         self.0.journal.changes().notify(tenant, conversation);
     }
 

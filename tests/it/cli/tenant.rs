@@ -15,7 +15,7 @@ fn tenant_is_added_changed_and_listed() {
     let lines = |text: &str| -> Vec<String> {
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };
-    for line in ["acme", "name Acme Shoes", "default_language sw", "allowed_languages sw, en", "credentials -"] {
+    for line in ["acme", "name Acme Shoes", "default_language sw", "allowed_languages sw", "credentials -"] {
         assert!(lines(&added.stdout).contains(&line.to_owned()), "{line}: {}", added.stdout);
     }
     let again = shop.run(&add, &[]);
@@ -52,7 +52,12 @@ fn invalid_tenant_settings_are_refused_with_hint() {
         (&["add", "acme", "--name", "A", "--payments-enabled", "cash"], "mpesa_stk, mpesa_c2b, pesapal"),
         (&["add", "acme", "--name", "A", "--whatsapp-number", "0712345678"], "international form"),
         (&["add", "acme", "--name", "A", "--catalog-link-base", "acme.example"], "https://"),
+        (&["add", "acme", "--name", "A", "--allowed-languages", "en,x"], "'x': "),
+        (&["add", "acme", "--name", "A", "--default-language", "fr"], "--default-language and --allowed-languages"),
         (&["add", "acme", "--name", "A", "--max-tool-errors", "0"], "1..=10"),
+        (&["add", "acme", "--name", "A", "--expected-wait-minutes", "0"], "1..=10080"),
+        (&["set", "default", "--name", "A"], "name another one with --tenant"),
+        (&["set", "acme", "--credentials", "missing.toml"], "set TENANT_SECRET_KEY"),
     ] {
         let refused = shop.run(&[&["tenant"], arguments].concat(), &[]);
         assert!(refused.code != Some(0) && refused.stderr.contains(hint), "{arguments:?}: {refused:?}");
@@ -70,7 +75,8 @@ fn credentials_are_sealed_and_never_shown() {
     assert!(unset.code == Some(1) && unset.stderr.contains("set TENANT_SECRET_KEY"), "{unset:?}");
     for (file, hint) in [
         ("twilio_token = \"a-token-of-twilio\"\n", "with the names twilio_account_sid, twilio_auth_token"),
-        ("a-token-of-twilio", "write lines such as"),
+        ("a-token-of-twilio", "standard input, line 1: write lines such as"),
+        ("daraja_passkey = \"a\"\ntwilio_auth_token = a-token-of-twilio\n", "standard input, line 2: "),
     ] {
         let refused = shop.run_with_input(&set, &KEY, file);
         assert!(refused.code == Some(1) && refused.stderr.contains(hint), "{refused:?}");
@@ -78,8 +84,9 @@ fn credentials_are_sealed_and_never_shown() {
     }
     let stored = shop.run_with_input(&set, &KEY, file);
     assert!(stored.stdout.contains("twilio_auth_token, daraja_passkey\n"), "{stored:?}");
-    let files = ["database/frontdesk.db", "database/frontdesk.db-wal"].map(|name| std::fs::read(shop.path(name)));
-    for bytes in files.into_iter().flatten() {
+    let [database, log] =
+        ["database/frontdesk.db", "database/frontdesk.db-wal"].map(|name| std::fs::read(shop.path(name)));
+    for bytes in [database.expect("the database"), log.unwrap_or_default()] {
         for secret in ["a-token-of-twilio", "a-key-of-daraja"] {
             assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
         }
@@ -90,7 +97,11 @@ fn credentials_are_sealed_and_never_shown() {
     let examined = shop.run(&["doctor"], &other).stdout;
     assert!(examined.contains("fail  shops: TENANT_SECRET_KEY does not open the credentials of acme:"), "{examined}");
     let examined = shop.run(&["doctor"], &KEY).stdout;
-    assert!(examined.contains("ok    shops: 1 sell over WhatsApp\n"), "{examined}");
+    assert!(examined.contains("ok    shops: on WhatsApp: 1\n"), "{examined}");
+    let examined = shop.run(&["doctor"], &[]).stdout;
+    assert!(examined.contains("fail  shops: TENANT_SECRET_KEY is not set, but acme have credentials"), "{examined}");
+    let missing = shop.run(&["tenant", "set", "acme", "--credentials", "missing.toml"], &KEY);
+    assert!(missing.stderr.contains("cannot read missing.toml: there is no such file"), "{missing:?}");
     let removed = shop.run_with_input(&set, &KEY, "daraja_passkey = \"\"\n");
     assert!(removed.stdout.contains("twilio_auth_token\n"), "{removed:?}");
 }
@@ -124,14 +135,19 @@ fn catalog_import_is_all_or_nothing() {
     assert!(refused.stderr.ends_with("nothing was written; fix the refused rows\n"), "{}", refused.stderr);
     let written = import("savanna", &good, &[]);
     assert!(written.code == Some(0) && written.stderr.ends_with("written: 2 items\n"), "{written:?}");
+    let empty = import("savanna", header, &["--replace"]);
+    assert!(empty.code == Some(2) && empty.stderr.contains("the list has no goods"), "{empty:?}");
+    let refused = import("savanna", &bad, &["--replace"]).stdout;
+    assert!(refused.starts_with("0 new, 0 changed, 2 unchanged items, 2 refused rows\n"), "{refused}");
     let again = import("savanna", &good, &["--replace"]);
+    assert!(again.stderr.ends_with("written: 0 items, removed: 11\n"), "{again:?}");
     assert_eq!(again.stdout.trim(), "0 new, 0 changed, 11 removed, 2 unchanged items, 0 refused rows");
     assert_eq!(
         import("kijani", &good, &["--dry-run"]).stdout.trim(),
         "2 new, 0 changed, 0 unchanged items, 0 refused rows"
     );
-    let nobody = import("nobody", &good, &[]);
-    assert!(nobody.code == Some(2) && nobody.stderr.contains("there is no shop nobody"), "{nobody:?}");
+    let missing = import("acme", &good, &[]);
+    assert!(missing.code == Some(2) && missing.stderr.contains("there is no shop acme"), "{missing:?}");
     let refused = shop.run(&["seed", "commerce"], &[]);
     assert!(refused.code == Some(1) && refused.stderr.contains("the shop savanna has"), "{refused:?}");
 }

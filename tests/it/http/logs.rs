@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::support::alone::run_alone;
 use crate::support::app::TestApp;
 
 #[derive(Clone, Default)]
@@ -30,17 +31,14 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// Set in the process that captures its log.
-const LISTENING: &str = "FRONTDESK_TEST_LISTENS_TO_ITS_LOG";
-
 #[test]
 fn trace_log_contains_no_secrets_or_messages() {
-    alone("http::logs::trace_log_contains_no_secrets_or_messages", listen());
+    run_alone("http::logs::trace_log_contains_no_secrets_or_messages", listen());
 }
 
 #[test]
 fn untrusted_proxy_is_logged_once() {
-    alone("http::logs::untrusted_proxy_is_logged_once", async {
+    run_alone("http::logs::untrusted_proxy_is_logged_once", async {
         let (lines, _guard) = logged();
         let proxied = async |app: &TestApp| {
             for _ in 0..2 {
@@ -55,20 +53,6 @@ fn untrusted_proxy_is_logged_once() {
         assert_eq!(lines.count("A proxy that is not in TRUSTED_PROXIES passes requests on"), 1);
         assert_eq!(lines.count("proxy.address=127.0.0.1"), 1);
     });
-}
-
-/// Runs the test with this path in a separate process, because what it captures would include other tests.
-pub fn alone(path: &str, listening: impl Future<Output = ()>) {
-    if std::env::var_os(LISTENING).is_some() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        return runtime.block_on(listening);
-    }
-    let test = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", path, "--nocapture"])
-        .env(LISTENING, "1")
-        .output()
-        .unwrap();
-    assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stderr));
 }
 
 impl Lines {

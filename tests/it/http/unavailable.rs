@@ -10,13 +10,13 @@ use super::problem::refused;
 use crate::support::app::TestApp;
 
 /// Locks the database from another connection until it is dropped.
-enum Held {
+pub enum Held {
     Sqlite { _connection: SqliteConnection },
     Postgres { _connection: PgConnection },
 }
 
 impl Held {
-    async fn by_somebody_else(app: &TestApp) -> Self {
+    pub async fn by_somebody_else(app: &TestApp) -> Self {
         let url = &app.database_url;
         if url.starts_with("sqlite:") {
             let mut connection = SqliteConnection::connect(url).await.unwrap();

@@ -1,4 +1,4 @@
-//! Shops of the commerce desk: settings, credentials and goods, each seen by its own shop only.
+//! Shops of the commerce desk: settings, credentials and goods, each visible to one shop only.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchWords, search};
 use frontdesk::domain::commerce::catalog::{CATALOG_CURRENCY, CatalogItem};
 use frontdesk::domain::commerce::tenant::CredentialName;
-use frontdesk::domain::commerce::{Money, TenantSettings};
+use frontdesk::domain::commerce::{Money, Tenant, TenantSettings};
 use frontdesk::domain::identity::e164::E164;
 use frontdesk::store::catalog::{CatalogComparison, Unlisted};
 use frontdesk::store::sample_tenants::SampledTenants;
@@ -55,11 +55,11 @@ async fn catalog_of_other_shop_is_not_found() {
             assert_eq!(door.find_catalog_item(&item.id).await.unwrap(), None);
         }
     }
-    let nobody = tenant("nobody");
-    assert_eq!(store.tenant(&nobody).search_catalog(&query("", CatalogFilters::default())).await.unwrap().items, []);
+    let unknown = tenant("unknown");
+    assert_eq!(store.tenant(&unknown).search_catalog(&query("", CatalogFilters::default())).await.unwrap().items, []);
 }
 
-/// The database leaves out rows for speed only: it finds what a search through all items of the shop finds.
+/// The database only preselects rows: the result equals a search through all items of the shop.
 // Feature: tulia-ai-v2-langgraph-refactor, Property 3: Tenant Isolation Enforcement
 #[tokio::test]
 async fn search_finds_what_a_full_scan_finds() {
@@ -135,27 +135,36 @@ async fn tenant_settings_are_saved_per_shop() {
     let door = store.tenant(&savanna);
     let settings = TenantSettings::new("Savanna".parse().unwrap());
     let mine = number("+254700000001");
-    let saved = door.save_tenant(&settings, Some(&mine), &CredentialChanges::new(), "tenant", Utc::now()).await;
-    assert_eq!(saved.unwrap(), Saving::Done);
+    let none = CredentialChanges::new();
+    let new = Tenant { id: savanna.clone(), settings: settings.clone(), whatsapp_number: Some(mine.clone()) };
+    for _ in 0..2 {
+        let saved = door.save_tenant(|_| Ok(new.clone()), &none, "operator", Utc::now()).await;
+        assert_eq!(saved.unwrap(), Saving::Done(new.clone()));
+    }
+    assert_eq!(door.list_audit_of_shop().await.unwrap().len(), 1, "the second time changed nothing");
+    let exists =
+        door.save_tenant(|found| found.map_or(Ok(new.clone()), |_| Err(Saving::Exists)), &none, "operator", Utc::now());
+    assert_eq!(exists.await.unwrap(), Saving::Exists);
     let found = door.find_tenant().await.unwrap().unwrap();
     assert_eq!((found.id.as_str(), found.settings, found.whatsapp_number), ("savanna", settings, Some(mine.clone())));
     let other = store.tenant(&kijani).find_tenant().await.unwrap().unwrap();
     assert_eq!(other.settings, shops().unwrap()[1].settings);
     let taken = store.tenant(&kijani);
-    let taken = taken.save_tenant(&other.settings, Some(&mine), &CredentialChanges::new(), "tenant", Utc::now()).await;
+    let with_number = |found: Option<Tenant>| Ok(Tenant { whatsapp_number: Some(mine.clone()), ..found.unwrap() });
+    let taken = taken.save_tenant(with_number, &none, "operator", Utc::now()).await;
     assert_eq!(taken.unwrap(), Saving::NumberTaken(savanna.clone()));
     assert_eq!(store.tenant(&kijani).find_tenant().await.unwrap().unwrap().whatsapp_number, None);
-    assert_eq!(store.tenant(&tenant("nobody")).find_tenant().await.unwrap(), None);
+    assert_eq!(store.tenant(&tenant("unknown")).find_tenant().await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn credentials_are_stored_per_shop_and_not_recorded() {
     let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
     let door = store.tenant(&savanna);
-    let settings = door.find_tenant().await.unwrap().unwrap().settings;
     let save = async |changes: &[(CredentialName, Option<&[u8]>)]| {
         let changes = changes.iter().map(|(name, sealed)| (*name, sealed.map(<[u8]>::to_vec))).collect();
-        assert_eq!(door.save_tenant(&settings, None, &changes, "tenant", Utc::now()).await.unwrap(), Saving::Done);
+        let saved = door.save_tenant(|found| Ok(found.unwrap()), &changes, "operator", Utc::now()).await.unwrap();
+        assert!(matches!(saved, Saving::Done(_)));
         door.list_credentials().await.unwrap().into_iter().collect::<Vec<_>>()
     };
     use CredentialName::{DarajaPasskey, TwilioAuthToken};
@@ -166,7 +175,10 @@ async fn credentials_are_stored_per_shop_and_not_recorded() {
     assert_eq!(save(&[]).await.len(), 1);
     assert!(store.tenant(&kijani).list_credentials().await.unwrap().is_empty());
     let recorded = format!("{:?}", door.list_audit_of_shop().await.unwrap());
-    assert!(recorded.contains("twilio_auth_token") && !recorded.contains("sealed"), "{recorded}");
+    assert!(!recorded.contains("sealed"), "{recorded}");
+    let last = door.list_audit_of_shop().await.unwrap().pop().unwrap().after.unwrap();
+    let credentials = serde_json::json!({"stored": ["twilio_auth_token"], "removed": ["daraja_passkey"]});
+    assert_eq!(last["credentials"], credentials, "a change of nothing is not recorded");
     let what: BTreeSet<String> = door.list_audit_of_shop().await.unwrap().into_iter().map(|entry| entry.what).collect();
     assert_eq!(what, ["tenant.changed".to_owned()].into());
 }
@@ -186,4 +198,13 @@ async fn sample_shops_never_replace_real_ones() {
     assert_eq!(store.make_sample_tenants(&samples).await.unwrap(), SampledTenants::RealShop(kijani.clone()));
     let kept = store.tenant(&savanna).find_catalog_item(&changed[0].id).await.unwrap();
     assert_eq!(kept.as_ref(), Some(&changed[0]), "a refused seed changes no shop");
+    let (TestStore { store, _folder }, [savanna, _]) = two_shops().await;
+    let renamed = |found: Option<Tenant>| {
+        let mut found = found.unwrap();
+        found.settings.name = "A real shop".parse().unwrap();
+        Ok(found)
+    };
+    let door = store.tenant(&savanna);
+    door.save_tenant(renamed, &CredentialChanges::new(), "operator", Utc::now()).await.unwrap();
+    assert_eq!(store.make_sample_tenants(&samples).await.unwrap(), SampledTenants::RealShop(savanna.clone()));
 }

@@ -7,7 +7,7 @@ use frontdesk::store::acceptance::NewTurn;
 use frontdesk::store::inbox::InboxQuery;
 use sea_orm::sqlx::{self, Connection, PgConnection, SqliteConnection};
 
-use super::{open, opened, tenant, turn_of};
+use super::{accept, open, opened, tenant, turn_of};
 use crate::support::database;
 
 /// Reverts the tables to the schema before handoffs and search.
@@ -38,7 +38,7 @@ async fn migration_makes_old_messages_searchable() {
     for n in 0..1100 {
         let text = if n == 1099 { "Đổi trả ở đâu" } else { "" };
         let id = if n == 1099 { first } else { second };
-        store.tenant(&shop).accept(&NewTurn { waiting_max: 2000, ..turn_of(id, text, Utc::now()) }).await.unwrap();
+        accept(&store, &shop, &NewTurn { waiting_max: 2000, ..turn_of(id, text, Utc::now()) }).await;
     }
     drop(store);
     if url.starts_with("sqlite:") {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use frontdesk::app::App;
-use frontdesk::cli::lists::{Destination, ImportOptions};
+use frontdesk::cli::lists::{ImportOptions, ListArgs};
 use frontdesk::cli::upsert_warranty;
 use frontdesk::config::{Config, Env};
 use frontdesk::desks::{DeskFactory, DeskRegistry};
@@ -208,8 +208,7 @@ async fn import_warranties(folder: &Path, database_url: &str) {
     let file: PathBuf = folder.join("warranty.csv");
     std::fs::write(&file, WARRANTIES).unwrap();
     let report = upsert_warranty::import(&upsert_warranty::Args {
-        file,
-        destination: Destination::new(TenantId::default(), database_url),
+        list: ListArgs::new(file, TenantId::default(), database_url),
         options: ImportOptions::default(),
     })
     .await;

@@ -7,7 +7,7 @@ use tracing::span::{Attributes, Id};
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-use crate::http::logs::alone;
+use crate::support::alone::run_alone;
 use crate::support::app::TestApp;
 
 /// The database calls of this thread, by the names of sea-orm's functions.
@@ -57,7 +57,7 @@ async fn cost(app: &TestApp, calls: &Calls, conversations: &[String]) -> (usize,
 
 #[test]
 fn warranty_turn_needs_few_statements() {
-    alone("turn::cost::warranty_turn_needs_few_statements", count_statements());
+    run_alone("turn::cost::warranty_turn_needs_few_statements", count_statements());
 }
 
 async fn count_statements() {
@@ -69,7 +69,7 @@ async fn count_statements() {
     }
     let first = cost(&app, &calls, &opened).await;
     let later = cost(&app, &calls, &opened).await;
-    // The greeting of a first turn is text, so it does not wait for the look-up and may need a commit of its own.
+    // The greeting of a first turn is text, so it does not wait for the look-up and may need a separate commit.
     assert!(first.0 <= 15 && first.1 <= 3, "statements and commits: {first:?}");
     assert_eq!(later, (9, 2), "one commit stores the message, and one the whole turn");
 }

@@ -266,7 +266,7 @@ async fn answer_is_completed_after_a_kill() {
         door.hand_over(conversation, &take, Utc::now()).await.unwrap().unwrap();
         let author = Author::Agent { name: Some("Lan".to_owned()) };
         let new = NewTurn { author: &author, ..store::turn_of(conversation, "Dạ còn hàng ạ", Utc::now()) };
-        let Acceptance::Accepted { message_id, .. } = door.accept(&new).await.unwrap() else { panic!() };
+        let Acceptance::Accepted { message_id, .. } = store::accept(&left, &shop, &new).await else { panic!() };
         let all = answer_events(message_id);
         let entries: Vec<Entry> = (1..)
             .zip(&all[..told])

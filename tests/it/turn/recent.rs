@@ -22,31 +22,32 @@ use crate::support::app::TestApp;
 /// How many earlier messages a turn receives.
 const HISTORY_MESSAGES: u64 = 80;
 const STEPS: usize = 250;
+const STEP_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A desk that compares its turn with the store. Takes the place of the retail desk.
 #[derive(Clone, Default)]
-struct Witness {
+struct ComparingFactory {
     turns: Arc<Mutex<usize>>,
     differences: Arc<Mutex<Vec<String>>>,
 }
 
-struct Watching(Witness, Services);
+struct ComparingDesk(ComparingFactory, Services);
 
-impl DeskFactory for Witness {
+impl DeskFactory for ComparingFactory {
     fn name(&self) -> &'static str {
         "retail"
     }
 
     fn load(&self, _: &Prompts, _: &[Language]) -> Result<OpenDesk, PromptError> {
-        let witness = self.clone();
-        Ok(Box::new(|services| Arc::new(Watching(witness, services.clone()))))
+        let compared = self.clone();
+        Ok(Box::new(|services| Arc::new(ComparingDesk(compared, services.clone()))))
     }
 }
 
 #[async_trait]
-impl Desk for Watching {
+impl Desk for ComparingDesk {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
-        let Self(witness, services) = self;
+        let Self(compared, services) = self;
         let (id, number) = (turn.conversation.id, turn.number());
         let store = services.store.tenant(&turn.conversation.tenant);
         let history = store.list_messages_before(id, number, HISTORY_MESSAGES).await?;
@@ -56,11 +57,11 @@ impl Desk for Watching {
             stored.last_activity_at = turn.conversation.last_activity_at;
             stored
         });
-        *witness.turns.lock().unwrap() += 1;
+        *compared.turns.lock().unwrap() += 1;
         if turn.history != history || stored.as_ref() != Some(&turn.conversation) {
             let (mine, of) = (&turn.history, &turn.conversation);
             let difference = format!("turn {number}: {mine:?} instead of {history:?}, {of:?} instead of {stored:?}");
-            witness.differences.lock().unwrap().push(difference);
+            compared.differences.lock().unwrap().push(difference);
         }
         turn.state = json!({ "turn": number });
         match turn.message.text.as_str() {
@@ -92,7 +93,7 @@ async fn until_ended(app: &TestApp, id: &str, turn: Option<u64>) {
 }
 
 /// Waits until no turn runs: what changes in the middle of one is not compared.
-async fn settle(app: &TestApp, ids: &[String]) {
+async fn until_idle(app: &TestApp, ids: &[String]) {
     for id in ids {
         let id = id.parse().unwrap();
         while app.inner.store.tenant(&TenantId::default()).find_open_turn(id).await.unwrap().is_some() {
@@ -101,15 +102,52 @@ async fn settle(app: &TestApp, ids: &[String]) {
     }
 }
 
-async fn meddle(app: &TestApp, random: &mut StdRng, ids: &mut [String]) {
-    let index = random.random_range(0..ids.len());
-    let step = random.random_range(0..24);
-    if !(0..=13).contains(&step) && !(18..=19).contains(&step) {
-        settle(app, ids).await;
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Say,
+    SayManyAtOnce,
+    TakeAndGiveBack,
+    Close,
+    Cancel,
+    Forget,
+    Delete,
+    /// Another process erases the customer.
+    Erase,
+}
+
+impl Step {
+    /// The steps, and how often each is chosen among all.
+    const WEIGHTS: [(Self, usize); 8] = [
+        (Self::Say, 12),
+        (Self::SayManyAtOnce, 2),
+        (Self::TakeAndGiveBack, 3),
+        (Self::Close, 1),
+        (Self::Cancel, 2),
+        (Self::Forget, 1),
+        (Self::Delete, 1),
+        (Self::Erase, 2),
+    ];
+
+    fn choose(random: &mut StdRng) -> Self {
+        let all = Self::WEIGHTS.iter().flat_map(|(step, weight)| std::iter::repeat_n(*step, *weight));
+        let all: Vec<Self> = all.collect();
+        all[random.random_range(0..all.len())]
+    }
+
+    /// Whether it may meet a running turn.
+    fn may_interfere(self) -> bool {
+        matches!(self, Self::Say | Self::SayManyAtOnce | Self::Cancel)
+    }
+}
+
+async fn random_step(app: &TestApp, random: &mut StdRng, ids: &mut [String]) {
+    let (index, step) = (random.random_range(0..ids.len()), Step::choose(random));
+    if !step.may_interfere() {
+        until_idle(app, ids).await;
     }
     let id = &ids[index];
     match step {
-        0..=11 => {
+        Step::Say => {
             let text = ["hello", "language", "person", "panic", ""][random.random_range(0..5)];
             let turn = say(app, id, text).await;
             // Sometimes the next step meets a running turn.
@@ -117,36 +155,35 @@ async fn meddle(app: &TestApp, random: &mut StdRng, ids: &mut [String]) {
                 until_ended(app, id, turn).await;
             }
         }
-        12..=13 => {
+        Step::SayManyAtOnce => {
             let turns = join_all((0..random.random_range(2..12)).map(|_| say(app, id, "at once"))).await;
             until_ended(app, id, turns.into_iter().flatten().max()).await;
         }
-        14..=16 => {
+        Step::TakeAndGiveBack => {
             hand(app, id, "take").await;
             let said = say(app, id, "to a person").await;
             answer(app, id, "from a person").await;
             hand(app, id, "give-back").await;
             until_ended(app, id, said).await;
         }
-        17 => drop(hand(app, id, "close").await),
-        18..=19 => {
+        Step::Close => drop(hand(app, id, "close").await),
+        Step::Cancel => {
             let turn = say(app, id, "cancelled").await;
             let path = format!("/conversations/{id}/turns/{}/cancel", turn.unwrap_or(1));
             app.request(reqwest::Method::POST, &path).send().await.unwrap();
             until_ended(app, id, turn).await;
         }
-        20 => {
+        Step::Forget => {
             let now = Utc::now() + TimeDelta::days(31);
             let (engine, config) = (&app.inner.engine, &app.inner.config);
             retention::forget(engine, config, now, &CancellationToken::new()).await.unwrap();
         }
-        21 => {
+        Step::Delete => {
             app.request(reqwest::Method::DELETE, &format!("/conversations/{id}")).send().await.unwrap();
             assert_eq!(say(app, id, "too late").await, None);
             ids[index] = app.open(&json!({})).await;
         }
-        _ => {
-            // Another process erases the customer.
+        Step::Erase => {
             let erased = app.inner.store.tenant(&TenantId::default()).delete_conversation(id.parse().unwrap()).await;
             assert!(erased.is_ok());
             ids[index] = app.open(&json!({})).await;
@@ -157,8 +194,8 @@ async fn meddle(app: &TestApp, random: &mut StdRng, ids: &mut [String]) {
 #[tokio::test]
 async fn desk_receives_exactly_what_is_stored() {
     for seed in 1..=2 {
-        let witness = Witness::default();
-        let builder = TestApp::builder().desk(witness.clone());
+        let compared = ComparingFactory::default();
+        let builder = TestApp::builder().desk(compared.clone());
         let app = builder.env("MESSAGE_RETENTION_DAYS", 30).env("TURNS_PER_MINUTE", 100_000).start().await;
         let mut random = StdRng::seed_from_u64(seed);
         let mut ids = Vec::new();
@@ -166,9 +203,11 @@ async fn desk_receives_exactly_what_is_stored() {
             ids.push(app.open(&json!({})).await);
         }
         for _ in 0..STEPS {
-            meddle(&app, &mut random, &mut ids).await;
+            let step = random_step(&app, &mut random, &mut ids);
+            // Only so that a turn that never ends fails the test.
+            tokio::time::timeout(STEP_TIMEOUT, step).await.expect("a turn never ended");
         }
-        assert_eq!(*witness.differences.lock().unwrap(), Vec::<String>::new(), "seed {seed}");
-        assert!(*witness.turns.lock().unwrap() > STEPS / 2);
+        assert_eq!(*compared.differences.lock().unwrap(), Vec::<String>::new(), "seed {seed}");
+        assert!(*compared.turns.lock().unwrap() > STEPS / 2);
     }
 }

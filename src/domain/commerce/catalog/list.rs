@@ -6,6 +6,7 @@ use url::Url;
 
 use super::{CATALOG_CURRENCY, CatalogItem, ItemId};
 use crate::domain::commerce::Money;
+use crate::domain::commerce::tenant::has_user;
 use crate::domain::list::{BadValue, Column, Reader, Row};
 use crate::domain::string_enum::string_enum;
 use crate::domain::text::fold;
@@ -89,7 +90,9 @@ fn read(row: &CatalogRow) -> Result<CatalogItem, Vec<BadItem>> {
     let attributes = reader.find(CatalogField::Attributes, attributes);
     let variants = reader.find(CatalogField::Variants, variants);
     let url = reader.find(CatalogField::Url, |text| match Url::parse(text) {
-        Ok(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => Ok(url.to_string()),
+        Ok(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() && !has_user(&url) => {
+            Ok(url.to_string())
+        }
         _ => Err("write the address of the item's page, such as https://shop.example/goods/1".to_owned()),
     });
     let made = match (id, name, category, price, stock) {
@@ -128,28 +131,35 @@ fn price(text: &str) -> Result<Money, String> {
 }
 
 fn attributes(text: &str) -> Result<BTreeMap<String, String>, String> {
-    named(text, "brand: Bata; material: canvas", |value| Some(value.to_owned()))
+    named(text, "brand: Bata; material: canvas", |value| line(value, MAX_NAME).map(Some))
 }
 
 fn variants(text: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
     named(text, "size: 40 | 41; colour: black | white", |value| {
-        let choices: Vec<String> = value.split('|').map(|choice| choice.trim().to_owned()).collect();
+        let choices = value.split('|').map(|choice| line(choice, MAX_NAME)).collect::<Result<Vec<String>, _>>()?;
         let folded = |at: usize| fold(&choices[at]);
         let differ = (0..choices.len()).all(|at| (0..at).all(|earlier| folded(earlier) != folded(at)));
-        (differ && choices.len() <= MAX_ENTRIES && choices.iter().all(|choice| !choice.is_empty())).then_some(choices)
+        let is_good = differ && choices.len() <= MAX_ENTRIES && choices.iter().all(|choice| !choice.is_empty());
+        Ok(is_good.then_some(choices))
     })
 }
 
-/// Reads `name: value` pairs with semicolons between them. Names are in lower case and different.
-fn named<T>(text: &str, example: &str, value: impl Fn(&str) -> Option<T>) -> Result<BTreeMap<String, T>, String> {
+/// Reads `name: value` pairs with semicolons between them. Names are in lower case and different. `value` returns `None` for a value
+/// that is not written like the example.
+fn named<T>(
+    text: &str,
+    example: &str,
+    value: impl Fn(&str) -> Result<Option<T>, String>,
+) -> Result<BTreeMap<String, T>, String> {
+    let hint = || format!("write it as \"{example}\", each name and choice once");
     let mut entries = BTreeMap::new();
     for pair in text.split(';').map(str::trim).filter(|pair| !pair.is_empty()) {
-        let entry = pair.split_once(':').map(|(name, rest)| (name.trim().to_lowercase(), rest.trim()));
-        let read = entry
-            .filter(|(name, rest)| !name.is_empty() && !rest.is_empty() && !entries.contains_key(name))
-            .and_then(|(name, rest)| Some((name, value(rest)?)));
-        let (name, read) = read.ok_or_else(|| format!("write it as \"{example}\", each name and choice once"))?;
-        entries.insert(name, read);
+        let (name, rest) = pair.split_once(':').ok_or_else(hint)?;
+        let name = line(&name.to_lowercase(), MAX_NAME)?;
+        if name.is_empty() || rest.trim().is_empty() || entries.contains_key(&name) {
+            return Err(hint());
+        }
+        entries.insert(name, value(rest)?.ok_or_else(hint)?);
     }
     if entries.len() <= MAX_ENTRIES { Ok(entries) } else { Err(format!("it has more than {MAX_ENTRIES} names")) }
 }
@@ -218,7 +228,11 @@ mod tests {
             (Attributes, "brand: Bata; Brand: Nike", "each name and choice once"),
             (Variants, "size: 40 | | 41", "size: 40 | 41"),
             (Variants, "size: black|Black", "each name and choice once"),
+            (Attributes, &format!("brand: {}", "x".repeat(101)), "longer than 100"),
+            (Attributes, &format!("{}: Bata", "x".repeat(101)), "longer than 100"),
+            (Variants, &format!("size: 40 | {}", "x".repeat(101)), "longer than 100"),
             (Url, "javascript:alert(1)", "https://"),
+            (Url, "https://:secret@shop.example/", "https://"),
         ] {
             let (items, bad) = items_of(&[with(field, text)]);
             let [bad] = bad.as_slice() else { panic!("{text}: {items:?}") };

@@ -205,8 +205,15 @@ fn match_of(word: &str, terms: &[String]) -> f64 {
     terms.iter().map(of).fold(0.0, f64::max)
 }
 
-/// Removes the plural ending of an English word: "shoes" becomes "shoe". English words are common in Swahili and Sheng messages.
+/// The endings of plurals in -es.
+const PLURALS_IN_ES: [&str; 4] = ["sses", "shes", "ches", "xes"];
+
+/// Removes the plural ending of an English word, -s or -es: "shoes" becomes "shoe", and "boxes" becomes "box". English words are
+/// common in Swahili and Sheng messages.
 fn stem(word: &str) -> &str {
+    if word.len() >= MIN_PREFIX + 2 && PLURALS_IN_ES.iter().any(|ending| word.ends_with(ending)) {
+        return &word[..word.len() - 2];
+    }
     match word.strip_suffix('s') {
         Some(singular) if singular.len() >= MIN_PREFIX && !singular.ends_with('s') => singular,
         _ => word,

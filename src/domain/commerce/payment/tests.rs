@@ -12,12 +12,16 @@ fn shillings(amount: i64) -> Money {
 }
 
 fn request(status: PaymentStatus) -> PaymentRequest {
-    let receipt = matches!(status, Paid | Reversed).then(|| "R1".to_owned());
-    PaymentRequest { status, amount: shillings(1_250), receipt }
+    let receipts = if matches!(status, Paid | Reversed) { vec!["R1".to_owned()] } else { vec![] };
+    PaymentRequest { status, amount: shillings(1_250), receipts }
 }
 
 fn paid(amount: i64, receipt: &str) -> PaymentReport {
     PaymentReport::Paid { amount: shillings(amount), receipt: receipt.to_owned() }
+}
+
+fn reversed(receipt: Option<&str>) -> PaymentReport {
+    PaymentReport::Reversed { receipt: receipt.map(str::to_owned) }
 }
 
 fn states(outcome: &PaymentOutcome) -> Vec<PaymentStatus> {
@@ -36,7 +40,7 @@ fn every_state_and_report_is_decided_as_listed() {
         (PaymentReport::TimedOut, [&[Timeout], &[Timeout], &[], &[], &[], &[Timeout], &[]]),
         (PaymentReport::AnswerLost, [&[Unknown], &[Unknown], &[], &[], &[], &[], &[]]),
         (
-            PaymentReport::Reversed,
+            reversed(None),
             [
                 &[Paid, Reversed],
                 &[Paid, Reversed],
@@ -55,6 +59,7 @@ fn every_state_and_report_is_decided_as_listed() {
             let is_reversal = expected.last() == Some(&Reversed);
             assert_eq!(outcome.problem, is_reversal.then_some(PaymentProblem::Reversed), "{report:?} when {status}");
             assert_eq!(outcome.settles_order, expected == [Paid], "{report:?} when {status}");
+            assert_eq!(outcome.unsettles_order, expected == [Reversed], "{report:?} when {status}");
         }
     }
 }
@@ -82,15 +87,44 @@ fn wrong_and_second_payments_go_to_people() {
 
 #[test]
 fn order_has_one_open_request() {
-    for (earlier, expected) in [
-        (&[][..], Ok(())),
-        (&[Failed, Timeout, Reversed], Ok(())),
-        (&[Failed, Created], Err(CannotPay::Open)),
-        (&[Pending], Err(CannotPay::Open)),
-        (&[Unknown], Err(CannotPay::Open)),
-        (&[Pending, Paid], Err(CannotPay::Paid)),
+    for (earlier, order_is_paid, expected) in [
+        (&[][..], false, Ok(())),
+        (&[Failed, Timeout, Reversed], false, Ok(())),
+        (&[Failed, Created], false, Err(CannotPay::Open)),
+        (&[Pending], false, Err(CannotPay::Open)),
+        (&[Unknown], false, Err(CannotPay::Open)),
+        (&[Failed, Paid], true, Err(CannotPay::Paid)),
+        // A short payment.
+        (&[Failed, Paid], false, Err(CannotPay::UnderReview)),
     ] {
-        assert_eq!(check_new_request(earlier), expected, "{earlier:?}");
+        assert_eq!(check_new_request(earlier, order_is_paid), expected, "{earlier:?}");
+    }
+}
+
+#[test]
+fn reversal_concerns_the_payment_it_names() {
+    let mut twice = request(Paid);
+    twice.receipts.push("R2".to_owned());
+    for other in ["R2", "R3"] {
+        let outcome = twice.decide(&reversed(Some(other)), true).expect("one currency");
+        assert_eq!(outcome, PaymentOutcome::default(), "{other}");
+    }
+    let outcome = twice.decide(&reversed(Some("R1")), true).expect("one currency");
+    assert_eq!((states(&outcome), outcome.unsettles_order), (vec![Reversed], true));
+}
+
+#[test]
+fn second_receipt_is_reported_once() {
+    let mut paid_twice = History::new();
+    paid_twice.apply(&paid(1_250, "R1"));
+    assert_eq!(paid_twice.apply(&paid(1_250, "R2")).problem, Some(PaymentProblem::Double));
+    assert_eq!(paid_twice.apply(&paid(1_250, "R2")), PaymentOutcome::default());
+    for receipt in [None, Some("R1")] {
+        let mut went_back_first = History::new();
+        assert_eq!(went_back_first.apply(&reversed(receipt)).problem, Some(PaymentProblem::Reversed));
+        assert_eq!(went_back_first.apply(&paid(1_250, "R1")).problem, None);
+        assert_eq!(went_back_first.apply(&paid(1_250, "R2")).problem, Some(PaymentProblem::Double));
+        assert_eq!(went_back_first.request.receipts, ["R1", "R2"]);
     }
 }
 
@@ -114,11 +148,9 @@ impl History {
             self.request.status = step.to();
             self.seen.push(step.to());
         }
-        if let (PaymentReport::Paid { receipt, .. }, false) = (report, outcome.steps.is_empty()) {
-            self.request.receipt = Some(receipt.clone());
-        }
+        self.request.receipts.extend(outcome.receipt.clone());
         self.settled += usize::from(outcome.settles_order);
-        self.order_is_paid |= outcome.settles_order;
+        self.order_is_paid = (self.order_is_paid || outcome.settles_order) && !outcome.unsettles_order;
         outcome
     }
 }
@@ -132,7 +164,7 @@ fn any_report() -> impl Strategy<Value = PaymentReport> {
         Just(PaymentReport::AnswerLost),
         (prop::sample::select(vec![1_249, 1_250, 1_251]), prop::sample::select(vec!["R1", "R2"]))
             .prop_map(|(amount, receipt)| paid(amount, receipt)),
-        Just(PaymentReport::Reversed),
+        prop::option::of(prop::sample::select(vec!["R1", "R2"])).prop_map(reversed),
     ]
 }
 
@@ -170,16 +202,13 @@ proptest! {
         before.iter().for_each(|report| drop(history.apply(report)));
         history.apply(&report);
         let again = history.apply(&report);
-        prop_assert!(again.steps.is_empty() && !again.settles_order);
-        let known = history.request.receipt.clone();
-        let is_another = matches!((&report, known), (PaymentReport::Paid { receipt, .. }, Some(known)) if known != *receipt);
-        prop_assert_eq!(again.problem, is_another.then_some(PaymentProblem::Double));
+        prop_assert_eq!(again, PaymentOutcome::default());
     }
 
     #[test]
     fn late_success_counts_whatever_came_before(before in prop::collection::vec(any_report(), 0..10)) {
         let no_money = before.into_iter()
-            .filter(|report| !matches!(report, PaymentReport::Paid { .. } | PaymentReport::Reversed));
+            .filter(|report| !matches!(report, PaymentReport::Paid { .. } | PaymentReport::Reversed { .. }));
         let mut history = History::new();
         no_money.for_each(|report| drop(history.apply(&report)));
         let outcome = history.apply(&paid(1_250, "R1"));

@@ -1,6 +1,6 @@
 //! A customer of the retail desk, and what must hold of every turn, whatever its path.
 
-use frontdesk::cli::lists::{Destination, ImportOptions};
+use frontdesk::cli::lists::{ImportOptions, ListArgs};
 use frontdesk::cli::upsert_warranty;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -93,8 +93,7 @@ impl Shop {
         let file = self.app.folder().join(format!("{tenant}.csv"));
         std::fs::write(&file, format!("serial,product_name,warranty_end_date\n{rows}\n")).unwrap();
         upsert_warranty::import(&upsert_warranty::Args {
-            file,
-            destination: Destination::new(tenant.parse().unwrap(), &self.app.database_url),
+            list: ListArgs::new(file, tenant.parse().unwrap(), &self.app.database_url),
             options: ImportOptions::default(),
         })
         .await

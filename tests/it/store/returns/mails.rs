@@ -1,5 +1,6 @@
 //! Mails about returns: each has one address at a time, and its result is stored once.
 
+use frontdesk::domain::identity::Email;
 use frontdesk::store::mails::MailId;
 
 use super::*;

@@ -166,3 +166,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn plurals_match_their_singular() {
+    for (plural, singular) in [
+        ("shoes", "shoe"),
+        ("dresses", "dress"),
+        ("brushes", "brush"),
+        ("watches", "watch"),
+        ("boxes", "box"),
+        ("axes", "axe"),
+        ("dress", "dress"),
+    ] {
+        assert_eq!(stem(plural), singular);
+        let items = [item("A", singular, "Goods", 1, 1)];
+        assert_eq!(ids(&search(items, &query(plural, CatalogFilters::default(), 6))), ["A"], "{plural}");
+    }
+}
