@@ -206,7 +206,7 @@ fn match_of(word: &str, terms: &[String]) -> f64 {
 }
 
 /// Removes the plural ending of an English word: "shoes" becomes "shoe". English words are common in Swahili and Sheng messages.
-fn stem(word: &str) -> &str {
+pub fn stem(word: &str) -> &str {
     match word.strip_suffix('s') {
         Some(singular) if singular.len() >= MIN_PREFIX && !singular.ends_with('s') => singular,
         _ => word,
