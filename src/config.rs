@@ -26,7 +26,7 @@ mod telecom;
 mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
-pub use commerce::CommerceConfig;
+pub use commerce::{CommerceConfig, PaymentMode};
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use http::HttpConfig;

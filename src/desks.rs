@@ -1,6 +1,6 @@
 //! What a conversation is for. A desk runs one turn at a time.
 //!
-//! - [`retail`]: shopping and warranties; [`returns`]: orders and returns; [`telecom`]: technical support and billing
+//! - [`commerce`]: shops on WhatsApp and the web; [`retail`]: shopping and warranties; [`returns`]: orders and returns; [`telecom`]: technical support and billing
 //! - [`factory`]: how a desk is registered; [`machine`]: a desk as a state machine
 //! - [`shop`]: the desks, texts and documents of each shop
 //!
@@ -20,6 +20,7 @@ use crate::store::Store;
 use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
 
+pub mod commerce;
 pub mod factory;
 pub mod machine;
 pub mod retail;
@@ -33,6 +34,7 @@ pub use crate::dialogue::{Caller, DeskError, Sink, SinkClosed, Step, Stored, Tur
 pub use factory::{
     AskedTurn, ConsolePanel, DeskFactory, DeskRegistry, FixtureError, OpenDesk, PanelRow, ReplayFixture,
 };
+pub use machine::Machine;
 pub use shop::{Shop, ShopError, Shops};
 
 impl DeskRegistry {
@@ -42,6 +44,7 @@ impl DeskRegistry {
             .with(retail::Factory::default())
             .with(returns::Factory::default())
             .with(telecom::Factory::default())
+            .with(commerce::Factory::default())
     }
 }
 

@@ -31,7 +31,7 @@ pub use audit::{AuditEntry, AuditKind, ConsoleAct, ConsoleDeed};
 pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
 pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};
 pub use figures::TurnFigures;
-pub use id::{ConversationId, EventId, MessageId, TenantId};
+pub use id::{ConversationId, EventId, MessageId, PaymentId, ShopperId, TenantId};
 pub use language::Language;
 pub use link_host::{InvalidLinkHost, LinkHost};
 pub use message::{Author, Kind, Message, Metadata, Sender};

@@ -12,6 +12,7 @@
 //! - jobs of one desk are in the desk's folder
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -91,6 +92,9 @@ pub enum JobError {
     /// A service that the job needs is down. The job runs again when the service is up, and the attempt does not count.
     #[error("{0}")]
     Unavailable(String),
+    /// The job is not done yet. It runs again after this time, and the attempt does not count.
+    #[error("the job is not done yet")]
+    Later(Duration),
     /// The job itself failed. It is retried later.
     #[error("{0}")]
     Failed(String),

@@ -4,15 +4,19 @@
 //! them as well.
 //!
 //! - [`examples`]: a classifier that is trained from example sentences
+//! - [`counts`]: whole numbers in chat messages, in digits and words
 //! - [`pick`]: what a customer means who points at a list
+//! - [`spelling`]: corrects misspelled words
 //! - [`language`]: detects the language of a message, and requests to switch it
 //! - [`entities`]: order numbers and contacts
 //! - [`facts`]: numbers, prices, dates and phone numbers, compared by value
 //! - [`long_text`]: parses long messages without blocking an async worker
 
+pub mod counts;
 pub mod entities;
 pub mod examples;
 pub mod facts;
 pub mod language;
 pub mod long_text;
 pub mod pick;
+pub mod spelling;

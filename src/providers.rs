@@ -11,6 +11,7 @@ mod breaker;
 pub mod email;
 pub mod embedding;
 pub mod llm;
+pub mod payment;
 pub mod vector;
 
 pub use address::{InvalidAddress, base_url, same_model};

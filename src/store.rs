@@ -14,6 +14,8 @@
 //! - [`accounts`]: telecom accounts with their plans and invoices; [`refund_cases`]: claims for money
 //!   back; [`sample_accounts`]: sample data; [`account_snapshot`]: their rows as of one question
 //! - [`tenants`]: shops that sell over WhatsApp; [`catalog`]: their goods; [`sample_tenants`]: sample data
+//! - [`shoppers`]: their customers with consent; [`sales`]: orders and offers; [`payments`]: payment requests; [`sandbox`]: payments
+//!   without a provider
 //! - [`mails`]: mails to customers; [`attempts`]: failed attempts to prove whose order or account it is
 //! - [`audit`], [`console_audit`]: the audit logs of business changes and of the console
 //! - [`vectors`]: vectors of texts, in collections
@@ -64,6 +66,7 @@ pub mod messages;
 mod migrations;
 pub mod orders;
 pub mod orders_import;
+pub mod payments;
 pub mod persona_versions;
 pub mod personal;
 pub mod policies;
@@ -71,10 +74,13 @@ mod read_only;
 pub mod refund_cases;
 pub mod retention;
 pub mod returns;
+pub mod sales;
 pub mod sample_accounts;
 pub mod sample_shop;
 pub mod sample_tenants;
+pub mod sandbox;
 pub mod settings;
+pub mod shoppers;
 pub mod tenants;
 mod transaction;
 pub mod turns;

@@ -19,6 +19,7 @@ use super::logging::{self, Terminal};
 use super::serve::Prepared;
 use super::signals::Signals;
 use crate::config::{Config, KeyEntry};
+use crate::domain::identity::e164::E164;
 use crate::domain::{Language, TenantId};
 use crate::persona::Prompts;
 
@@ -39,6 +40,9 @@ pub(super) struct Args {
     /// The initial language, vi or en [default: the language of the first message]
     #[arg(long, value_name = "CODE")]
     language: Option<Language>,
+    /// The customer's telephone number, such as +254700000001, as a channel would name it
+    #[arg(long, value_name = "NUMBER")]
+    phone: Option<E164>,
     /// The server to talk to [default: the one that runs here, else a temporary one]
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -111,7 +115,7 @@ async fn talk(
     signals: &mut Signals,
 ) -> anyhow::Result<u32> {
     let opened = tokio::select! {
-        opened = client.open(args.persona.as_deref(), args.language) => opened?,
+        opened = client.open(args.persona.as_deref(), args.language, args.phone.as_ref()) => opened?,
         _ = signals.next() => return Ok(0),
     };
     let name = names.of(&opened.persona);

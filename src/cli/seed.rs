@@ -34,8 +34,8 @@ pub enum What {
         #[arg(long, value_name = "NAME", default_value_t)]
         tenant: TenantId,
     },
-    /// Create two shops that sell over WhatsApp, savanna and kijani, with like-named goods. They are the same on every machine.
-    /// Running it again resets them
+    /// Create two shops that sell over WhatsApp, savanna and kijani, with like-named goods. The default shop, for which the chat
+    /// page and `frontdesk chat` speak, is the first of them once more. Running it again resets them
     Commerce,
 }
 
@@ -92,13 +92,15 @@ async fn seed_accounts(store: &Store, tenant: &TenantId) -> anyhow::Result<()> {
 }
 
 async fn seed_shops(store: &Store) -> anyhow::Result<()> {
-    let shops = commerce::shops()?;
+    let shops = commerce::shops(Utc::now())?;
     match store.make_sample_tenants(&shops).await? {
         SampledTenants::Done => {
             for shop in &shops {
                 println!("{}: {}, {} items", shop.id, shop.settings.name, shop.items.len());
             }
-            println!("List their settings with `frontdesk tenant list`.");
+            println!(
+                "List their settings with `frontdesk tenant list`. Try `frontdesk chat --persona commerce_en --phone +254700000001`."
+            );
             Ok(())
         }
         SampledTenants::RealShop(tenant) => bail!(

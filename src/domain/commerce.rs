@@ -6,6 +6,8 @@
 //! - [`order`]: orders, their items and their customers
 //! - [`order_number`]: order numbers
 //! - [`payment`]: payments, and what a provider reports about them
+//! - [`policy`]: the desk's thresholds
+//! - [`sale`]: orders of the commerce desk, their totals and coupons
 //! - [`tenant`]: the settings of a shop that sells over WhatsApp
 
 pub mod catalog;
@@ -14,10 +16,13 @@ pub mod money;
 pub mod order;
 pub mod order_number;
 pub mod payment;
+pub mod policy;
+pub mod sale;
 pub mod tenant;
 
 pub use catalog::{CatalogItem, ItemId};
 pub use money::{Currency, Money};
 pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
 pub use order_number::OrderNumber;
+pub use sale::{CartLine, Sale, SaleId};
 pub use tenant::{Tenant, TenantSettings};

@@ -86,6 +86,14 @@ uuid_id!(
     ConversationId
 );
 uuid_id!(
+    /// A customer of a shop that sells over WhatsApp.
+    ShopperId
+);
+uuid_id!(
+    /// A request to pay an order.
+    PaymentId
+);
+uuid_id!(
     /// A message of a conversation.
     MessageId
 );

@@ -244,6 +244,10 @@ impl JobRunner {
             self.pause(job, self.config.pause);
             return self.store.retry_jobs(batch, Utc::now(), &reason, false).await;
         }
+        if let JobError::Later(after) = cause {
+            let run_at = Utc::now() + TimeDelta::from_std(after).unwrap_or(TimeDelta::MAX);
+            return self.store.retry_jobs(batch, run_at, &reason, false).await;
+        }
         for failed in batch {
             let (subject, attempts) = (failed.subject, failed.attempts);
             if job.has_attempt_limit() && attempts >= self.config.attempts {

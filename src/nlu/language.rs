@@ -23,6 +23,7 @@ mod tests;
 #[derive(Debug)]
 pub struct LanguageRules {
     lexicon: Lexicon,
+    fallbacks: HashMap<Language, Language>,
     detector: Detector,
     switcher: Switcher,
 }
@@ -78,7 +79,8 @@ impl LanguageRules {
         let detector = Detector::new(languages, &file.languages)?;
         let switcher = Switcher::new(&file.switch, languages)?;
         let lexicon = Lexicon::new(file.aliases, file.switch.classes).with_plain_words(&file.plain_words);
-        Ok(Self { lexicon, detector, switcher })
+        let fallbacks = languages.iter().filter_map(|profile| Some((profile.code, profile.fallback?))).collect();
+        Ok(Self { lexicon, fallbacks, detector, switcher })
     }
 
     /// Returns the language of a message among the `allowed` ones: by its letters, by its words, then by `whatlang`.
@@ -86,6 +88,17 @@ impl LanguageRules {
     /// `None` if that is unsure as well: the conversation keeps its language.
     pub fn detect(&self, text: &str, allowed: &[Language]) -> Option<Language> {
         self.detector.detect(&self.lexicon.tokenize(&without_addresses(text)), allowed)
+    }
+
+    /// Returns the most likely language of a message among the `allowed` ones by its words alone, and a confidence from 0 to 1. For
+    /// a desk that switches by a threshold.
+    pub fn judge(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
+        self.detector.judge(&self.lexicon.tokenize(&without_addresses(text)), allowed)
+    }
+
+    /// Returns the language that words of this one may come from: who writes Sheng also writes Swahili.
+    pub fn fallback_of(&self, language: Language) -> Option<Language> {
+        self.fallbacks.get(&language).copied()
     }
 
     /// Looks at the language of a text that a language model wrote. Names and numbers do not count: a reply may cite an address in

@@ -15,8 +15,9 @@ use super::audit::record;
 use super::entities::catalog_items;
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
-use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, search, searched_text};
+use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, search, searched_text, stem};
 use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
+use crate::domain::text::words;
 use crate::domain::{AuditEntry, TenantId};
 
 /// Items in one statement. Databases accept at least 32,766 values.
@@ -87,6 +88,14 @@ impl TenantStore<'_> {
     pub async fn find_catalog_item(&self, id: &ItemId) -> Result<Option<CatalogItem>> {
         let row = self.rows::<catalog_items::Entity>().filter(catalog_items::Column::ItemId.eq(id.as_str()));
         row.one(&self.store.read).await?.map(read_item).transpose()
+    }
+
+    /// Returns the words of the shop's goods, to correct misspelled ones.
+    pub async fn catalog_words(&self) -> Result<BTreeSet<String>> {
+        let texts = self.rows::<catalog_items::Entity>().select_only().column(catalog_items::Column::Searched);
+        let texts: Vec<String> = texts.into_tuple().all(&self.store.read).await?;
+        let all = texts.iter().flat_map(|text| words(text));
+        Ok(all.flat_map(|word| [stem(&word).to_owned(), word]).collect())
     }
 
     /// Compares the list with the shop's goods. Writes nothing.
@@ -199,7 +208,7 @@ fn read_items(rows: Vec<catalog_items::Model>) -> Result<Vec<CatalogItem>> {
     rows.into_iter().map(read_item).collect()
 }
 
-fn read_item(row: catalog_items::Model) -> Result<CatalogItem> {
+pub(super) fn read_item(row: catalog_items::Model) -> Result<CatalogItem> {
     let unreadable = |reason: &str| unreadable("catalog_items", reason);
     let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("currency"))?;
     Ok(CatalogItem {

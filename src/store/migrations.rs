@@ -36,6 +36,7 @@ mod m0010_console_audit;
 mod m0011_sign_out;
 mod m0012_accounts;
 mod m0013_commerce;
+mod m0014_sales;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0011_sign_out::Migration),
         Box::new(m0012_accounts::Migration),
         Box::new(m0013_commerce::Migration),
+        Box::new(m0014_sales::Migration),
     ]
 }
 

@@ -1,3 +1,4 @@
+mod commerce;
 mod echo;
 mod events;
 mod languages;

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::events::{self, Frame};
 use crate::domain::Language;
+use crate::domain::identity::e164::E164;
 
 /// The read timeout, longer than the interval of keep-alive comments.
 const READ_TIMEOUT: Duration = Duration::from_secs(90);
@@ -92,8 +93,17 @@ impl Client {
         asked.is_ok_and(|response| response.status().is_success())
     }
 
-    pub async fn open(&self, persona: Option<&str>, language: Option<Language>) -> Result<Opened, Failure> {
+    /// Opens a conversation of the customer with this number.
+    pub async fn open(
+        &self,
+        persona: Option<&str>,
+        language: Option<Language>,
+        phone: Option<&E164>,
+    ) -> Result<Opened, Failure> {
         let mut wish = serde_json::Map::new();
+        if let Some(phone) = phone {
+            wish.insert("user_id".to_owned(), phone.as_str().into());
+        }
         if let Some(persona) = persona {
             wish.insert("persona".to_owned(), persona.into());
         }
@@ -122,6 +132,17 @@ impl Client {
             return Err(Failure::Strange("the response is not an event stream"));
         }
         let body = response.bytes_stream().map_err(std::io::Error::other);
+        let lost = |_| Failure::Lost("lost the connection to the server".to_owned());
+        Ok(Box::pin(events::read(body).map_err(lost)))
+    }
+
+    /// Returns the events of the conversation from now on, including turns that the shop starts.
+    pub async fn listen(
+        &self,
+        conversation: &str,
+    ) -> Result<impl Stream<Item = Result<Frame, Failure>> + Unpin + use<>, Failure> {
+        let request = self.http.get(format!("{}/conversations/{conversation}/events", self.base));
+        let body = self.send(request).await?.bytes_stream().map_err(std::io::Error::other);
         let lost = |_| Failure::Lost("lost the connection to the server".to_owned());
         Ok(Box::pin(events::read(body).map_err(lost)))
     }

@@ -25,6 +25,9 @@ pub(super) struct Frame {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "type")]
 pub(super) enum Event {
+    /// `agent`: the shop starts the turn with this text.
+    #[serde(rename = "turn.start")]
+    TurnStart { sender: String, text: String },
     #[serde(rename = "queued")]
     Queued { position: u32 },
     #[serde(rename = "message.start")]

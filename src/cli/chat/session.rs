@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::stream::pending;
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -21,6 +22,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// The longest pause that a server may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(90);
+
+/// The sender of a message that the shop starts.
+const SHOP: &str = "agent";
 
 const HELP: &str = "Write a message and press Enter. Commands:
 /history  show the conversation so far
@@ -66,9 +70,22 @@ impl<'a> Session<'a> {
             self.screen.remark("Type /help for commands, /quit to end.")?;
         }
         let mut unanswered = 0;
+        // Messages that the shop starts, such as the result of a payment. A pipe shows the answers alone.
+        let mut shop = match self.client.listen(&self.conversation).await {
+            Ok(events) if self.screen.is_terminal() => events.left_stream(),
+            _ => pending().right_stream(),
+        };
         loop {
             let line = tokio::select! {
                 line = input.next() => line?,
+                Some(frame) = shop.next() => {
+                    if let Ok(Frame { event: Event::TurnStart { sender, text }, .. }) = frame
+                        && sender == SHOP
+                    {
+                        self.screen.message(&self.name, &text)?;
+                    }
+                    continue;
+                }
                 _ = self.signals.next() => None,
             };
             let Some(line) = line else { break };
@@ -207,7 +224,7 @@ fn show(screen: &mut Screen, event: Event) -> std::io::Result<bool> {
             }
             return Ok(true);
         }
-        Event::Other => {}
+        Event::TurnStart { .. } | Event::Other => {}
     }
     Ok(false)
 }

@@ -4,10 +4,15 @@
 //! Reports come late, twice and in any order, since callbacks, polls and the customer's receipt report the same payment. Money that
 //! arrived counts, and only a reversal takes it back.
 
-use super::Money;
+use chrono::{DateTime, Utc};
+
 use super::money::MoneyError;
+use super::tenant::PaymentMethod;
+use super::{Money, SaleId};
+use crate::domain::identity::e164::E164;
 use crate::domain::step::{IllegalStep, Status, Step};
 use crate::domain::string_enum::string_enum;
+use crate::domain::{ConversationId, PaymentId};
 
 string_enum! {
     /// The state of a payment request.
@@ -82,6 +87,40 @@ pub struct PaymentRequest {
     pub amount: Money,
     /// The receipts that were reported for it, in their order. The first one is of the payment that counts.
     pub receipts: Vec<String>,
+}
+
+string_enum! {
+    /// Who asks the customer to pay.
+    pub enum PaymentProvider {
+        /// A provider inside the program, for trying things out. No money moves.
+        Sandbox = "sandbox",
+    }
+}
+
+string_enum! {
+    /// What became of a payment at the sandbox.
+    pub enum SandboxState {
+        /// The customer is asked for the PIN.
+        Asked = "asked",
+        Paid = "paid",
+        /// A wrong PIN, or the customer refused.
+        Failed = "failed",
+        TimedOut = "timed_out",
+    }
+}
+
+/// A stored payment request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payment {
+    pub id: PaymentId,
+    pub sale: SaleId,
+    pub conversation: Option<ConversationId>,
+    pub method: PaymentMethod,
+    /// The number that is asked for its PIN.
+    pub phone: Option<E164>,
+    pub provider: PaymentProvider,
+    pub request: PaymentRequest,
+    pub created_at: DateTime<Utc>,
 }
 
 string_enum! {

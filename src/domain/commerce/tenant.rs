@@ -79,6 +79,13 @@ string_enum! {
     }
 }
 
+impl CredentialName {
+    /// Whether it belongs to a provider of payments.
+    pub fn is_for_payments(self) -> bool {
+        !matches!(self, Self::TwilioAccountSid | Self::TwilioAuthToken | Self::TwilioSecondAuthToken)
+    }
+}
+
 /// A text on one line, of 1 to `MAX` characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -108,6 +108,19 @@ impl Detector {
         }
     }
 
+    /// Returns the language whose words a message has most of, and how surely it is that one: the share of its points among all,
+    /// where a single word is no proof.
+    pub(super) fn judge(&self, stream: &TokenStream<'_>, allowed: &[Language]) -> Option<(Language, f64)> {
+        let lower: String = stream.text().nfc().flat_map(char::to_lowercase).nfc().collect();
+        let known = self.languages.iter().filter(|markers| allowed.contains(&markers.language));
+        let mut scores: Vec<Score> = known.map(|markers| markers.score(stream, &lower, &[])).collect();
+        scores.sort_by(|a, b| b.cmp(a));
+        let (best, all) = (scores.first()?, scores.iter().map(|score| score.points).sum::<usize>());
+        #[expect(clippy::cast_precision_loss, reason = "a message has few words")]
+        let confidence = best.points as f64 / (all + 1) as f64;
+        (best.points > 0).then_some((best.language, confidence))
+    }
+
     /// Looks at the words that are neither names nor numbers: by their script, then by `whatlang` among the allowed languages.
     pub(super) fn look_at_prose(&self, text: &str, own: Language, allowed: &[Language]) -> Prose {
         let Some(expected) = self.languages.iter().find(|markers| markers.language == own).and_then(|own| own.whatlang)

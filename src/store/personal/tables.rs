@@ -229,6 +229,34 @@ pub const TABLES: &[Table] = &[
         "catalog_items",
         &["item_id", "name", "category", "description", "currency", "attributes", "variants", "url", "searched"],
     ),
+    Table {
+        person: &[("phone_e164", Blank::Null)],
+        ..about(
+            "shoppers",
+            &[("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
+            Rows::Kept,
+            &["language_preference", "tags"],
+        )
+    },
+    // They name a customer by a row id, and prove what the customer agreed to.
+    none("consent_changes", &["who", "before", "after"]),
+    about(
+        "sales",
+        &[("conversation_id", Key::Conversation)],
+        Rows::Kept,
+        &["sale_id", "status", "lines", "totals", "coupon"],
+    ),
+    Table {
+        person: &[("phone_e164", Blank::Null)],
+        ..about(
+            "payment_requests",
+            &[("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
+            Rows::Kept,
+            &["sale_id", "method", "currency", "status", "provider", "provider_reference", "receipts"],
+        )
+    },
+    none("offers", &["code", "offer"]),
+    none("sandbox_payments", &["state", "receipt"]),
     none("return_policies", &["name", "scope", "category"]),
     none("settings", &["name", "value"]),
     none("vector_collections", &["name", "model"]),

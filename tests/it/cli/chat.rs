@@ -66,7 +66,7 @@ fn persona_and_language_can_be_chosen() {
     }
     let run = shop.run(&["chat", "--persona", "nobody"], &[]);
     run.is_refused_with(&[
-        "The persona does not exist; send one of returns_en, returns_vi, system_persona_en, system_persona_vi, telecom_en, telecom_pl.",
+        "The persona does not exist; send one of commerce_en, commerce_sw, returns_en, returns_vi, system_persona_en, system_persona_vi, telecom_en, telecom_pl.",
     ]);
     let run = shop.run(&["chat", "--language", "english"], &[]);
     run.is_refused_with(&["The persona does not speak this language; send one of"]);

@@ -32,7 +32,7 @@ fn doctor_before_first_start_creates_nothing() {
     has(
         &lines,
         OK,
-        "prompts: personas returns_en (en, vi), returns_vi (vi, en), system_persona_en (en, vi), system_persona_vi (vi, en), telecom_en (en, pl), telecom_pl (pl, en); default system_persona_vi",
+        "prompts: personas commerce_en (en, sw, sheng), commerce_sw (sw, en, sheng), returns_en (en, vi), returns_vi (vi, en), system_persona_en (en, vi), system_persona_vi (vi, en), telecom_en (en, pl), telecom_pl (pl, en); default system_persona_vi",
     );
     has(&lines, OK, "knowledge: 53 documents, ");
     has(&lines, OK, "store: SQLite (database/frontdesk.db) does not exist yet: the first start creates it");

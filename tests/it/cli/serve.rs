@@ -25,7 +25,7 @@ fn first_start_creates_database_and_describes_parts() {
         "store: SQLite (database/frontdesk.db)",
         "language model: no answer from ",
         "vectors: bge-m3 by Ollama while it answers, stored in the database; ",
-        "personas: returns_en, returns_vi, system_persona_en, system_persona_vi, telecom_en, telecom_pl (default system_persona_vi)",
+        "personas: commerce_en, commerce_sw, returns_en, returns_vi, system_persona_en, system_persona_vi, telecom_en, telecom_pl (default system_persona_vi)",
         "development: ",
     ] {
         server.stdout_line(line);

@@ -6,6 +6,7 @@ use regex::Regex;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use crate::desks::commerce;
 use crate::desks::retail::chat::open_shop;
 use crate::desks::returns::agent::script::{driven, look, say};
 use crate::desks::returns::shop::{self, Chat};
@@ -45,6 +46,8 @@ impl Dialogue for Samples {
             (r#""message_id":"[0-9a-f-]{36}""#, r#""message_id":"ID""#),
             (r"RMA-\d+-[0-9A-Z]{4}", "RMA-…"),
             (r"TICKET-\d+-[0-9A-F]{8}", "TICKET-…"),
+            (r#""payment_request_id":"[0-9a-f-]{36}""#, r#""payment_request_id":"ID""#),
+            (r#""order_id":"[A-Z][0-9]{5}""#, r#""order_id":"ORDER""#),
             (r"[A-Z][a-z]{2} \d{1,2}, \d{4}", "DAY"),
             (r#""eta_date":"[0-9-]+""#, r#""eta_date":"DAY""#),
             (r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME"),
@@ -63,6 +66,7 @@ async fn each_kind_of_event_has_accepted_form() {
     add_retail(&mut samples).await;
     add_returns(&mut samples).await;
     add_telecom(&mut samples).await;
+    add_commerce(&mut samples).await;
     let described = serde_json::to_value(frontdesk::http::openapi()).unwrap();
     let list = |value: &Value| -> BTreeSet<String> {
         value.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
@@ -147,6 +151,15 @@ async fn add_telecom(samples: &mut Samples) {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
     for text in ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "How much is my plan?"] {
+        samples.add(&chat.say(text).await);
+    }
+}
+
+/// Buys something.
+async fn add_commerce(samples: &mut Samples) {
+    let desk = commerce::open_desk().await;
+    let mut chat = commerce::customer(&desk, "+254700000001").await;
+    for text in ["canvas shoes", "size 40, black", "pay", "1", "yes", "where is my order"] {
         samples.add(&chat.say(text).await);
     }
 }

@@ -23,7 +23,7 @@ fn query(words: &str, filters: CatalogFilters) -> CatalogQuery {
 }
 
 fn item(id: &str, name: &str, shillings: i64) -> CatalogItem {
-    let sample = &shops().unwrap()[0].items[0];
+    let sample = &shops(chrono::Utc::now()).unwrap()[0].items[0];
     let price = Money::new(shillings * 100, CATALOG_CURRENCY);
     CatalogItem { id: id.parse().unwrap(), name: name.to_owned(), price, ..sample.clone() }
 }
@@ -35,14 +35,17 @@ fn number(text: &str) -> E164 {
 /// Two sample shops with like-named goods.
 async fn two_shops() -> (TestStore, [TenantId; 2]) {
     let test = TestStore::open().await;
-    assert_eq!(test.store.make_sample_tenants(&shops().unwrap()).await.unwrap(), SampledTenants::Done);
+    assert_eq!(
+        test.store.make_sample_tenants(&shops(chrono::Utc::now()).unwrap()).await.unwrap(),
+        SampledTenants::Done
+    );
     (test, [tenant("savanna"), tenant("kijani")])
 }
 
 #[tokio::test]
 async fn catalog_of_other_shop_is_not_found() {
     let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
-    let samples = shops().unwrap();
+    let samples = shops(chrono::Utc::now()).unwrap();
     for (shop, sample, other) in [(&savanna, &samples[0], &samples[1]), (&kijani, &samples[1], &samples[0])] {
         let door = store.tenant(shop);
         let found = door.search_catalog(&query("canvas shoes", CatalogFilters::default())).await.unwrap();
@@ -65,7 +68,7 @@ async fn catalog_of_other_shop_is_not_found() {
 async fn search_finds_what_a_full_scan_finds() {
     const WORDS: [&str; 9] = ["canvas", "boots", "shoe", "Sandals", "40", "red", "wool", "savanna", "cotton sock"];
     let (TestStore { store, _folder }, tenants) = two_shops().await;
-    let samples = shops().unwrap();
+    let samples = shops(chrono::Utc::now()).unwrap();
     let words = prop::collection::vec(prop::sample::select(&WORDS[..]), 0..4);
     let category = prop::option::of(prop::sample::select(vec!["boots", "FOOTWEAR", "Hats"]));
     let prices = (prop::option::of(1..5_000_i64), prop::option::of(1..5_000_i64));
@@ -101,7 +104,7 @@ async fn search_finds_what_a_full_scan_finds() {
 async fn catalog_import_writes_what_it_compared() {
     let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
     let door = store.tenant(&savanna);
-    let before = shops().unwrap()[0].items.clone();
+    let before = shops(chrono::Utc::now()).unwrap()[0].items.clone();
     let list = [item("SV-101", "Canvas shoes", 1_300), item("NEW-1", "Wool hat", 700), before[2].clone()];
     for (unlisted, removed) in [(Unlisted::Keep, 0), (Unlisted::Remove, 10)] {
         let compared = door.compare_catalog(&list, unlisted).await.unwrap();
@@ -131,7 +134,7 @@ async fn tenant_settings_are_saved_per_shop() {
     let names = |store: Vec<frontdesk::domain::commerce::Tenant>| {
         store.into_iter().map(|tenant| tenant.id.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(names(store.list_tenants().await.unwrap()), ["kijani", "savanna"]);
+    assert_eq!(names(store.list_tenants().await.unwrap()), ["default", "kijani", "savanna"]);
     let door = store.tenant(&savanna);
     let settings = TenantSettings::new("Savanna".parse().unwrap());
     let mine = number("+254700000001");
@@ -148,7 +151,7 @@ async fn tenant_settings_are_saved_per_shop() {
     let found = door.find_tenant().await.unwrap().unwrap();
     assert_eq!((found.id.as_str(), found.settings, found.whatsapp_number), ("savanna", settings, Some(mine.clone())));
     let other = store.tenant(&kijani).find_tenant().await.unwrap().unwrap();
-    assert_eq!(other.settings, shops().unwrap()[1].settings);
+    assert_eq!(other.settings, shops(chrono::Utc::now()).unwrap()[1].settings);
     let taken = store.tenant(&kijani);
     let with_number = |found: Option<Tenant>| Ok(Tenant { whatsapp_number: Some(mine.clone()), ..found.unwrap() });
     let taken = taken.save_tenant(with_number, &none, "operator", Utc::now()).await;
@@ -186,7 +189,7 @@ async fn credentials_are_stored_per_shop_and_not_recorded() {
 #[tokio::test]
 async fn sample_shops_never_replace_real_ones() {
     let (TestStore { store, _folder }, [savanna, kijani]) = two_shops().await;
-    let samples = shops().unwrap();
+    let samples = shops(chrono::Utc::now()).unwrap();
     let changed = [item("SV-101", "Canvas shoes", 1)];
     store.tenant(&savanna).import_catalog(&changed, Unlisted::Remove, "import", Utc::now()).await.unwrap();
     assert_eq!(store.make_sample_tenants(&samples).await.unwrap(), SampledTenants::Done);

@@ -210,7 +210,7 @@ const PLURALS_IN_ES: [&str; 4] = ["sses", "shes", "ches", "xes"];
 
 /// Removes the plural ending of an English word, -s or -es: "shoes" becomes "shoe", and "boxes" becomes "box". English words are
 /// common in Swahili and Sheng messages.
-fn stem(word: &str) -> &str {
+pub fn stem(word: &str) -> &str {
     if word.len() >= MIN_PREFIX + 2 && PLURALS_IN_ES.iter().any(|ending| word.ends_with(ending)) {
         return &word[..word.len() - 2];
     }

@@ -45,7 +45,7 @@ pub async fn open_shop(builder: TestAppBuilder) -> Shop {
 pub async fn open_shop_with(builder: TestAppBuilder, documents: &[(&str, &str)]) -> Shop {
     let knowledge = tempfile::tempdir().unwrap();
     // The shipped personas of the other desks name them.
-    for folder in ["returns", "telecom"] {
+    for folder in ["commerce", "returns", "telecom"] {
         std::fs::create_dir(knowledge.path().join(folder)).unwrap();
     }
     for (name, text) in documents {

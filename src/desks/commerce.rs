@@ -1,0 +1,344 @@
+//! The commerce desk: a shop on WhatsApp and the web. Its business rules are in `docs/desks/commerce.md`.
+//!
+//! [`rules`] parse a message, [`classify`] decides what it wants, and [`advance`] makes the next [`state`] of it with one file for
+//! each journey. [`perform`] calls the [`tools`] and says the lines. Money, identity and the shop never come from a model.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::machine::run_until_wait;
+use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, Turn};
+use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
+use crate::domain::commerce::consent::ConsentCommand;
+use crate::domain::commerce::payment::{PaymentStatus, SandboxState};
+use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing, route};
+use crate::domain::returns::Priority;
+use crate::domain::{IntentSource, Kind, Language, PerShop};
+use crate::jobs::Job;
+use crate::nlu::examples::Classifier;
+use crate::nlu::language::LanguageRules;
+use crate::nlu::long_text::read_text;
+use crate::nlu::spelling::nearest;
+use crate::persona::texts::{ByLanguage, CommonTexts};
+use crate::persona::{PromptError, Prompts};
+use crate::replies::{MissingValue, Replies};
+use crate::store::TenantStore;
+use crate::store::shoppers::PreferenceChange;
+
+mod advance;
+mod classify;
+mod effect;
+mod offers;
+mod orders;
+pub mod payments;
+mod perform;
+mod prefs;
+mod rules;
+mod said;
+mod sales;
+mod sandbox;
+mod say;
+mod situation;
+mod state;
+mod support;
+mod texts;
+pub mod tools;
+
+use classify::{Verdict, classify};
+use effect::{Effect, Event, Heard, Line, Reason};
+use payments::Payments;
+use rules::CommerceRules;
+use said::Said;
+use sandbox::Sandbox;
+use situation::Situation;
+use state::{ConversationState, Stage};
+use texts::Text;
+use tools::ToolContext;
+
+/// The commerce desk.
+pub struct Commerce {
+    services: Services,
+    texts: Arc<ByLanguage<Replies<Text>>>,
+    common: Arc<ByLanguage<CommonTexts>>,
+    language_rules: LanguageRules,
+    rules: CommerceRules,
+    examples: Classifier,
+    payments: Payments,
+}
+
+/// Makes the desk of each shop.
+#[derive(Default)]
+pub struct Factory {
+    texts: ShopTexts,
+    common: ShopCommon,
+}
+
+/// The texts of each shop, for jobs.
+type ShopTexts = Arc<PerShop<Arc<ByLanguage<Replies<Text>>>>>;
+
+/// The texts of every desk for each shop, for jobs.
+type ShopCommon = Arc<PerShop<Arc<ByLanguage<CommonTexts>>>>;
+
+/// The kinds of messages that only this desk sends.
+mod kind {
+    use crate::domain::Kind;
+
+    /// Goods: a list, or one item.
+    pub const GOODS: Kind = Kind::desk("goods");
+    pub const CART: Kind = Kind::desk("cart");
+    /// Asks how to pay, or to confirm an amount.
+    pub const PAYMENT_PROMPT: Kind = Kind::desk("payment_prompt");
+    /// Where a payment stands.
+    pub const PAYMENT: Kind = Kind::desk("payment");
+    /// Where orders stand.
+    pub const ORDER: Kind = Kind::desk("sales_order");
+
+    pub const ALL: [Kind; 5] = [GOODS, CART, PAYMENT_PROMPT, PAYMENT, ORDER];
+}
+
+#[async_trait]
+impl DeskFactory for Factory {
+    fn name(&self) -> &'static str {
+        "commerce"
+    }
+
+    fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
+        let open = Commerce::load(prompts, languages)?;
+        let (all_texts, all_common) = (self.texts.clone(), self.common.clone());
+        Ok(Box::new(move |services| {
+            let desk = open(services);
+            all_texts.set(&services.shop.tenant, desk.texts.clone());
+            all_common.set(&services.shop.tenant, desk.common.clone());
+            Arc::new(desk)
+        }))
+    }
+
+    fn jobs(&self) -> Vec<Arc<dyn Job>> {
+        let (texts, common) = (self.texts.clone(), self.common.clone());
+        vec![Arc::new(payments::PollPayment), Arc::new(payments::SayPayment { texts, common })]
+    }
+
+    fn message_kinds(&self) -> &'static [Kind] {
+        &kind::ALL
+    }
+}
+
+impl Commerce {
+    /// Reads the desk's texts and rules.
+    fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
+        let texts = ByLanguage::load_checked(prompts, "commerce", languages, |texts: &Replies<Text>| texts.check(1))?;
+        let (texts, common) = (Arc::new(texts), Arc::new(ByLanguage::load(prompts, "common", languages)?));
+        let language_rules = LanguageRules::read(prompts)?;
+        let rules = CommerceRules::read(prompts)?;
+        let examples = Classifier::read(prompts, "commerce")?;
+        Ok(move |services: &Services| {
+            let payments = Payments::new(services.config.commerce.payments, &services.store, &services.jobs);
+            Self { texts, common, language_rules, rules, examples, payments, services: services.clone() }
+        })
+    }
+
+    fn door<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {
+        self.services.store.tenant(&turn.conversation.tenant)
+    }
+
+    /// Returns what the server fills in for a tool.
+    fn context<'a>(&'a self, turn: &Turn, situation: &'a Situation) -> ToolContext<'a> {
+        ToolContext {
+            store: &self.services.store,
+            tenant: &situation.tenant,
+            conversation: turn.conversation.id,
+            request: turn.message.id,
+            shopper: Some(&situation.shopper),
+            phone: situation.phone.as_ref(),
+            payments: &self.payments,
+            now: turn.accepted_at(),
+        }
+    }
+
+    fn words_of(&self, turn: &Turn, key: Text) -> Result<String, MissingValue> {
+        let hotline = self.common.get(turn.language()).hotline.as_str();
+        self.texts.get(turn.language()).text(key, &[("hotline", hotline)])
+    }
+
+    /// Turns messages off or on, without anything else.
+    async fn command(&self, turn: &mut Turn, situation: &Situation, command: ConsentCommand) -> Result<(), DeskError> {
+        let (change, message) = (PreferenceChange::Command(command), Some(turn.message.id));
+        let now = turn.accepted_at();
+        self.door(turn).change_preferences(situation.shopper.id, change, message, now).await?;
+        turn.report_intent(Intent::PreferencesConsent.as_str(), 1.0, IntentSource::Rules, false).await?;
+        let text = match command {
+            ConsentCommand::Stop => Text::Stopped,
+            ConsentCommand::Start => Text::Started,
+        };
+        let text = self.words_of(turn, text)?;
+        Ok(turn.say(Kind::Reply, &text).await?)
+    }
+
+    /// Types a PIN into the sandbox's dialog, if one is open. Returns whether it did.
+    async fn answer_sandbox(&self, turn: &mut Turn, situation: &Situation, said: &Said) -> Result<bool, DeskError> {
+        let Some(payment) = &situation.payment else { return Ok(false) };
+        let is_waiting = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
+        let Some(answered) = Sandbox::answer_of(said).filter(|_| is_waiting) else { return Ok(false) };
+        turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
+        let text = match answered {
+            SandboxState::Paid => Text::SandboxPaid,
+            SandboxState::TimedOut => Text::SandboxTimeout,
+            _ => Text::SandboxFailed,
+        };
+        let tenant = turn.conversation.tenant.clone();
+        self.payments.sandbox.answer(&tenant, payment.id, answered).await?;
+        let text = self.words_of(turn, text)?;
+        turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
+        self.payments.settle(&tenant, payment.id).await?;
+        Ok(true)
+    }
+
+    /// Decides what the message wants. The catalogue is asked where the rules are unsure.
+    async fn classify(&self, turn: &Turn, said: &Said, state: &ConversationState) -> Result<Verdict, DeskError> {
+        let verdict = classify(said, &self.examples, 0.0);
+        let may_name_goods = said.describes_goods() && verdict.confidence < classify::ASK_CATALOG;
+        if !may_name_goods || matches!(state.stage, Stage::Phone { .. }) {
+            return Ok(verdict);
+        }
+        let Ok(limit) = SearchLimit::try_from(1) else { return Ok(verdict) };
+        let words = SearchWords::of(&said.words.join(" "));
+        if words.is_empty() {
+            return Ok(verdict);
+        }
+        let known = self.door(turn).catalog_words().await?;
+        let corrected = words.iter().map(|word| nearest(word, &known).unwrap_or(word));
+        let words = SearchWords::of(&corrected.collect::<Vec<_>>().join(" "));
+        let query = CatalogQuery { words, filters: CatalogFilters::default(), limit };
+        let found = self.door(turn).search_catalog(&query).await?;
+        Ok(classify(said, &self.examples, found.confidence))
+    }
+
+    /// Lets the governor decide. Returns whether the turn continues.
+    async fn govern(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        state: &mut ConversationState,
+        said: &Said,
+    ) -> Result<bool, DeskError> {
+        let level = situation.tenant.settings.max_chattiness_level;
+        let governing = state.governed.decide(said.class, level);
+        turn.note("governor", serde_json::json!({ "class": said.class, "governed": state.governed }));
+        let line = match governing {
+            Governing::Proceed => return Ok(true),
+            Governing::Silence => return Ok(false),
+            Governing::Report => {
+                // Nothing is said, and nothing waits for a yes any more.
+                if matches!(state.stage, Stage::ConfirmAmount { .. }) {
+                    state.stage = Stage::Draft;
+                }
+                let effect = Effect::CallPerson { reason: Reason::Abuse, priority: Priority::Low };
+                self.perform_effect(turn, situation, state, effect).await?;
+                return Ok(false);
+            }
+            Governing::Chat => match said.utterance.social() {
+                Some(_) if !state.has_introduced && said.utterance.greets() => Line::Welcome,
+                Some(topic) => advance::small_talk(topic),
+                None => Line::SmallTalk,
+            },
+            Governing::Redirect => Line::Redirect,
+        };
+        state.has_introduced = true;
+        self.say_line(turn, situation, &line).await?;
+        self.remind(turn, situation, state).await?;
+        Ok(false)
+    }
+
+    /// Repeats the question for an amount after something else was said, so that a yes can mean nothing else.
+    async fn remind(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Result<(), DeskError> {
+        match sales::reminder(state).filter(|_| matches!(state.stage, Stage::ConfirmAmount { .. })) {
+            Some(line) => self.say_line(turn, situation, &line).await,
+            None => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Desk for Commerce {
+    fn prepare(&self) {
+        self.examples.prepare();
+    }
+
+    async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
+        let Some((mut situation, mut state, was_unreadable)) = self.look_around(turn).await? else {
+            turn.report_intent(Intent::Unknown.as_str(), 0.0, IntentSource::Rules, true).await?;
+            let text = self.words_of(turn, Text::NotSetUp)?;
+            return Ok(turn.say(Kind::Reply, &text).await?);
+        };
+        if let Some(command) = ConsentCommand::of(&turn.message.text) {
+            self.command(turn, &situation, command).await?;
+            return self.remind(turn, &situation, &state).await;
+        }
+        let (switched_to, text) = self.settle_language(turn, &mut situation);
+        let said = read_text(text.len(), || self.rules.parse(&text));
+        if self.answer_sandbox(turn, &situation, &said).await? {
+            return Ok(());
+        }
+        let verdict = turn.step("classify").take(self.classify(turn, &said, &state)).await?;
+        turn.note("intent", &verdict);
+        let routing = route(verdict.intent, verdict.confidence);
+        let journey = match routing {
+            Routing::Journey(journey) => journey,
+            Routing::Clarify | Routing::Unknown => Journey::Unknown,
+        };
+        let confidence = (verdict.confidence * 100.0).round() / 100.0;
+        let is_unclear = journey == Journey::Unknown && said.class == GovernorClass::Business;
+        let (intent, route) = (verdict.intent.as_str(), Some(journey.as_str()));
+        turn.report_route(intent, route, (confidence, IntentSource::Rules), is_unclear).await?;
+        if was_unreadable {
+            self.say_line(turn, &situation, &Line::Restarted).await?;
+        }
+        let wants_person = said.utterance.wants_person();
+        if !wants_person && !self.govern(turn, &mut situation, &mut state, &said).await? {
+            turn.state = serde_json::to_value(&state).unwrap_or_default();
+            return Ok(());
+        }
+        let is_only_switch = switched_to.is_some() && text.trim().is_empty();
+        let topics = &situation.tenant.settings.compliance.topics;
+        let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();
+        let heard = Heard {
+            rules: situation.tenant.settings.escalation_rules,
+            switched_to: switched_to.filter(|_| is_only_switch),
+            said,
+            routing,
+            topic,
+        };
+        let begun = advance::advance(state, Event::Heard(Box::new(heard)));
+        let store = self.services.store.clone();
+        let running = Running { desk: self, situation: tokio::sync::Mutex::new(situation) };
+        run_until_wait(&running, turn, &store, begun).await
+    }
+}
+
+/// The machine of one turn.
+struct Running<'a> {
+    desk: &'a Commerce,
+    situation: tokio::sync::Mutex<Situation>,
+}
+
+#[async_trait]
+impl Machine for Running<'_> {
+    type State = ConversationState;
+    type Input = Event;
+    type Effect = Effect;
+
+    fn advance(state: ConversationState, event: Event) -> (ConversationState, Vec<Effect>) {
+        advance::advance(state, event)
+    }
+
+    async fn perform(
+        &self,
+        turn: &mut Turn,
+        state: &ConversationState,
+        effect: Effect,
+    ) -> Result<Option<Event>, DeskError> {
+        let mut situation = self.situation.lock().await;
+        self.desk.perform_effect(turn, &mut situation, state, effect).await
+    }
+}

@@ -1,0 +1,36 @@
+//! The orders journey: the status of orders and payments. Changes of an order are for a person.
+
+use super::advance::{Next, hand_over};
+use super::effect::{Effect, Heard, Line, Reason};
+use super::rules::Says;
+use super::sales::to_payment;
+use super::state::{ConversationState, Stage};
+use super::tools::OrderView;
+use crate::domain::commerce::policy::Intent;
+use crate::domain::returns::Priority;
+
+/// Starts with a question about an order or a payment.
+pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
+    let said = &heard.said;
+    let is_payment = said.intents.first().is_some_and(|(intent, _)| *intent == Intent::PaymentHelp);
+    if is_payment && !said.says(Says::WentThrough) && said.order().is_none() {
+        if state.order.is_some() && !matches!(state.stage, Stage::Paying { .. }) {
+            return to_payment(state, said.methods.first().copied());
+        }
+        // How to pay is in the shop's documents.
+        if !matches!(state.stage, Stage::Paying { .. }) && said.utterance.has_question() {
+            return super::support::start(state, heard);
+        }
+    }
+    if said.says(Says::ChangeOrder) && state.order.is_none() {
+        return hand_over(state, Reason::OrderChange, Priority::Medium);
+    }
+    let order = said.order();
+    (state, vec![Effect::GetOrders(order)])
+}
+
+/// Says where the orders stand.
+pub(super) fn listed(state: ConversationState, list: Vec<OrderView>) -> Next {
+    let line = if list.is_empty() { Line::NoOrders } else { Line::Orders(list) };
+    (state, vec![Effect::Say(line)])
+}

@@ -1,0 +1,341 @@
+//! Performs the machine's effects: calls the tools, and says the lines.
+
+use serde_json::json;
+
+use super::effect::{Began, Effect, Event, Line, OrderProblem, Reason};
+use super::sales::LISTED;
+use super::state::{ConversationState, Search, Stage};
+use super::texts::Text;
+use super::tools::catalog::{CatalogGetItem, CatalogSearch, Filters};
+use super::tools::customer::CustomerUpdatePreferences;
+use super::tools::order::{
+    CouponApplied, NotOrdered, OffersGetApplicable, OrderApplyCoupon, OrderCreate, OrderGetStatus,
+};
+use super::tools::payment::{
+    PaymentCreatePesapalCheckout, PaymentGetC2bInstructions, PaymentGetMethods, PaymentInitiateStkPush, Started,
+};
+use super::tools::support::{HandoffCreateTicket, KbRetrieve};
+use super::tools::{CallError, Tool, ToolError};
+use super::{Commerce, Situation, kind, payments};
+use crate::desks::DeskError;
+use crate::dialogue::{Turn, answer, retrieve};
+use crate::domain::commerce::Money;
+use crate::domain::commerce::payment::PaymentStatus;
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::identity::e164::E164;
+use crate::domain::returns::Priority;
+use crate::domain::{ConversationStatus, Kind, Metadata};
+use crate::retrieval::Query;
+use crate::store::shoppers::PreferenceChange;
+
+/// Passages of an answer from the documents.
+const PASSAGES: usize = 3;
+
+type Performed = Result<Option<Event>, DeskError>;
+
+impl Commerce {
+    /// Performs one effect, and returns the result of a tool.
+    pub(super) async fn perform_effect(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        state: &ConversationState,
+        effect: Effect,
+    ) -> Performed {
+        match effect {
+            Effect::Say(line) => self.say_line(turn, situation, &line).await.map(|()| None),
+            Effect::Search(search) => self.search(turn, situation, &search).await,
+            Effect::GetItem(id) => {
+                let tool = CatalogGetItem { item_id: id.to_string() };
+                Ok(Some(match self.call(turn, situation, &tool).await? {
+                    Ok(item) => Event::Item(Some(Box::new(item))),
+                    Err(_) => Event::Item(None),
+                }))
+            }
+            Effect::PlaceOrder => self.place_order(turn, situation, state).await,
+            Effect::CancelOrder => {
+                if let Some(order) = &state.order {
+                    let owner = situation.owner(turn);
+                    self.door(turn).cancel_sale(owner, &order.id, turn.accepted_at()).await?;
+                }
+                Ok(Some(Event::Cancelled))
+            }
+            Effect::ListOffers => {
+                let order_id = state.order.as_ref().map(|sale| sale.id.to_string());
+                let tool = OffersGetApplicable { order_id, item_ids: None };
+                Ok(Some(match self.call(turn, situation, &tool).await? {
+                    Ok(found) => Event::Offers(found.offers),
+                    Err(_) => Event::Failed,
+                }))
+            }
+            Effect::ApplyCoupon(code) => {
+                let Some(order) = &state.order else { return Ok(None) };
+                let tool = OrderApplyCoupon { order_id: order.id.to_string(), code };
+                Ok(Some(match self.call(turn, situation, &tool).await? {
+                    Ok(CouponApplied::Totals(sale)) => Event::Coupon(Ok(sale)),
+                    Ok(CouponApplied::Reason(reason)) => Event::Coupon(Err(reason)),
+                    Err(_) => Event::Failed,
+                }))
+            }
+            Effect::ListMethods(wanted) => {
+                let Some(order) = &state.order else { return Ok(None) };
+                let tool = PaymentGetMethods { order_id: order.id.to_string() };
+                Ok(Some(match self.call(turn, situation, &tool).await? {
+                    Ok(found) => Event::Methods(found.methods, wanted),
+                    Err(_) => Event::Failed,
+                }))
+            }
+            Effect::Pay { method, amount, phone } => self.pay(turn, situation, state, (method, amount), phone).await,
+            Effect::GetOrders(order) => {
+                let tool = OrderGetStatus { order_id: order.map(|order| order.to_string()) };
+                Ok(Some(match self.call(turn, situation, &tool).await? {
+                    Ok(found) => Event::Orders(found.orders),
+                    Err(_) => Event::Orders(Vec::new()),
+                }))
+            }
+            Effect::Answer { text } => self.answer(turn, situation, &text).await,
+            Effect::CallPerson { reason, priority } => self.call_person(turn, situation, state, reason, priority).await,
+            Effect::ChangePreferences(change) => self.change_preferences(turn, situation, change).await,
+        }
+    }
+
+    /// Runs a tool, and notes it with its result in the receipt.
+    async fn call<T: Tool>(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        tool: &T,
+    ) -> Result<Result<T::Output, ToolError>, DeskError> {
+        let result = tool.run(&self.context(turn, situation)).await;
+        let result = match result {
+            Ok(output) => Ok(output),
+            Err(CallError::Tool(error)) => Err(error),
+            Err(CallError::Store(error)) => return Err(error.into()),
+        };
+        note_call(turn, T::NAME, result.as_ref().err());
+        Ok(result)
+    }
+
+    pub(super) async fn say_line(&self, turn: &mut Turn, situation: &Situation, line: &Line) -> Result<(), DeskError> {
+        let kind = match line {
+            Line::Clarify | Line::Unclear | Line::OfferPerson | Line::AskNeed | Line::AskPreference => Kind::Clarify,
+            Line::Welcome | Line::Thanks | Line::Goodbye | Line::Assistant | Line::SmallTalk | Line::Redirect => {
+                Kind::Social
+            }
+            Line::LanguageAck => Kind::LanguageAck,
+            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(_) => kind::GOODS,
+            Line::Cart { .. } => kind::CART,
+            Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone => kind::PAYMENT_PROMPT,
+            Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid => kind::PAYMENT,
+            Line::Orders(_) => kind::ORDER,
+            Line::HandedOver => Kind::Escalation,
+            _ => Kind::Reply,
+        };
+        let metadata = match (line, &situation.payment) {
+            (Line::Asked { .. }, Some(payment)) => payments::metadata(payment),
+            _ => Metadata::of(kind),
+        };
+        let text = self.words(turn, situation, line)?;
+        Ok(turn.say_with(kind, &text, metadata).await?)
+    }
+
+    async fn search(&self, turn: &mut Turn, situation: &Situation, search: &Search) -> Performed {
+        let filters = Filters { min_price: search.least, max_price: search.most, ..Filters::default() };
+        let tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
+        Ok(Some(match self.call(turn, situation, &tool).await? {
+            Ok(found) => {
+                Event::Found { items: found.items, total: found.total_matches_estimate, confidence: found.confidence }
+            }
+            Err(_) => Event::Failed,
+        }))
+    }
+
+    async fn place_order(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Performed {
+        let instead_of = state.order.as_ref().map(|sale| &sale.id);
+        let placed = OrderCreate::of(&state.cart).place(&self.context(turn, situation), instead_of).await;
+        let (event, error) = match placed {
+            Ok(Ok(created)) => (Event::Ordered(Ok(Box::new(created.sale))), None),
+            Ok(Err(refused)) => {
+                let error = ToolError { code: refused.code().to_owned(), retryable: false };
+                let problem = match refused {
+                    NotOrdered::Refused(refused) => OrderProblem::Refused(refused),
+                    NotOrdered::Settled => OrderProblem::Settled,
+                };
+                (Event::Ordered(Err(problem)), Some(error))
+            }
+            Err(CallError::Tool(error)) => (Event::Failed, Some(error)),
+            Err(CallError::Store(error)) => return Err(error.into()),
+        };
+        note_call(turn, OrderCreate::NAME, error.as_ref());
+        Ok(Some(event))
+    }
+
+    /// Pays what the customer confirmed. The tools check the amount again, in the transaction that stores the payment.
+    async fn pay(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        state: &ConversationState,
+        (method, amount): (PaymentMethod, Money),
+        phone: Option<E164>,
+    ) -> Performed {
+        let Some(order) = &state.order else { return Ok(None) };
+        let (order_id, confirmed_amount) = (order.id.to_string(), amount.minor / 100);
+        situation.phone = phone.or(situation.phone.take());
+        let started: Result<Started, ToolError> = match method {
+            PaymentMethod::MpesaStk => {
+                let phone_e164 = situation.phone.as_ref().map_or(String::new(), |phone| phone.as_str().to_owned());
+                let tool = PaymentInitiateStkPush { order_id, phone_e164, confirmed_amount };
+                self.call(turn, situation, &tool).await?
+            }
+            // These instructions are for the order's total, which is compared first.
+            PaymentMethod::MpesaC2b if order.totals.total != amount => return Ok(Some(Event::Began(Began::Changed))),
+            PaymentMethod::MpesaC2b => {
+                let tool = PaymentGetC2bInstructions { order_id };
+                self.call(turn, situation, &tool).await?.map(|given| given.started)
+            }
+            PaymentMethod::Pesapal => {
+                let tool = PaymentCreatePesapalCheckout { order_id, confirmed_amount };
+                self.call(turn, situation, &tool).await?.map(|checkout| checkout.started)
+            }
+        };
+        let started = match started {
+            Ok(started) => started,
+            Err(error) => {
+                return Ok(Some(match error.code.as_str() {
+                    "amount_changed" | "price_expired" => Event::Began(Began::Changed),
+                    "payment_open" | "payment_under_review" => Event::Began(Began::Open),
+                    "already_paid" => Event::Began(Began::Paid),
+                    _ => Event::Failed,
+                }));
+            }
+        };
+        let payment = started.payment_request_id;
+        situation.payment = self.door(turn).find_payment(payment).await?;
+        let is_refused = matches!(started.status, PaymentStatus::Failed | PaymentStatus::Timeout);
+        Ok(Some(Event::Began(if is_refused { Began::Refused { payment } } else { Began::Asked { payment } })))
+    }
+
+    /// Answers from the shop's documents, if they have an answer.
+    async fn answer(&self, turn: &mut Turn, situation: &Situation, text: &str) -> Performed {
+        let language = turn.language();
+        let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
+        let find = retrieve::find(&self.services.knowledge, turn, text, query);
+        let found = turn.step("retrieve").take(find).await;
+        let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
+        note_call(turn, KbRetrieve::NAME, None);
+        let snippets = tool.output(&found);
+        if snippets.snippets.is_empty() {
+            return Ok(Some(Event::Answered(false)));
+        }
+        let quoted = &answer::worth_quoting(&found.passages)[..1];
+        let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
+        let texts = self.texts.get(turn.language());
+        let mut quotes = Vec::new();
+        for passage in quoted {
+            quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
+        }
+        let said = answer::quotation(self.words_of(turn, Text::QuoteIntro)?, quotes.into_iter());
+        turn.say_with(Kind::Reply, &said, metadata).await?;
+        let _ = situation;
+        Ok(Some(Event::Answered(true)))
+    }
+
+    /// Opens a ticket, and lets the conversation wait for a person.
+    async fn call_person(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        state: &ConversationState,
+        reason: Reason,
+        priority: Priority,
+    ) -> Performed {
+        let has_console = self.services.config.console.on;
+        if turn.conversation.status == ConversationStatus::Waiting {
+            let text = self.words_of(turn, Text::PersonWaiting)?;
+            turn.say(Kind::Escalation, &text).await?;
+            return Ok(Some(Event::Said));
+        }
+        let tool = HandoffCreateTicket {
+            reason: reason.as_str().to_owned(),
+            priority,
+            journey: state.journey,
+            step: state.stage.as_str().to_owned(),
+            summary: summary(state, situation),
+        };
+        if self.call(turn, situation, &tool).await?.is_err() {
+            return Ok(Some(Event::Failed));
+        }
+        if !has_console {
+            let text = self.words_of(turn, Text::PersonCall)?;
+            turn.say(Kind::Escalation, &text).await?;
+            return Ok(Some(Event::Said));
+        }
+        match reason {
+            Reason::Asked => turn.ask_for_person(),
+            _ => turn.call_person(),
+        }
+        // Nothing is said to abuse.
+        Ok((reason != Reason::Abuse).then_some(Event::Ticket))
+    }
+
+    async fn change_preferences(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        change: PreferenceChange,
+    ) -> Performed {
+        let PreferenceChange::Set { language, marketing, notifications } = change else { return Ok(None) };
+        let tool = CustomerUpdatePreferences {
+            language: language.map(|language| language.code().to_owned()),
+            marketing_opt_in: marketing,
+            notification_prefs: notifications,
+            source_message_id: turn.message.id.0,
+        };
+        Ok(Some(match self.call(turn, situation, &tool).await? {
+            Ok(updated) => {
+                situation.shopper = updated.customer;
+                Event::Preferences
+            }
+            Err(_) => Event::Failed,
+        }))
+    }
+}
+
+/// Notes a tool with its result in the receipt. Arguments can hold the customer's data, so they are left out.
+fn note_call(turn: &mut Turn, name: &'static str, error: Option<&ToolError>) {
+    turn.note_one_more("tools", json!({ "name": name, "ok": error.is_none(), "error": error }));
+}
+
+/// Returns the summary of a ticket: what was asked, what is in the cart, and what to do.
+fn summary(state: &ConversationState, situation: &Situation) -> String {
+    let cart = match &state.order {
+        Some(sale) => format!("order {}, {}, {}", sale.id, sale.status, sale.totals.total),
+        None => "none".to_owned(),
+    };
+    let payment = match &state.stage {
+        Stage::Paying { payment, .. } => payment.to_string(),
+        _ => "none open".to_owned(),
+    };
+    format!(
+        "Customer: {}\nCart: {cart}\nPayment: {payment}\nNext steps: answer the customer in the conversation",
+        situation.shopper.id
+    )
+}
+
+impl Reason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Asked => "the customer asks for a person",
+            Self::Dispute => "a dispute, a refund or a complaint about a delivery",
+            Self::OrderChange => "the customer wants an order changed",
+            Self::NoAnswer => "the documents have no answer",
+            Self::ToolErrors => "tools failed repeatedly",
+            Self::Clarifications => "questions did not help",
+            Self::Topic => "a topic that the shop leaves to people",
+            Self::Frustrated => "the customer is frustrated",
+            Self::Abuse => "abusive messages",
+            Self::Payments => "the shop takes no payments yet",
+        }
+    }
+}

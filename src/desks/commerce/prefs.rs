@@ -1,0 +1,24 @@
+//! The preferences journey: what a customer receives, and in which language.
+
+use super::advance::Next;
+use super::effect::{Effect, Heard, Line};
+use super::rules::Says;
+use super::state::ConversationState;
+use crate::store::shoppers::PreferenceChange;
+
+/// Starts with a wish about messages or the language.
+pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
+    let said = &heard.said;
+    let wish = |on: Says, off: Says| match (said.says(on), said.says(off)) {
+        (_, true) => Some(false),
+        (true, false) => Some(true),
+        (false, false) => None,
+    };
+    let marketing = wish(Says::MarketingOn, Says::MarketingOff);
+    let notifications = wish(Says::NotificationsOn, Says::NotificationsOff);
+    if marketing.is_none() && notifications.is_none() {
+        return (state, vec![Effect::Say(Line::AskPreference)]);
+    }
+    let change = PreferenceChange::Set { language: None, marketing, notifications };
+    (state, vec![Effect::ChangePreferences(change)])
+}

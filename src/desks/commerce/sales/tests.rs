@@ -1,0 +1,213 @@
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use chrono::DateTime;
+use proptest::prelude::*;
+
+use super::super::advance::advance;
+use super::super::effect::Event;
+use super::super::rules::CommerceRules;
+use super::*;
+use crate::desks::commerce::classify::classify;
+use crate::domain::PaymentId;
+use crate::domain::commerce::catalog::CATALOG_CURRENCY;
+use crate::domain::commerce::policy::route;
+use crate::domain::commerce::sale::{SaleLine, SaleStatus, Totals};
+use crate::domain::commerce::tenant::EscalationRules;
+use crate::nlu::examples::Classifier;
+use crate::persona::Prompts;
+
+static RULES: LazyLock<CommerceRules> =
+    LazyLock::new(|| CommerceRules::read(&Prompts::shipped()).expect("the shipped rules"));
+
+/// What a customer may write at any moment.
+const TEXTS: [&str; 32] = [
+    "yes",
+    "yes please",
+    "ndiyo",
+    "sawa",
+    "ok",
+    "no",
+    "hapana",
+    "pay",
+    "lipa",
+    "1",
+    "2",
+    "3",
+    "canvas shoes",
+    "black 40",
+    "make it 3",
+    "yes but later",
+    "yes?",
+    "card",
+    "paybill",
+    "again",
+    "cancel",
+    "remove the shoes",
+    "how much",
+    "see all",
+    "not these",
+    "hello",
+    "where is my order",
+    "any offers?",
+    "did it go through",
+    "thanks",
+    "yes 2500",
+    "asdf",
+];
+
+fn goods() -> Vec<CatalogItem> {
+    let item = |id: &str, name: &str, price: i64, variants: &[(&str, &[&str])]| CatalogItem {
+        id: id.parse().expect("an id"),
+        name: name.to_owned(),
+        category: "Shoes".to_owned(),
+        description: String::new(),
+        price: Money::new(price * 100, CATALOG_CURRENCY),
+        stock: 90,
+        attributes: BTreeMap::new(),
+        variants: variants
+            .iter()
+            .map(|(name, choices)| ((*name).to_owned(), choices.iter().map(ToString::to_string).collect()))
+            .collect(),
+        url: None,
+    };
+    vec![
+        item("A", "Canvas shoes", 1_250, &[("size", &["40", "41"]), ("colour", &["black"])]),
+        item("B", "Socks", 150, &[]),
+    ]
+}
+
+/// Makes an order of a cart, with prices that a rise changed.
+fn sale(state: &ConversationState, rise: i64) -> Sale {
+    let goods = goods();
+    let line = |line: &crate::domain::commerce::CartLine| {
+        let item = goods.iter().find(|item| item.id == line.item).expect("an item");
+        let price = Money::new(item.price.minor + rise * 100, CATALOG_CURRENCY);
+        SaleLine { line: line.clone(), name: item.name.clone(), price }
+    };
+    let lines: Vec<SaleLine> = state.cart.iter().map(line).collect();
+    let minor = lines.iter().map(|line| line.price.minor * i64::from(line.line.quantity)).sum();
+    let total = Money::new(minor, CATALOG_CURRENCY);
+    Sale {
+        id: "K48213".parse().expect("an order"),
+        status: SaleStatus::Draft,
+        lines,
+        totals: Totals::new(total, Money::zero(CATALOG_CURRENCY)).expect("totals"),
+        coupon: None,
+        held_until: DateTime::UNIX_EPOCH,
+        conversation: None,
+        updated_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+/// Plays one message with simulated tools. Returns the state and what was said, and the amounts that were to be paid.
+fn play(mut state: ConversationState, text: &str, rise: i64) -> (ConversationState, Vec<Line>, Vec<Money>) {
+    let examples = Classifier::default();
+    let said = RULES.parse(text);
+    let verdict = classify(&said, &examples, if said.describes_goods() { 1.0 } else { 0.0 });
+    let routing = route(verdict.intent, verdict.confidence);
+    let heard = Heard { said, routing, rules: EscalationRules::default(), topic: None, switched_to: None };
+    let mut event = Some(Event::Heard(Box::new(heard)));
+    let (mut lines, mut paid) = (Vec::new(), Vec::new());
+    for _ in 0..64 {
+        let Some(input) = event.take() else { return (state, lines, paid) };
+        let (next, effects) = advance(state, input);
+        state = next;
+        for effect in effects {
+            event = match effect {
+                Effect::Say(line) => {
+                    lines.push(line);
+                    continue;
+                }
+                Effect::Search(_) => Some(Event::Found { items: goods(), total: 2, confidence: 1.0 }),
+                Effect::GetItem(id) => Some(Event::Item(goods().into_iter().find(|item| item.id == id).map(Box::new))),
+                Effect::PlaceOrder => Some(Event::Ordered(Ok(Box::new(sale(&state, rise))))),
+                Effect::CancelOrder => Some(Event::Cancelled),
+                Effect::ListOffers => Some(Event::Offers(Vec::new())),
+                Effect::ApplyCoupon(_) => None,
+                Effect::ListMethods(wanted) => Some(Event::Methods(PaymentMethod::ALL.to_vec(), wanted)),
+                Effect::Pay { amount, .. } => {
+                    paid.push(amount);
+                    Some(Event::Began(if rise % 2 == 0 {
+                        Began::Asked { payment: PaymentId::now() }
+                    } else {
+                        Began::Changed
+                    }))
+                }
+                Effect::GetOrders(_) => Some(Event::Orders(Vec::new())),
+                Effect::Answer { .. } => Some(Event::Answered(false)),
+                Effect::CallPerson { .. } => Some(Event::Ticket),
+                Effect::ChangePreferences(_) => Some(Event::Preferences),
+            };
+        }
+    }
+    panic!("{text} does not stop in {:?}", state.stage);
+}
+
+fn new_state() -> ConversationState {
+    ConversationState { phone: "+254700000001".parse().ok(), ..ConversationState::default() }
+}
+
+#[test]
+fn sale_goes_through_its_stages() {
+    let mut state = new_state();
+    for (text, stage) in [
+        ("hello", "idle"),
+        ("I want canvas shoes", "options"),
+        ("1", "disambiguate"),
+        ("40", "draft"),
+        ("pay", "method"),
+        ("1", "confirm_amount"),
+        ("how much", "confirm_amount"),
+        ("yes", "paying"),
+        ("yes", "paying"),
+    ] {
+        (state, _, _) = play(state, text, 0);
+        assert_eq!(state.stage.as_str(), stage, "{text}");
+    }
+}
+
+#[test]
+fn higher_price_is_asked_again() {
+    let mut state = new_state();
+    for text in ["canvas shoes", "1", "40", "pay", "1"] {
+        (state, _, _) = play(state, text, 0);
+    }
+    // The order is found to have changed.
+    let (state, lines, _) = play(state, "yes", 101);
+    assert_eq!(state.stage.as_str(), "draft");
+    assert!(lines.contains(&Line::PriceChanged) && matches!(lines.last(), Some(Line::Cart { .. })), "{lines:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    // Feature: tulia-ai-v2-langgraph-refactor, Property 7: Secure Payment Processing
+    // Feature: tulia-ai-v2-langgraph-refactor, Property 5: Complete Sales Journey Execution
+    #[test]
+    fn only_the_asked_amount_is_paid(
+        messages in prop::collection::vec((prop::sample::select(&TEXTS[..]), 0_i64..3), 1..24)
+    ) {
+        let mut state = new_state();
+        let mut asked = None;
+        for (text, rise) in messages {
+            let (next, lines, paid) = play(state, text, rise);
+            state = next;
+            prop_assert!(paid.len() <= 1);
+            if let Some(amount) = paid.first() {
+                prop_assert_eq!(asked, Some(*amount), "{} paid what was not asked", text);
+                prop_assert!(RULES.parse(text).is_clear_yes_to(*amount), "{}", text);
+            }
+            asked = match lines.last() {
+                Some(Line::Confirm { sale, .. }) => Some(sale.totals.total),
+                _ => None,
+            };
+            // Feature: tulia-ai-v2-langgraph-refactor, Property 6: Product Discovery Constraints
+            for line in &lines {
+                if let Line::Options { items, .. } | Line::SameOptions(items) = line {
+                    prop_assert!(items.len() <= 6);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The desk's words: each [`Line`] as a text of the shop.
+
+use super::effect::Line;
+use super::state::{Search, Shown, Wanted};
+use super::texts::Text;
+use super::tools::OrderView;
+use super::{Commerce, Situation};
+use crate::dialogue::Turn;
+use crate::domain::commerce::payment::{Payment, PaymentStatus};
+use crate::domain::commerce::sale::{CouponRefused, Offer, SaleStatus};
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::commerce::{Money, Sale};
+use crate::domain::language::NumberFormat;
+use crate::replies::{MissingValue, Replies};
+use crate::store::payments::PaymentNotice;
+
+type TextResult = Result<String, MissingValue>;
+
+/// Texts and formats of one language.
+pub(super) struct Speaker<'a> {
+    pub texts: &'a Replies<Text>,
+    pub format: &'a NumberFormat,
+    pub hotline: &'a str,
+    pub date: &'a dyn Fn(chrono::NaiveDate) -> String,
+    pub situation: &'a Situation,
+}
+
+impl Commerce {
+    /// Returns the words of a line.
+    pub(super) fn words(&self, turn: &Turn, situation: &Situation, line: &Line) -> TextResult {
+        let common = self.common.get(turn.language());
+        let speaker = Speaker {
+            texts: self.texts.get(turn.language()),
+            format: &common.number_format,
+            hotline: &common.hotline,
+            date: &|day| common.date_format.format(day),
+            situation,
+        };
+        speaker.line(line)
+    }
+}
+
+impl Speaker<'_> {
+    fn text(&self, key: Text, values: &[(&str, &str)]) -> TextResult {
+        self.texts.text(key, values)
+    }
+
+    fn plain(&self, key: Text) -> TextResult {
+        self.text(key, &[("hotline", self.hotline)])
+    }
+
+    fn money(&self, amount: Money) -> String {
+        amount.shown(self.format)
+    }
+
+    fn line(&self, line: &Line) -> TextResult {
+        let settings = &self.situation.tenant.settings;
+        let (shop, bot) = (settings.name.as_str(), settings.bot_name.as_str());
+        match line {
+            Line::Welcome => {
+                let own = settings.bot_intro.as_ref().filter(|_| self.situation.is_default_language);
+                let intro = match own {
+                    Some(intro) => intro.as_str().to_owned(),
+                    None => self.text(Text::Intro, &[("bot", bot), ("shop", shop)])?,
+                };
+                self.text(Text::Welcome, &[("intro", &intro)])
+            }
+            Line::Assistant => self.text(Text::Assistant, &[("bot", bot), ("shop", shop)]),
+            Line::Redirect => self.text(Text::Redirect, &[("shop", shop)]),
+            Line::NothingFound { words, with_link } => {
+                let said = match words.is_empty() {
+                    true => self.plain(Text::Nothing)?,
+                    false => self.text(Text::NothingFound, &[("words", words)])?,
+                };
+                self.with_link(said, with_link.then(Search::default).as_ref())
+            }
+            Line::Options { items, total, link } => self.options(items, *total, link.as_ref()),
+            Line::SameOptions(items) => self.options(items, items.len(), None),
+            Line::AskDifferent { link } => self.with_link(self.plain(Text::AskDifferent)?, link.as_ref()),
+            Line::Item(wanted) => {
+                let ask = match wanted.missing().next() {
+                    Some(_) => self.ask_choices(wanted)?,
+                    None => self.plain(Text::TakeIt)?,
+                };
+                Ok(format!("{} {ask}", self.item(wanted)?))
+            }
+            Line::Details(wanted) => {
+                let attributes = wanted.item.attributes.iter().map(|(name, value)| format!("{name}: {value}"));
+                let description = Some(wanted.item.description.trim_end_matches('.').to_owned());
+                let details = description.into_iter().filter(|text| !text.is_empty()).chain(attributes);
+                let details = details.collect::<Vec<_>>().join("; ");
+                let details = match details.is_empty() {
+                    true => String::new(),
+                    false => format!(" {}", self.text(Text::Details, &[("details", &details)])?),
+                };
+                let ask = match wanted.missing().next() {
+                    Some(_) => self.ask_choices(wanted)?,
+                    None => self.plain(Text::TakeIt)?,
+                };
+                Ok(format!("{}{details} {ask}", self.item(wanted)?))
+            }
+            Line::AskChoices(wanted) => match wanted.missing().next() {
+                Some(_) => self.ask_choices(wanted),
+                None => self.plain(Text::TakeIt),
+            },
+            Line::NoSuchChoice { item, number } => {
+                let choices: Vec<String> = item.variants.values().map(|choices| choices.join(", ")).collect();
+                let (number, choices) = (number.to_string(), choices.join("; "));
+                self.text(Text::NoSuchChoice, &[("name", &item.name), ("number", &number), ("choices", &choices)])
+            }
+            Line::SoldOut(name) => self.text(Text::SoldOut, &[("name", name)]),
+            Line::Stock { name, left: 0 } => self.text(Text::SoldOut, &[("name", name)]),
+            Line::Stock { name, left } => self.text(Text::Stock, &[("name", name), ("left", &left.to_string())]),
+            Line::Cart { sale, offers } => self.cart(sale, offers),
+            Line::Offers(offers) => {
+                let mut lines = vec![self.plain(Text::Offers)?];
+                for offer in offers {
+                    let date = (self.date)(offer.ends_at.date_naive());
+                    let values = [("code", offer.code.as_str()), ("terms", &offer.terms), ("date", &date)];
+                    lines.push(self.text(Text::Offer, &values)?);
+                }
+                Ok(lines.join("\n"))
+            }
+            Line::CouponApplied { code, sale } => {
+                let (discount, total) = (self.money(sale.totals.discount), self.money(sale.totals.total));
+                self.text(Text::CouponApplied, &[("code", code), ("discount", &discount), ("total", &total)])
+            }
+            Line::CouponRefused(refused) => match refused {
+                CouponRefused::Unknown => self.plain(Text::CouponUnknown),
+                CouponRefused::Ended => self.plain(Text::CouponEnded),
+                CouponRefused::BelowMinimum(least) => self.text(Text::CouponBelow, &[("amount", &self.money(*least))]),
+                CouponRefused::OtherGoods => self.plain(Text::CouponOther),
+            },
+            Line::Methods { methods, total } => {
+                let mut lines = vec![self.text(Text::Methods, &[("total", &self.money(*total))])?];
+                for (at, method) in methods.iter().enumerate() {
+                    let (number, method) = ((at + 1).to_string(), self.plain(method_text(*method))?);
+                    lines.push(self.text(Text::Method, &[("number", &number), ("method", &method)])?);
+                }
+                Ok(lines.join("\n"))
+            }
+            Line::Confirm { method, sale, phone } => {
+                let (total, order) = (self.money(sale.totals.total), sale.id.as_str());
+                let values = [("total", total.as_str()), ("order", order)];
+                match method {
+                    PaymentMethod::MpesaStk => {
+                        let phone = phone.as_ref().map_or("", |phone| phone.as_str());
+                        self.text(Text::ConfirmStk, &[&values[..], &[("phone", phone)]].concat())
+                    }
+                    PaymentMethod::MpesaC2b => self.text(Text::ConfirmC2b, &values),
+                    PaymentMethod::Pesapal => self.text(Text::ConfirmPesapal, &values),
+                }
+            }
+            Line::Asked { .. } => self.asked(),
+            Line::Orders(orders) => {
+                let mut lines = Vec::new();
+                if orders.len() > 1 {
+                    lines.push(self.plain(Text::Orders)?);
+                }
+                for order in orders {
+                    lines.push(self.order(order)?);
+                }
+                Ok(lines.join("\n"))
+            }
+            Line::PreferencesAre => {
+                let consent = self.situation.shopper.consent;
+                let on = |on| self.plain(if on { Text::On } else { Text::Off });
+                let (marketing, notifications) = (on(consent.marketing)?, on(consent.notifications)?);
+                self.text(Text::Preferences, &[("marketing", &marketing), ("notifications", &notifications)])
+            }
+            Line::HandedOver => {
+                let minutes = settings.handoff.expected_wait_minutes.to_string();
+                self.text(Text::HandedOver, &[("minutes", &minutes)])
+            }
+            simple => self.plain(simple_text(simple)),
+        }
+    }
+
+    fn item(&self, wanted: &Wanted) -> TextResult {
+        let price = self.money(wanted.item.price);
+        self.text(Text::Item, &[("name", &wanted.item.name), ("price", &price)])
+    }
+
+    fn ask_choices(&self, wanted: &Wanted) -> TextResult {
+        let mut asked = Vec::new();
+        for (variant, choices) in wanted.missing() {
+            let choices = choices.join(", ");
+            asked.push(self.text(Text::Choice, &[("variant", variant), ("choices", &choices)])?);
+        }
+        self.text(Text::AskChoices, &[("choices", &asked.join(", "))])
+    }
+
+    fn options(&self, items: &[Shown], total: usize, link: Option<&Search>) -> TextResult {
+        let count = items.len().to_string();
+        let mut lines = vec![match total > items.len() {
+            true => self.text(Text::MoreOptions, &[("count", &count), ("total", &total.to_string())])?,
+            false => self.plain(Text::Options)?,
+        }];
+        for (at, item) in items.iter().enumerate() {
+            let (number, price) = ((at + 1).to_string(), self.money(item.price));
+            let mark = if item.is_sold_out { self.plain(Text::SoldOutMark)? } else { String::new() };
+            let values = [("number", number.as_str()), ("name", &item.name), ("price", &price)];
+            lines.push(self.text(Text::Option, &values)? + &mark);
+        }
+        lines.push(self.plain(Text::PickOne)?);
+        self.with_link(lines.join("\n"), link)
+    }
+
+    /// Adds the link to the shop's page with the words of the search, if the shop has one.
+    fn with_link(&self, said: String, search: Option<&Search>) -> TextResult {
+        let link = search.and_then(|search| self.situation.link(search));
+        match link {
+            Some(link) => Ok(format!("{said}\n{}", self.text(Text::Link, &[("link", &link)])?)),
+            None => Ok(said),
+        }
+    }
+
+    fn cart(&self, sale: &Sale, offers: &[Offer]) -> TextResult {
+        let mut lines = vec![self.text(Text::Cart, &[("order", sale.id.as_str())])?];
+        lines.extend(self.goods(sale)?);
+        if let Some(code) = &sale.coupon {
+            let discount = self.money(sale.totals.discount);
+            lines.push(self.text(Text::Discount, &[("code", code), ("discount", &discount)])?);
+        }
+        lines.push(self.text(Text::Total, &[("total", &self.money(sale.totals.total))])?);
+        for offer in offers {
+            lines.push(self.text(Text::OfferHint, &[("code", &offer.code), ("terms", &offer.terms)])?);
+        }
+        lines.push(format!("{} {}", self.plain(Text::Held)?, self.plain(Text::NextStep)?));
+        Ok(lines.join("\n"))
+    }
+
+    fn goods(&self, sale: &Sale) -> Result<Vec<String>, MissingValue> {
+        let line = |line: &crate::domain::commerce::sale::SaleLine| {
+            let choices: Vec<&str> = line.line.choices.values().map(String::as_str).collect();
+            let name = match choices.is_empty() {
+                true => line.name.clone(),
+                false => format!("{} ({})", line.name, choices.join(", ")),
+            };
+            let price = line.price.times(line.line.quantity).unwrap_or(line.price);
+            let values =
+                [("quantity", &*line.line.quantity.to_string()), ("name", &*name), ("price", &*self.money(price))];
+            self.text(Text::CartLine, &values)
+        };
+        sale.lines.iter().map(line).collect()
+    }
+
+    /// Says how to pay, and that it is a sandbox.
+    fn asked(&self) -> TextResult {
+        let Some(payment) = &self.situation.payment else { return self.plain(Text::StillWaiting) };
+        let (total, order) = (self.money(payment.request.amount), payment.sale.as_str());
+        let phone = payment.phone.as_ref().map_or("", |phone| phone.as_str());
+        let paybill = self.situation.paybill.as_str();
+        let values = [("total", total.as_str()), ("order", order), ("phone", phone), ("paybill", paybill)];
+        let asked = self.text(
+            match payment.method {
+                PaymentMethod::MpesaStk => Text::AskedStk,
+                PaymentMethod::MpesaC2b => Text::AskedC2b,
+                PaymentMethod::Pesapal => Text::AskedPesapal,
+            },
+            &values,
+        )?;
+        Ok(format!("{asked}\n{}", self.plain(Text::Sandbox)?))
+    }
+
+    fn order(&self, view: &OrderView) -> TextResult {
+        let receipt = view.receipt.as_deref().unwrap_or("-");
+        let status = match (view.status, view.payment_status) {
+            (SaleStatus::Paid, Some(PaymentStatus::Reversed)) => self.plain(Text::PaymentReversed)?,
+            (SaleStatus::Paid, _) => self.text(Text::StatusPaid, &[("receipt", receipt)])?,
+            (SaleStatus::Draft, Some(status)) if status.is_open() => self.plain(Text::PaymentPending)?,
+            (SaleStatus::Draft, Some(PaymentStatus::Failed | PaymentStatus::Timeout)) => {
+                format!("{} {}", self.plain(Text::StatusDraft)?, self.plain(Text::PaymentFailed)?)
+            }
+            (SaleStatus::Draft, _) => self.plain(Text::StatusDraft)?,
+            (SaleStatus::Cancelled, _) => self.plain(Text::StatusCancelled)?,
+        };
+        let goods: Vec<String> =
+            view.sale.lines.iter().map(|line| format!("{} × {}", line.line.quantity, line.name)).collect();
+        let (goods, total) = (goods.join(", "), self.money(view.sale.totals.total));
+        let order = view.order_id.as_str();
+        self.text(Text::Order, &[("order", order), ("status", &status), ("total", &total), ("goods", &goods)])
+    }
+}
+
+/// Returns the message about the end of a payment; `None` while it is open.
+pub(super) fn result(
+    texts: &Replies<Text>,
+    format: &NumberFormat,
+    payment: &Payment,
+    notice: &PaymentNotice,
+) -> Result<Option<String>, MissingValue> {
+    let receipt = payment.request.receipts.first().map_or("-", String::as_str);
+    let total = payment.request.amount.shown(format);
+    let values = [("order", payment.sale.as_str()), ("total", total.as_str()), ("receipt", receipt)];
+    let key = match (notice.problem, notice.status) {
+        (None | Some(_), PaymentStatus::Reversed) => Text::ResultReversed,
+        (Some(_), _) => Text::ResultProblem,
+        (None, PaymentStatus::Paid) => Text::ResultPaid,
+        (None, PaymentStatus::Failed) => Text::ResultFailed,
+        (None, PaymentStatus::Timeout) => Text::ResultTimeout,
+        (None, PaymentStatus::Created | PaymentStatus::Pending | PaymentStatus::Unknown) => return Ok(None),
+    };
+    texts.text(key, &values).map(Some)
+}
+
+pub(super) fn method_text(method: PaymentMethod) -> Text {
+    match method {
+        PaymentMethod::MpesaStk => Text::MpesaStk,
+        PaymentMethod::MpesaC2b => Text::MpesaC2b,
+        PaymentMethod::Pesapal => Text::Pesapal,
+    }
+}
+
+/// The texts of lines without values.
+fn simple_text(line: &Line) -> Text {
+    match line {
+        Line::Restarted => Text::Restarted,
+        Line::Thanks => Text::Thanks,
+        Line::Goodbye => Text::Goodbye,
+        Line::SmallTalk => Text::SmallTalk,
+        Line::AskNeed => Text::AskNeed,
+        Line::Clarify => Text::Clarify,
+        Line::LanguageAck => Text::LanguageAck,
+        Line::TakeTime => Text::TakeTime,
+        Line::TooMany => Text::TooMany,
+        Line::PriceChanged => Text::PriceChanged,
+        Line::EmptyCart => Text::EmptyCart,
+        Line::Dropped => Text::Dropped,
+        Line::Settled => Text::Settled,
+        Line::NoOffers => Text::NoOffers,
+        Line::NoMethods => Text::NoMethods,
+        Line::AskPhone => Text::AskPhone,
+        Line::NextStep => Text::NextStep,
+        Line::NotPaid => Text::NotPaid,
+        Line::StillWaiting => Text::StillWaiting,
+        Line::PayOpen => Text::PayOpen,
+        Line::AlreadyPaid => Text::AlreadyPaid,
+        Line::NoOrders => Text::NoOrders,
+        Line::CancelOnPhone => Text::CancelOnPhone,
+        Line::AskPreference => Text::AskPreference,
+        Line::TryLater => Text::TryLater,
+        Line::OfferPerson => Text::OfferPerson,
+        Line::Sorry => Text::Sorry,
+        _ => Text::Unclear,
+    }
+}

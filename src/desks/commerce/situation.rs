@@ -1,0 +1,135 @@
+//! What holds of one turn: the shop, the customer, the language, and where the payment stands.
+
+use url::Url;
+
+use super::Commerce;
+use super::state::{ConversationState, Search, Stage};
+use crate::desks::{DeskError, Turn};
+use crate::domain::commerce::Tenant;
+use crate::domain::commerce::payment::{Payment, PaymentStatus};
+use crate::domain::commerce::policy::switches_language;
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::identity::e164::E164;
+use crate::domain::{Language, LanguageSource};
+use crate::store::sales::SaleOwner;
+use crate::store::shoppers::{Shopper, ShopperKey};
+
+/// The shop, the customer and the payment of one turn.
+pub(super) struct Situation {
+    pub tenant: Tenant,
+    pub shopper: Shopper,
+    /// The number that may be asked to pay: of the channel, else the one that the customer gave.
+    pub phone: Option<E164>,
+    /// The payment that the turn began, or that is open.
+    pub payment: Option<Payment>,
+    pub paybill: String,
+    pub is_default_language: bool,
+}
+
+impl Situation {
+    pub fn owner(&self, turn: &Turn) -> SaleOwner {
+        SaleOwner { shopper: self.shopper.id, conversation: turn.conversation.id }
+    }
+
+    /// Returns the shop's page with the words and limits of a search.
+    pub fn link(&self, search: &Search) -> Option<String> {
+        let base = self.tenant.settings.catalog_link_base.as_ref()?.to_string();
+        let mut url = Url::parse(&base).ok()?;
+        let limits = [("min_price", search.least), ("max_price", search.most)];
+        if !search.words.is_empty() {
+            url.query_pairs_mut().append_pair("q", &search.words.join(" "));
+        }
+        for (name, limit) in limits {
+            if let Some(limit) = limit {
+                url.query_pairs_mut().append_pair(name, &limit.to_string());
+            }
+        }
+        Some(url.to_string())
+    }
+}
+
+impl Commerce {
+    /// Returns the shop, the customer and the state. `None` if the shop has no settings.
+    pub(super) async fn look_around(
+        &self,
+        turn: &mut Turn,
+    ) -> Result<Option<(Situation, ConversationState, bool)>, DeskError> {
+        let Some(tenant) = self.door(turn).find_tenant().await? else { return Ok(None) };
+        let (mut state, was_unreadable) = ConversationState::read(&turn.state);
+        let own = turn.conversation.user_id.as_ref().and_then(|id| id.parse::<E164>().ok());
+        let key = match &own {
+            Some(phone) => ShopperKey::Phone(phone.clone()),
+            None => ShopperKey::Conversation(turn.conversation.id),
+        };
+        let (shopper, _) = self.door(turn).find_or_create_shopper(&key, turn.accepted_at()).await?;
+        // The channel's number counts more than what anybody writes.
+        state.phone = own.or(state.phone);
+        let methods = self.payments.methods(&tenant).await?;
+        let payment = self.follow_payment(turn, &mut state, &methods).await?;
+        let phone = state.phone.clone();
+        let (paybill, is_default_language) = (self.payments.paybill().to_owned(), true);
+        let situation = Situation { tenant, shopper, phone, payment, paybill, is_default_language };
+        Ok(Some((situation, state, was_unreadable)))
+    }
+
+    /// Brings the stage up to date with what became of the order's payment since the last turn, a crash included.
+    async fn follow_payment(
+        &self,
+        turn: &Turn,
+        state: &mut ConversationState,
+        methods: &[PaymentMethod],
+    ) -> Result<Option<Payment>, DeskError> {
+        let Some(order) = &state.order else { return Ok(None) };
+        let last = self.door(turn).find_last_payment(turn.conversation.id).await?;
+        let Some(payment) = last.filter(|payment| payment.sale == order.id) else { return Ok(None) };
+        let was_paying = matches!(state.stage, Stage::Paying { .. });
+        match payment.request.status {
+            status if status.is_open() => {
+                state.stage = Stage::Paying { payment: payment.id, method: payment.method };
+            }
+            PaymentStatus::Paid | PaymentStatus::Reversed => {
+                state.clear_sale();
+                state.stage = Stage::Done;
+            }
+            _ if was_paying => {
+                // The way that failed comes first, so that "again" means it.
+                let mut methods = methods.to_vec();
+                methods.sort_by_key(|method| *method != payment.method);
+                state.stage = Stage::Method { methods };
+            }
+            _ => {}
+        }
+        Ok(Some(payment))
+    }
+
+    /// Sets the language: a requested one; else that of the message, if it is sure; else the customer's; else the shop's.
+    pub(super) fn settle_language(&self, turn: &mut Turn, situation: &mut Situation) -> (Option<Language>, String) {
+        let languages = &situation.tenant.settings.languages;
+        let spoken: Vec<Language> = turn.persona.languages.clone();
+        let allowed: Vec<Language> =
+            languages.allowed().iter().copied().filter(|language| spoken.contains(language)).collect();
+        let text = turn.message.text.clone();
+        let switch = self.language_rules.switch(&text, &allowed);
+        let was_persona = turn.conversation.language_source == LanguageSource::Persona;
+        if let Some(switch) = &switch {
+            turn.set_language(switch.to, LanguageSource::Requested);
+        } else if turn.conversation.language_source != LanguageSource::Requested {
+            let detected = self.language_rules.judge(&text, &allowed);
+            let current = self.language_rules.fallback_of(turn.language()).filter(|_| !was_persona);
+            let sure = detected.filter(|(language, confidence)| {
+                let is_part = current == Some(*language) && *language != Language::EN;
+                !is_part && switches_language(*confidence, allowed.contains(language))
+            });
+            let own = situation.shopper.language.filter(|language| allowed.contains(language));
+            let first = was_persona.then(|| own.unwrap_or(languages.default_language()));
+            if let Some(language) = sure.map(|(language, _)| language).or(first) {
+                turn.set_language(language, LanguageSource::Detected);
+            }
+        }
+        situation.is_default_language = turn.language() == situation.tenant.settings.languages.default_language();
+        match switch {
+            Some(switch) => (Some(switch.to), switch.rest),
+            None => (None, text),
+        }
+    }
+}

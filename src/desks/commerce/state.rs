@@ -1,0 +1,278 @@
+//! The desk's state between turns.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::said::Details;
+use crate::domain::commerce::policy::{Governed, Journey};
+use crate::domain::commerce::sale::Choices;
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money, Sale};
+use crate::domain::identity::e164::E164;
+use crate::domain::{Language, PaymentId};
+
+/// The version of [`ConversationState`]. A state of another version is not read: the conversation begins again.
+pub(super) const VERSION: u32 = 1;
+
+/// The conversation as the desk knows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct ConversationState {
+    pub version: u32,
+    pub stage: Stage,
+    /// The goods that were listed last, in their order: "2" is the second.
+    pub options: Vec<Shown>,
+    pub search: Option<Search>,
+    /// What the last message says of variants and quantities.
+    pub details: Details,
+    /// Lists that were rejected one after another.
+    pub rejections: u8,
+    pub cart: Vec<CartLine>,
+    /// The order that the cart became.
+    pub order: Option<Sale>,
+    /// The number that the customer gave, where the channel knows none.
+    pub phone: Option<E164>,
+    pub governed: Governed,
+    /// Questions that did not help, failed tools, and unsolved turns of a frustrated customer, each in a row.
+    pub clarifications: u8,
+    pub tool_errors: u8,
+    pub unresolved: u8,
+    pub has_introduced: bool,
+    /// The customer is asked whether a person should take over.
+    pub offers_person: bool,
+    /// The part of the desk that answered last.
+    pub journey: Journey,
+    /// The language that the customer last asked for.
+    pub language: Option<Language>,
+}
+
+/// Where the sale stands. Each stage holds only what it knows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "name")]
+pub(super) enum Stage {
+    #[default]
+    Idle,
+    /// The customer is asked what they look for.
+    Narrow,
+    /// A list was shown.
+    Options,
+    /// One item was shown, and the customer is asked whether to take it.
+    Item {
+        line: Wanted,
+    },
+    /// Choices are missing.
+    Disambiguate {
+        line: Wanted,
+    },
+    /// The cart was shown with its total.
+    Draft,
+    /// The customer is asked for a coupon's code.
+    Offers,
+    /// The ways to pay were listed.
+    Method {
+        methods: Vec<PaymentMethod>,
+    },
+    /// The customer is asked for the number to pay from.
+    Phone {
+        method: PaymentMethod,
+    },
+    /// The customer is asked to confirm this amount.
+    ConfirmAmount {
+        method: PaymentMethod,
+        amount: Money,
+    },
+    Paying {
+        payment: PaymentId,
+        method: PaymentMethod,
+    },
+    Done,
+}
+
+/// An item that the customer wants, until its choices are complete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Wanted {
+    pub item: StoredItem,
+    pub quantity: Option<u32>,
+    pub choices: Choices,
+}
+
+/// A copy of an item's row, to read the answer to a question about it. Prices come from the row again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct StoredItem {
+    pub id: ItemId,
+    pub name: String,
+    pub price: Money,
+    pub stock: u32,
+    pub description: String,
+    pub attributes: std::collections::BTreeMap<String, String>,
+    pub variants: std::collections::BTreeMap<String, Vec<String>>,
+}
+
+/// An item of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Shown {
+    pub id: ItemId,
+    pub name: String,
+    pub price: Money,
+    pub is_sold_out: bool,
+}
+
+/// A search in the catalogue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Search {
+    pub words: Vec<String>,
+    /// In shillings.
+    pub least: Option<i64>,
+    pub most: Option<i64>,
+    /// Everything is to be seen.
+    pub sees_all: bool,
+    /// The message only asks about the goods.
+    pub is_question: bool,
+}
+
+impl Default for ConversationState {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            stage: Stage::Idle,
+            options: Vec::new(),
+            search: None,
+            details: Details::default(),
+            rejections: 0,
+            cart: Vec::new(),
+            order: None,
+            phone: None,
+            governed: Governed::default(),
+            clarifications: 0,
+            tool_errors: 0,
+            unresolved: 0,
+            has_introduced: false,
+            offers_person: false,
+            journey: Journey::Unknown,
+            language: None,
+        }
+    }
+}
+
+impl ConversationState {
+    /// Reads a stored state. A new conversation begins where there is none; the flag says that one was there and could not be read.
+    pub fn read(stored: &Value) -> (Self, bool) {
+        let is_new = stored.is_null() || stored.as_object().is_some_and(serde_json::Map::is_empty);
+        match Self::deserialize(stored) {
+            Ok(state) if state.version == VERSION => (state, false),
+            _ => (Self::default(), !is_new),
+        }
+    }
+
+    /// Forgets the sale.
+    pub fn clear_sale(&mut self) {
+        (self.stage, self.order, self.search) = (Stage::Idle, None, None);
+        self.cart.clear();
+        self.options.clear();
+    }
+
+    /// Forgets the cart. The order stays known until it is cancelled.
+    pub fn clear_cart(&mut self) {
+        self.cart.clear();
+        self.stage = Stage::Narrow;
+    }
+
+    /// The item that the conversation is about.
+    pub fn item(&self) -> Option<&Wanted> {
+        match &self.stage {
+            Stage::Item { line } | Stage::Disambiguate { line } => Some(line),
+            _ => None,
+        }
+    }
+}
+
+impl Stage {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Narrow => "narrow",
+            Self::Options => "options",
+            Self::Item { .. } => "item",
+            Self::Disambiguate { .. } => "disambiguate",
+            Self::Draft => "draft",
+            Self::Offers => "offers",
+            Self::Method { .. } => "method",
+            Self::Phone { .. } => "phone",
+            Self::ConfirmAmount { .. } => "confirm_amount",
+            Self::Paying { .. } => "paying",
+            Self::Done => "done",
+        }
+    }
+}
+
+impl Wanted {
+    /// An item of which nothing is chosen yet. A variant with one choice needs no question.
+    pub fn new(item: StoredItem) -> Self {
+        let only = item.variants.iter().filter_map(|(variant, choices)| match choices.as_slice() {
+            [only] => Some((variant.clone(), only.clone())),
+            _ => None,
+        });
+        Self { quantity: None, choices: only.collect(), item }
+    }
+
+    /// The variants that the customer has not chosen.
+    pub fn missing(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
+        self.item.variants.iter().filter(|(variant, _)| !self.choices.contains_key(*variant))
+    }
+
+    pub fn to_line(&self) -> CartLine {
+        CartLine { item: self.item.id.clone(), quantity: self.quantity.unwrap_or(1), choices: self.choices.clone() }
+    }
+
+    /// Takes what a message says of the item. Returns a number that is neither one of its choices nor a quantity.
+    pub fn take(&mut self, details: &Details) -> Option<u64> {
+        /// A larger number is a size.
+        const MOST_PIECES: u64 = 12;
+        let (choices, rest) = details.choices_of(&self.item.variants);
+        self.choices.extend(choices);
+        let has_numbers = |choices: &Vec<String>| choices.iter().any(|choice| choice.parse::<u64>().is_ok());
+        let wants_number = self.missing().any(|(_, choices)| has_numbers(choices));
+        let strange = rest.iter().copied().find(|number| wants_number && *number > MOST_PIECES);
+        if strange.is_none() {
+            self.quantity = details.quantity(&rest).or(self.quantity);
+        }
+        strange
+    }
+}
+
+impl From<CatalogItem> for StoredItem {
+    fn from(item: CatalogItem) -> Self {
+        let CatalogItem { id, name, price, stock, description, attributes, variants, .. } = item;
+        Self { id, name, price, stock, description, attributes, variants }
+    }
+}
+
+impl From<&CatalogItem> for Shown {
+    fn from(item: &CatalogItem) -> Self {
+        let CatalogItem { id, name, price, stock, .. } = item;
+        Self { id: id.clone(), name: name.clone(), price: *price, is_sold_out: *stock == 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    // Feature: tulia-ai-v2-langgraph-refactor, Property 4: Explicit State Management
+    #[test]
+    fn unreadable_state_begins_again() {
+        let state = ConversationState { stage: Stage::Draft, rejections: 1, ..ConversationState::default() };
+        let stored = serde_json::to_value(&state).expect("JSON");
+        assert_eq!(ConversationState::read(&stored), (state, false));
+        assert_eq!(ConversationState::read(&json!({})), (ConversationState::default(), false));
+        assert_eq!(ConversationState::read(&json!(null)), (ConversationState::default(), false));
+        let mut other_version = stored.clone();
+        other_version["version"] = json!(VERSION + 1);
+        let mut broken = stored;
+        broken["stage"] = json!({"name": "unheard_of"});
+        for bad in [other_version, broken, json!({"version": VERSION})] {
+            assert_eq!(ConversationState::read(&bad), (ConversationState::default(), true));
+        }
+    }
+}

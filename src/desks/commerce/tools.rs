@@ -1,0 +1,119 @@
+//! The desk's 15 tools: typed functions with exactly these names and arguments. The journeys call them, and no model does.
+//!
+//! The server fills in the shop, the customer, the conversation and the request ([`ToolContext`]); an argument that is not listed is
+//! refused. Every call has the same [`envelope`].
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::payments::Payments;
+use crate::domain::commerce::Tenant;
+use crate::domain::identity::e164::E164;
+use crate::domain::{ConversationId, MessageId};
+use crate::store::sales::SaleOwner;
+use crate::store::shoppers::Shopper;
+use crate::store::{Store, StoreError, TenantStore};
+
+pub mod catalog;
+pub mod customer;
+pub mod order;
+pub mod payment;
+pub mod support;
+pub mod tenant;
+
+pub use order::OrderView;
+
+/// What the server fills in for every call.
+pub struct ToolContext<'a> {
+    pub store: &'a Store,
+    pub tenant: &'a Tenant,
+    pub conversation: ConversationId,
+    /// The message that the call belongs to.
+    pub request: MessageId,
+    /// The customer, once known.
+    pub shopper: Option<&'a Shopper>,
+    /// The number that may be asked to pay.
+    pub phone: Option<&'a E164>,
+    /// Whether the channel vouches for the number. A customer of unknown identity sees the orders of the conversation only.
+    pub payments: &'a Payments,
+    pub now: DateTime<Utc>,
+}
+
+/// A tool: the type of its arguments.
+#[async_trait]
+pub trait Tool: Serialize + DeserializeOwned + JsonSchema + Send + Sync {
+    const NAME: &'static str;
+    type Output: Serialize + Send;
+
+    /// Runs the tool.
+    async fn run(&self, context: &ToolContext<'_>) -> Result<Self::Output, CallError>;
+}
+
+/// Why a call has no result: the tool's own answer, or a store that does not answer, which ends the turn.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    #[error("{0}")]
+    Tool(ToolError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The error of an envelope.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{code}")]
+pub struct ToolError {
+    /// A stable word.
+    pub code: String,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+}
+
+impl CallError {
+    /// An answer that does not change by asking again.
+    pub fn refused(code: &str) -> Self {
+        Self::Tool(ToolError { code: code.to_owned(), retryable: false })
+    }
+}
+
+impl ToolContext<'_> {
+    pub fn door(&self) -> TenantStore<'_> {
+        self.store.tenant(&self.tenant.id)
+    }
+
+    /// Returns the customer and the conversation, for rows.
+    pub fn owner(&self) -> Result<SaleOwner, CallError> {
+        let shopper = self.shopper.ok_or_else(|| CallError::refused("no_customer"))?.id;
+        Ok(SaleOwner { shopper, conversation: self.conversation })
+    }
+}
+
+/// Returns `{"ok":true,"data":…}` or `{"ok":false,"error":{"code","retryable"}}`.
+pub fn envelope<T: Serialize>(result: &Result<T, ToolError>) -> Value {
+    match result {
+        Ok(data) => json!({ "ok": true, "data": data }),
+        Err(error) => json!({ "ok": false, "error": error }),
+    }
+}
+
+/// Runs a tool by its JSON arguments, as the receipts record them. For tests and evaluation.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn call<T: Tool>(arguments: Value, context: &ToolContext<'_>) -> Result<Value, StoreError> {
+    let Ok(tool) = serde_json::from_value::<T>(arguments) else {
+        let refused: Result<(), _> = Err(ToolError { code: "invalid_arguments".to_owned(), retryable: false });
+        return Ok(envelope(&refused));
+    };
+    match tool.run(context).await {
+        Ok(output) => Ok(envelope(&Ok(output))),
+        Err(CallError::Tool(error)) => Ok(envelope::<()>(&Err(error))),
+        Err(CallError::Store(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! `catalog_search` and `catalog_get_item`.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CallError, Tool, ToolContext};
+use crate::desks::commerce::said::Said;
+use crate::domain::commerce::CatalogItem;
+use crate::domain::commerce::catalog::search::{
+    CatalogFilters, CatalogMatches, CatalogQuery, SearchLimit, SearchWords,
+};
+use crate::nlu::spelling::nearest;
+
+/// A search that matches less of its words may be misspelled.
+const SURE: f64 = 0.99;
+
+/// Finds goods by words and filters.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CatalogSearch {
+    pub query: String,
+    #[serde(default)]
+    pub filters: Filters,
+    /// 1 to 6.
+    pub limit: u8,
+}
+
+/// What every result must fulfil. Prices are in shillings.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Filters {
+    pub category: Option<String>,
+    pub min_price: Option<i64>,
+    pub max_price: Option<i64>,
+    pub in_stock: bool,
+    pub attributes: BTreeMap<String, String>,
+}
+
+#[async_trait]
+impl Tool for CatalogSearch {
+    const NAME: &'static str = "catalog_search";
+    type Output = CatalogMatches;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<CatalogMatches, CallError> {
+        let limit = SearchLimit::try_from(self.limit).map_err(|_| CallError::refused("limit_out_of_range"))?;
+        let Filters { category, min_price, max_price, in_stock, attributes } = &self.filters;
+        let filters = CatalogFilters {
+            category: category.clone(),
+            min_price: Said::limit(*min_price),
+            max_price: Said::limit(*max_price),
+            in_stock: *in_stock,
+            attributes: attributes.clone(),
+        };
+        let query = |text: &str| CatalogQuery { words: SearchWords::of(text), filters: filters.clone(), limit };
+        let door = context.door();
+        let asked = query(&self.query);
+        let found = door.search_catalog(&asked).await?;
+        if found.confidence >= SURE || asked.words.is_empty() {
+            return Ok(found);
+        }
+        // Words that the catalogue does not have are compared with those that it has: "sandels".
+        let known = door.catalog_words().await?;
+        let corrected = asked.words.iter().map(|word| nearest(word, &known).unwrap_or(word).to_owned());
+        let corrected = query(&corrected.collect::<Vec<_>>().join(" "));
+        if corrected == asked {
+            return Ok(found);
+        }
+        let again = door.search_catalog(&corrected).await?;
+        Ok(if again.confidence > found.confidence { again } else { found })
+    }
+}
+
+/// Returns the current row of an item.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CatalogGetItem {
+    pub item_id: String,
+}
+
+#[async_trait]
+impl Tool for CatalogGetItem {
+    const NAME: &'static str = "catalog_get_item";
+    type Output = CatalogItem;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<CatalogItem, CallError> {
+        let id = self.item_id.parse().map_err(|_| CallError::refused("no_such_item"))?;
+        context.door().find_catalog_item(&id).await?.ok_or_else(|| CallError::refused("no_such_item"))
+    }
+}

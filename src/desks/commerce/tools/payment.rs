@@ -1,0 +1,138 @@
+//! `payment_get_methods`, `payment_get_c2b_instructions`, `payment_initiate_stk_push` and `payment_create_pesapal_checkout`.
+//!
+//! Each payment is stored before its provider is asked.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::order::find_sale;
+use super::{CallError, Tool, ToolContext};
+use crate::domain::PaymentId;
+use crate::domain::commerce::Money;
+use crate::domain::commerce::catalog::CATALOG_CURRENCY;
+use crate::domain::commerce::payment::PaymentStatus;
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::identity::e164::E164;
+
+/// Returns the ways to pay an order.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentGetMethods {
+    pub order_id: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct MethodsFound {
+    pub methods: Vec<PaymentMethod>,
+}
+
+#[async_trait]
+impl Tool for PaymentGetMethods {
+    const NAME: &'static str = "payment_get_methods";
+    type Output = MethodsFound;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<MethodsFound, CallError> {
+        find_sale(context, &self.order_id).await?;
+        Ok(MethodsFound { methods: context.payments.methods(context.tenant).await? })
+    }
+}
+
+/// Returns where to pay an order from the M-PESA menu.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentGetC2bInstructions {
+    pub order_id: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct C2bInstructions {
+    pub paybill: String,
+    pub account_reference: String,
+    pub amount: Money,
+    #[serde(skip)]
+    pub started: Started,
+}
+
+/// A payment that was stored, and what its provider said at once.
+#[derive(Clone, Debug, Serialize)]
+pub struct Started {
+    pub payment_request_id: PaymentId,
+    pub status: PaymentStatus,
+}
+
+#[async_trait]
+impl Tool for PaymentGetC2bInstructions {
+    const NAME: &'static str = "payment_get_c2b_instructions";
+    type Output = C2bInstructions;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<C2bInstructions, CallError> {
+        let sale = find_sale(context, &self.order_id).await?;
+        let amount = sale.totals.total;
+        let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
+        let paybill = context.payments.paybill().to_owned();
+        Ok(C2bInstructions { paybill, account_reference: sale.id.to_string(), amount, started })
+    }
+}
+
+/// Asks for the M-PESA PIN on the customer's own phone.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentInitiateStkPush {
+    pub order_id: String,
+    /// Only the number of the conversation.
+    pub phone_e164: String,
+    /// The shillings to which the customer said yes.
+    pub confirmed_amount: i64,
+}
+
+#[async_trait]
+impl Tool for PaymentInitiateStkPush {
+    const NAME: &'static str = "payment_initiate_stk_push";
+    type Output = Started;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<Started, CallError> {
+        let phone: E164 = self.phone_e164.parse().map_err(|_| CallError::refused("invalid_phone"))?;
+        if context.phone != Some(&phone) {
+            return Err(CallError::refused("not_the_conversations_number"));
+        }
+        let sale = find_sale(context, &self.order_id).await?;
+        let amount = confirmed(self.confirmed_amount)?;
+        context.payments.start(context, &sale.id, PaymentMethod::MpesaStk, Some(&phone), amount).await
+    }
+}
+
+/// Opens a page on which the customer pays by card.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentCreatePesapalCheckout {
+    pub order_id: String,
+    pub confirmed_amount: i64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Checkout {
+    pub payment_request_id: PaymentId,
+    /// `None` at the sandbox, which has no page.
+    pub redirect_url: Option<String>,
+    #[serde(skip)]
+    pub started: Started,
+}
+
+#[async_trait]
+impl Tool for PaymentCreatePesapalCheckout {
+    const NAME: &'static str = "payment_create_pesapal_checkout";
+    type Output = Checkout;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<Checkout, CallError> {
+        let sale = find_sale(context, &self.order_id).await?;
+        let amount = confirmed(self.confirmed_amount)?;
+        let started = context.payments.start(context, &sale.id, PaymentMethod::Pesapal, None, amount).await?;
+        Ok(Checkout { payment_request_id: started.payment_request_id, redirect_url: None, started })
+    }
+}
+
+fn confirmed(shillings: i64) -> Result<Money, CallError> {
+    let minor = shillings.checked_mul(100).filter(|minor| *minor > 0);
+    Ok(Money::new(minor.ok_or_else(|| CallError::refused("amount_out_of_range"))?, CATALOG_CURRENCY))
+}

@@ -1,0 +1,91 @@
+//! `kb_retrieve` and `handoff_create_ticket`.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CallError, Tool, ToolContext};
+use crate::domain::commerce::policy::Journey;
+use crate::domain::returns::{Hand, Priority};
+use crate::retrieval::search::Found;
+use crate::store::returns::By;
+use crate::store::returns::escalate::NewEscalation;
+
+/// Finds passages of the shop's documents.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KbRetrieve {
+    pub query: String,
+    #[serde(default)]
+    pub source_types: Vec<String>,
+    /// 1 to 8.
+    pub top_k: u8,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Snippets {
+    pub snippets: Vec<Snippet>,
+    pub confidence: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Snippet {
+    pub title: String,
+    pub text: String,
+}
+
+impl KbRetrieve {
+    pub const NAME: &'static str = "kb_retrieve";
+
+    /// Returns the result of a search, which the desk makes with the conversation's earlier questions.
+    pub fn output(&self, found: &Found) -> Snippets {
+        let best = found.passages.iter().take(self.top_k.clamp(1, 8).into());
+        Snippets {
+            confidence: found.passages.first().map_or(0.0, |best| best.score),
+            snippets: best.map(|of| Snippet { title: of.title.clone(), text: of.text.clone() }).collect(),
+        }
+    }
+}
+
+/// Opens a ticket for a person, or joins the conversation's open one.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HandoffCreateTicket {
+    pub reason: String,
+    #[schemars(with = "String")]
+    pub priority: Priority,
+    #[schemars(with = "String")]
+    pub journey: Journey,
+    /// The stage of the sale.
+    pub step: String,
+    pub summary: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TicketCreated {
+    pub ticket_id: String,
+    /// In minutes.
+    pub expected_wait: u32,
+}
+
+#[async_trait]
+impl Tool for HandoffCreateTicket {
+    const NAME: &'static str = "handoff_create_ticket";
+    type Output = TicketCreated;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<TicketCreated, CallError> {
+        let summary = format!("Journey: {}, step: {}\n{}", self.journey, self.step, self.summary);
+        let new = NewEscalation {
+            rma: None,
+            order: None,
+            priority: self.priority,
+            reason: &self.reason,
+            summary: &summary,
+            claim: None,
+        };
+        let by = By { hand: Hand::Automatic, who: "desk", conversation: Some(context.conversation), now: context.now };
+        let escalated = context.door().escalate(&new, &by).await?;
+        let expected_wait = context.tenant.settings.handoff.expected_wait_minutes;
+        Ok(TicketCreated { ticket_id: escalated.ticket().id.clone(), expected_wait })
+    }
+}

@@ -1,0 +1,237 @@
+//! The commerce desk's thresholds: which journey a message starts, which language the reply has, and how much small talk is answered.
+
+use serde::{Deserialize, Serialize};
+
+use super::tenant::ChattinessLevel;
+use crate::domain::string_enum::string_enum;
+
+/// The confidence from which an intent starts its journey.
+pub const ROUTE: f64 = 0.70;
+/// The confidence from which one question clears up the intent.
+pub const CLARIFY: f64 = 0.50;
+/// The confidence from which the language of a message is spoken.
+pub const SWITCH_LANGUAGE: f64 = 0.75;
+/// Matches from which a vague search gets the link to the catalogue.
+pub const MANY_MATCHES: usize = 50;
+/// The confidence of a search below which it gets the link.
+pub const LOW_CONFIDENCE: f64 = 0.5;
+/// Rejected lists in a row that get the link.
+pub const REJECTIONS: u8 = 2;
+/// Spam messages that are answered.
+const SPAM_ANSWERED: u8 = 2;
+
+string_enum! {
+    /// What a customer wants.
+    pub enum Intent {
+        SalesDiscovery = "sales_discovery",
+        ProductQuestion = "product_question",
+        SupportQuestion = "support_question",
+        OrderStatus = "order_status",
+        DiscountsOffers = "discounts_offers",
+        PreferencesConsent = "preferences_consent",
+        PaymentHelp = "payment_help",
+        HumanRequest = "human_request",
+        SpamCasual = "spam_casual",
+        Unknown = "unknown",
+    }
+}
+
+string_enum! {
+    /// The part of the desk that answers.
+    pub enum Journey {
+        Sales = "sales",
+        Support = "support",
+        Orders = "orders",
+        Offers = "offers",
+        Prefs = "prefs",
+        Governance = "governance",
+        Handoff = "handoff",
+        Unknown = "unknown",
+    }
+}
+
+impl Intent {
+    pub fn journey(self) -> Journey {
+        match self {
+            Self::SalesDiscovery | Self::ProductQuestion => Journey::Sales,
+            Self::SupportQuestion => Journey::Support,
+            Self::OrderStatus | Self::PaymentHelp => Journey::Orders,
+            Self::DiscountsOffers => Journey::Offers,
+            Self::PreferencesConsent => Journey::Prefs,
+            Self::HumanRequest => Journey::Handoff,
+            Self::SpamCasual => Journey::Governance,
+            Self::Unknown => Journey::Unknown,
+        }
+    }
+}
+
+/// What follows from an intent and its confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routing {
+    Journey(Journey),
+    /// One question clears it up.
+    Clarify,
+    Unknown,
+}
+
+/// Decides who answers.
+pub fn route(intent: Intent, confidence: f64) -> Routing {
+    match intent {
+        Intent::Unknown => Routing::Unknown,
+        _ if confidence >= ROUTE => Routing::Journey(intent.journey()),
+        _ if confidence >= CLARIFY => Routing::Clarify,
+        _ => Routing::Unknown,
+    }
+}
+
+/// Whether a detected language is spoken from now on. `mixed` is never a language.
+pub fn switches_language(confidence: f64, is_allowed: bool) -> bool {
+    is_allowed && confidence >= SWITCH_LANGUAGE
+}
+
+/// Whether a search shows the link to the catalogue.
+pub fn needs_link(matches: usize, is_vague: bool, confidence: f64, sees_all: bool, rejections: u8) -> bool {
+    sees_all || (matches >= MANY_MATCHES && is_vague) || confidence < LOW_CONFIDENCE || rejections >= REJECTIONS
+}
+
+string_enum! {
+    /// What a message is to the shop.
+    pub enum GovernorClass {
+        Business = "business",
+        Casual = "casual",
+        Spam = "spam",
+        Abuse = "abuse",
+    }
+}
+
+/// What the governor lets a message do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Governing {
+    /// The desk continues.
+    Proceed,
+    /// Small talk is answered.
+    Chat,
+    /// The customer is led back to business.
+    Redirect,
+    /// Nothing is said.
+    Silence,
+    /// Nothing is said, and a person looks at the conversation.
+    Report,
+}
+
+/// Messages of each class that were answered since the last business.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Governed {
+    pub casual: u8,
+    pub spam: u8,
+    /// The redirect was said.
+    pub redirected: bool,
+}
+
+/// How many casual messages a level answers.
+pub fn casual_turns(level: ChattinessLevel) -> u8 {
+    match u8::from(level) {
+        0 => 0,
+        1 => 1,
+        2 => 2,
+        _ => 4,
+    }
+}
+
+impl Governed {
+    /// Decides about a message, and counts it. Business forgets spam, and casual messages stay counted for the conversation.
+    pub fn decide(&mut self, class: GovernorClass, level: ChattinessLevel) -> Governing {
+        match class {
+            GovernorClass::Business => {
+                (self.spam, self.redirected) = (0, false);
+                Governing::Proceed
+            }
+            GovernorClass::Casual => {
+                self.casual = self.casual.saturating_add(1);
+                if self.casual <= casual_turns(level) { Governing::Chat } else { Governing::Redirect }
+            }
+            GovernorClass::Spam => {
+                self.spam = self.spam.saturating_add(1);
+                if self.spam <= SPAM_ANSWERED { Governing::Redirect } else { Governing::Silence }
+            }
+            GovernorClass::Abuse => {
+                let is_first = !self.redirected;
+                self.redirected = true;
+                if is_first { Governing::Report } else { Governing::Silence }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn intents_are_routed_at_their_thresholds() {
+        for (confidence, expected) in [
+            (0.49, Routing::Unknown),
+            (0.50, Routing::Clarify),
+            (0.69, Routing::Clarify),
+            (0.70, Routing::Journey(Journey::Sales)),
+        ] {
+            assert_eq!(route(Intent::SalesDiscovery, confidence), expected, "{confidence}");
+        }
+        assert_eq!(route(Intent::PaymentHelp, 0.9), Routing::Journey(Journey::Orders));
+        assert_eq!(route(Intent::Unknown, 1.0), Routing::Unknown);
+    }
+
+    // Feature: tulia-ai-v2-langgraph-refactor, Property 8: Language Policy Compliance
+    #[test]
+    fn language_switches_at_its_threshold() {
+        assert_eq!([0.74, 0.75].map(|confidence| switches_language(confidence, true)), [false, true]);
+        assert!(!switches_language(1.0, false));
+    }
+
+    // Feature: tulia-ai-v2-langgraph-refactor, Property 15: Catalog Fallback Behavior
+    #[test]
+    fn link_is_shown_at_its_thresholds() {
+        assert_eq!([49, 50].map(|matches| needs_link(matches, true, 1.0, false, 0)), [false, true]);
+        assert!(!needs_link(50, false, 1.0, false, 0));
+        assert_eq!([0.49, 0.5].map(|confidence| needs_link(1, false, confidence, false, 0)), [true, false]);
+        assert_eq!([1, 2].map(|rejections| needs_link(1, false, 1.0, false, rejections)), [false, true]);
+        assert!(needs_link(1, false, 1.0, true, 0));
+    }
+
+    #[test]
+    fn casual_messages_are_answered_by_level() {
+        for (level, expected) in [(0_u8, 0), (1, 1), (2, 2), (3, 4)] {
+            let level = level.try_into().expect("a level");
+            let mut governed = Governed::default();
+            let answered = (0..6).filter(|_| governed.decide(GovernorClass::Casual, level) == Governing::Chat);
+            assert_eq!(answered.count(), expected);
+        }
+    }
+
+    proptest! {
+        // Feature: tulia-ai-v2-langgraph-refactor, Property 9: Conversation Governance
+        #[test]
+        fn spam_is_silenced_until_business(classes in prop::collection::vec(prop::sample::select(GovernorClass::ALL), 0..24)) {
+            let level = 2_u8.try_into().expect("a level");
+            let (mut governed, mut spam) = (Governed::default(), 0);
+            for class in classes {
+                let decided = governed.decide(class, level);
+                match class {
+                    GovernorClass::Business => {
+                        spam = 0;
+                        prop_assert_eq!(decided, Governing::Proceed);
+                    }
+                    GovernorClass::Spam => {
+                        spam += 1;
+                        prop_assert_eq!(decided == Governing::Silence, spam > 2);
+                    }
+                    GovernorClass::Casual => prop_assert!(matches!(decided, Governing::Chat | Governing::Redirect)),
+                    GovernorClass::Abuse => prop_assert!(matches!(decided, Governing::Report | Governing::Silence)),
+                }
+            }
+        }
+    }
+}

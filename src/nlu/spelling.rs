@@ -1,0 +1,70 @@
+//! Corrects a misspelled word by the words that a text can have.
+
+use std::collections::BTreeSet;
+
+/// Shorter words are too like each other.
+const SHORTEST: usize = 4;
+/// Letters from which two mistakes are corrected.
+const LONG: usize = 7;
+
+/// Returns the known word that a misspelled one most likely means: with the fewest letters left out, added, changed or swapped. A word
+/// that is known, or the beginning of a known one, is spelled right.
+pub fn nearest<'a>(word: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
+    let is_right = known.range(word.to_owned()..).next().is_some_and(|next| next.starts_with(word));
+    if word.len() < SHORTEST || is_right || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return None;
+    }
+    let allowed = if word.len() >= LONG { 2 } else { 1 };
+    let near = known.iter().filter(|other| {
+        other.len() >= SHORTEST
+            && other.len().abs_diff(word.len()) <= allowed
+            && other.as_bytes()[0] == word.as_bytes()[0]
+    });
+    let near = near.map(|other| (distance(word.as_bytes(), other.as_bytes()), other));
+    near.filter(|(mistakes, _)| *mistakes <= allowed).min().map(|(_, other)| other.as_str())
+}
+
+/// Returns the number of letters to leave out, add, change or swap (optimal string alignment).
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    rows[0] = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let changed = usize::from(a[i - 1] != b[j - 1]);
+            let mut least = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + changed);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = least;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typing_errors_are_corrected() {
+        let known = ["canvas", "sandals", "sandal", "shoes", "running", "red"].map(str::to_owned).into();
+        for (word, expected) in [
+            ("sandels", Some("sandals")),
+            ("canvsa", Some("canvas")),
+            ("canvass", Some("canvas")),
+            ("runing", Some("running")),
+            ("runnning", Some("running")),
+            ("canvas", None),
+            ("run", None),
+            ("shose", Some("shoes")),
+            ("rd", None),
+            ("laptop", None),
+            ("handbag", None),
+        ] {
+            assert_eq!(nearest(word, &known), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Payment requests: stored before a provider is asked, and changed by its reports alone.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::{Deserialize, Serialize};
+
+use super::entities::{TenantEntity, payment_requests};
+use super::jobs::{NewJob, enqueue};
+use super::sales::{SaleOwner, lock_sale, take_stock, write_sale};
+use super::transaction::Transaction;
+use super::{Result, TenantStore, unreadable};
+use crate::domain::commerce::payment::{
+    CannotPay, Payment, PaymentProblem, PaymentProvider, PaymentReport, PaymentRequest, PaymentStatus,
+    check_new_request,
+};
+use crate::domain::commerce::sale::{PRICE_HOLD, Sale, SaleStatus};
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::commerce::{Currency, Money, SaleId};
+use crate::domain::identity::e164::E164;
+use crate::domain::{ConversationId, PaymentId, TenantId};
+
+/// Asks the provider about a payment; the subject is the payment's id.
+pub const POLL_PAYMENT: &str = "poll_payment";
+/// Says a payment's result in the conversation, and opens a ticket for a problem. The payload is a [`PaymentNotice`].
+pub const SAY_PAYMENT: &str = "say_payment";
+
+/// The result of a payment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentNotice {
+    pub payment: PaymentId,
+    pub status: PaymentStatus,
+    pub problem: Option<PaymentProblem>,
+}
+
+/// A payment to begin.
+#[derive(Clone, Debug)]
+pub struct NewPayment<'a> {
+    pub sale: &'a SaleId,
+    pub method: PaymentMethod,
+    pub phone: Option<&'a E164>,
+    /// The amount to which the customer said yes.
+    pub confirmed: Money,
+    pub provider: PaymentProvider,
+}
+
+/// The result of [`TenantStore::begin_payment`]. Only `Begun` changes the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    Begun(Box<Payment>),
+    /// The customer has no such unpaid order.
+    NoOrder,
+    /// The order costs this much, not what was confirmed.
+    OtherAmount(Money),
+    /// The prices hold no longer.
+    Expired,
+    Refused(CannotPay),
+}
+
+impl TenantStore<'_> {
+    /// Stores a payment request, before the provider is asked. The order costs exactly what the customer confirmed, its prices hold,
+    /// and no other request of it is open. The goods stay reserved meanwhile.
+    pub async fn begin_payment(&self, owner: SaleOwner, new: &NewPayment<'_>, now: DateTime<Utc>) -> Result<Beginning> {
+        let transaction = self.store.begin_fenced().await?;
+        let found = lock_sale(&transaction, self.tenant, new.sale).await?;
+        let Some((_, sale)) = found.filter(|(shopper, _)| *shopper == owner.shopper) else {
+            return Ok(Beginning::NoOrder);
+        };
+        let earlier = payments_of(&transaction, self.tenant, new.sale).await?;
+        let statuses: Vec<PaymentStatus> = earlier.iter().map(|payment| payment.request.status).collect();
+        if let Err(refused) = check_new_request(&statuses, sale.status == SaleStatus::Paid) {
+            return Ok(Beginning::Refused(refused));
+        }
+        match sale.status {
+            SaleStatus::Draft if !sale.is_held(now) => return Ok(Beginning::Expired),
+            SaleStatus::Draft if sale.totals.total != new.confirmed => {
+                return Ok(Beginning::OtherAmount(sale.totals.total));
+            }
+            SaleStatus::Draft => {}
+            SaleStatus::Paid => return Ok(Beginning::Refused(CannotPay::Paid)),
+            SaleStatus::Cancelled => return Ok(Beginning::NoOrder),
+        }
+        let payment = Payment {
+            id: PaymentId::now(),
+            sale: sale.id.clone(),
+            conversation: Some(owner.conversation),
+            method: new.method,
+            phone: new.phone.cloned(),
+            provider: new.provider,
+            request: PaymentRequest { status: PaymentStatus::Created, amount: new.confirmed, receipts: Vec::new() },
+            created_at: now,
+        };
+        payment_requests::Entity::insert(row_of(self.tenant, &payment)).exec_without_returning(&transaction).await?;
+        let sale = Sale { held_until: sale.held_until.max(now + PRICE_HOLD), updated_at: now, ..sale };
+        write_sale(&transaction, self.tenant, owner.shopper, &sale, now).await?;
+        enqueue(&transaction, &[poll(self.tenant, payment.id, now)]).await?;
+        transaction.commit().await?;
+        Ok(Beginning::Begun(Box::new(payment)))
+    }
+
+    /// Stores what follows from a provider's report: the states, the paid order with its goods, and the message to the customer.
+    /// Returns the payment as of then. A report that says nothing new changes nothing.
+    pub async fn report_payment(
+        &self,
+        id: PaymentId,
+        report: &PaymentReport,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Payment>> {
+        let transaction = self.store.begin_fenced().await?;
+        let Some(sale_id) = self.find_payment(id).await?.map(|payment| payment.sale) else { return Ok(None) };
+        // Payments of one order wait for each other here.
+        let sale = lock_sale(&transaction, self.tenant, &sale_id).await?;
+        let rows = payments_of(&transaction, self.tenant, &sale_id).await?;
+        let Some(mut payment) = rows.into_iter().find(|payment| payment.id == id) else { return Ok(None) };
+        let is_paid = sale.as_ref().is_some_and(|(_, sale)| sale.status == SaleStatus::Paid);
+        let outcome = payment.request.decide(report, is_paid).map_err(|error| unreadable("payment_requests", error))?;
+        if outcome.steps.is_empty() && outcome.problem.is_none() && outcome.receipt.is_none() {
+            return Ok(Some(payment));
+        }
+        if let Some(step) = outcome.steps.last() {
+            payment.request.status = step.to();
+        }
+        payment.request.receipts.extend(outcome.receipt);
+        let row = payment_requests::ActiveModel {
+            status: Set(payment.request.status.as_str().to_owned()),
+            receipts: Set(payment.request.receipts.clone().into()),
+            updated_at: Set(now),
+            ..Default::default()
+        };
+        let update = payment_requests::Entity::update_of(self.tenant).set(row);
+        update.filter(payment_requests::Column::Id.eq(id.0)).exec(&transaction).await?;
+        // After a reversal, the order stays as it is until a person has decided.
+        if let (true, Some((shopper, sale))) = (outcome.settles_order, sale) {
+            take_stock(&transaction, self.tenant, &sale).await?;
+            let sale = Sale { status: SaleStatus::Paid, updated_at: now, ..sale };
+            write_sale(&transaction, self.tenant, shopper, &sale, now).await?;
+        }
+        let status = payment.request.status;
+        if outcome.problem.is_some() || !status.is_open() {
+            let notice = PaymentNotice { payment: id, status, problem: outcome.problem };
+            enqueue(&transaction, &[say(self.tenant, &payment, &notice, now)]).await?;
+        }
+        transaction.commit().await?;
+        Ok(Some(payment))
+    }
+
+    /// Asks the provider about a payment soon, after it called back. The callback itself is not believed.
+    pub async fn poll_payment(&self, id: PaymentId, now: DateTime<Utc>) -> Result<()> {
+        let transaction = self.store.begin_fenced().await?;
+        enqueue(&transaction, &[poll(self.tenant, id, now)]).await?;
+        transaction.commit().await
+    }
+
+    pub async fn find_payment(&self, id: PaymentId) -> Result<Option<Payment>> {
+        let row = self.rows::<payment_requests::Entity>().filter(payment_requests::Column::Id.eq(id.0));
+        row.one(&self.store.read).await?.map(read_payment).transpose()
+    }
+
+    /// Lists the payments of an order, oldest first.
+    pub async fn list_payments(&self, sale: &SaleId) -> Result<Vec<Payment>> {
+        let rows = self.rows::<payment_requests::Entity>();
+        let rows = rows.filter(payment_requests::Column::SaleId.eq(sale.as_str()));
+        let rows = rows.order_by_asc(payment_requests::Column::Id).all(&self.store.read).await?;
+        rows.into_iter().map(read_payment).collect()
+    }
+
+    /// Returns the last payment that began in a conversation.
+    pub async fn find_last_payment(&self, conversation: ConversationId) -> Result<Option<Payment>> {
+        let rows = self.rows::<payment_requests::Entity>();
+        let rows = rows.filter(payment_requests::Column::ConversationId.eq(conversation.0));
+        let row = rows.order_by_desc(payment_requests::Column::Id).limit(1).one(&self.store.read).await?;
+        row.map(read_payment).transpose()
+    }
+}
+
+fn poll(tenant: &TenantId, id: PaymentId, now: DateTime<Utc>) -> NewJob<'_> {
+    NewJob::new(POLL_PAYMENT, id.0, tenant, now)
+}
+
+fn say<'a>(tenant: &'a TenantId, payment: &Payment, notice: &PaymentNotice, now: DateTime<Utc>) -> NewJob<'a> {
+    // A payment that times out and is paid late has two results.
+    let subject = super::jobs::subject_of(&format!("{}{}{:?}", payment.id, notice.status, notice.problem));
+    let payload = serde_json::to_value(notice).unwrap_or_default();
+    let job = NewJob::new(SAY_PAYMENT, subject, tenant, now).with_payload(payload);
+    match payment.conversation {
+        Some(conversation) => job.in_conversation(conversation),
+        None => job,
+    }
+}
+
+async fn payments_of(transaction: &Transaction, tenant: &TenantId, sale: &SaleId) -> Result<Vec<Payment>> {
+    let rows = payment_requests::Entity::of(tenant).filter(payment_requests::Column::SaleId.eq(sale.as_str()));
+    let rows = rows.order_by_asc(payment_requests::Column::Id).lock(LockType::Update).all(transaction).await?;
+    rows.into_iter().map(read_payment).collect()
+}
+
+fn row_of(tenant: &TenantId, payment: &Payment) -> payment_requests::ActiveModel {
+    payment_requests::ActiveModel {
+        id: Set(payment.id.0),
+        tenant_id: Set(tenant.to_string()),
+        sale_id: Set(payment.sale.to_string()),
+        conversation_id: Set(payment.conversation.map(|id| id.0)),
+        method: Set(payment.method.as_str().to_owned()),
+        phone_e164: Set(payment.phone.as_ref().map(|phone| phone.as_str().to_owned())),
+        amount: Set(payment.request.amount.minor),
+        currency: Set(payment.request.amount.currency.as_str().to_owned()),
+        status: Set(payment.request.status.as_str().to_owned()),
+        provider: Set(payment.provider.as_str().to_owned()),
+        provider_reference: Set(None),
+        receipts: Set(payment.request.receipts.clone().into()),
+        created_at: Set(payment.created_at),
+        updated_at: Set(payment.created_at),
+    }
+}
+
+fn read_payment(row: payment_requests::Model) -> Result<Payment> {
+    let unreadable = |reason: &str| unreadable("payment_requests", reason);
+    let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("currency"))?;
+    Ok(Payment {
+        id: PaymentId(row.id),
+        sale: row.sale_id.parse().map_err(|_| unreadable("sale_id"))?,
+        conversation: row.conversation_id.map(ConversationId),
+        method: PaymentMethod::parse(&row.method).ok_or_else(|| unreadable("method"))?,
+        phone: row.phone_e164.map(|phone| phone.parse()).transpose().map_err(|_| unreadable("phone_e164"))?,
+        provider: PaymentProvider::parse(&row.provider).ok_or_else(|| unreadable("provider"))?,
+        request: PaymentRequest {
+            status: PaymentStatus::parse(&row.status).ok_or_else(|| unreadable("status"))?,
+            amount: Money::new(row.amount, currency),
+            receipts: serde_json::from_value(row.receipts).map_err(|_| unreadable("receipts"))?,
+        },
+        created_at: row.created_at,
+    })
+}

@@ -1,0 +1,185 @@
+//! The customers of shops that sell over WhatsApp, and what they agreed to receive.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::entities::{TenantEntity, consent_changes, shoppers};
+use super::{Result, TenantStore, unreadable};
+use crate::domain::commerce::consent::{Consent, ConsentActor, ConsentChange, ConsentCommand};
+use crate::domain::identity::e164::E164;
+use crate::domain::{ConversationId, Language, MessageId, ShopperId};
+
+/// Names a customer of a shop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShopperKey {
+    /// By the number that the channel vouches for.
+    Phone(E164),
+    /// By the conversation, if the channel knows no number.
+    Conversation(ConversationId),
+}
+
+/// A customer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Shopper {
+    pub id: ShopperId,
+    #[serde(skip)]
+    pub phone: Option<E164>,
+    pub language: Option<Language>,
+    #[serde(flatten)]
+    pub consent: Consent,
+}
+
+/// A change that a customer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreferenceChange {
+    Command(ConsentCommand),
+    /// `None` keeps what holds.
+    Set {
+        language: Option<Language>,
+        marketing: Option<bool>,
+        notifications: Option<bool>,
+    },
+}
+
+/// What a row of the consent log holds.
+#[derive(Serialize, Deserialize)]
+struct Preferences {
+    #[serde(flatten)]
+    consent: Consent,
+    language: Option<Language>,
+}
+
+impl TenantStore<'_> {
+    /// Returns the customer, and whether the row is new.
+    pub async fn find_or_create_shopper(&self, key: &ShopperKey, now: DateTime<Utc>) -> Result<(Shopper, bool)> {
+        if let Some(row) = self.rows::<shoppers::Entity>().filter(named(key)).one(&self.store.read).await? {
+            return Ok((read_shopper(row)?, false));
+        }
+        let transaction = self.store.begin_fenced().await?;
+        let consent = Consent::default();
+        let (phone, conversation) = match key {
+            ShopperKey::Phone(phone) => (Some(phone.as_str().to_owned()), None),
+            ShopperKey::Conversation(id) => (None, Some(id.0)),
+        };
+        let id = Uuid::now_v7();
+        let row = shoppers::ActiveModel {
+            id: Set(id),
+            tenant_id: Set(self.tenant.to_string()),
+            phone_e164: Set(phone),
+            conversation_id: Set(conversation),
+            language_preference: Set(None),
+            marketing_opt_in: Set(consent.marketing),
+            notifications: Set(consent.notifications),
+            tags: Set(json!([])),
+            last_seen: Set(now),
+        };
+        shoppers::Entity::insert(row).on_conflict_do_nothing().exec_without_returning(&transaction).await?;
+        let row = self.rows::<shoppers::Entity>().filter(named(key)).one(&transaction).await?;
+        let shopper = read_shopper(row.ok_or_else(|| unreadable("shoppers", "the new row"))?)?;
+        transaction.commit().await?;
+        let is_new = shopper.id.0 == id;
+        Ok((shopper, is_new))
+    }
+
+    /// Changes the customer's preferences, and adds a row to the consent log if anything changes. Returns the customer as of then and
+    /// the id of the row.
+    pub async fn change_preferences(
+        &self,
+        shopper: ShopperId,
+        change: PreferenceChange,
+        message: Option<MessageId>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(Shopper, Option<Uuid>)>> {
+        let transaction = self.store.begin_fenced().await?;
+        let row = self.rows::<shoppers::Entity>().filter(shoppers::Column::Id.eq(shopper.0)).one(&transaction).await?;
+        let Some(before) = row.map(read_shopper).transpose()? else { return Ok(None) };
+        let mut after = before.clone();
+        match change {
+            PreferenceChange::Command(command) => {
+                let changes = changes_of(&transaction, self, shopper).await?;
+                after.consent = command.apply(&changes);
+            }
+            PreferenceChange::Set { language, marketing, notifications } => {
+                after.language = language.or(before.language);
+                after.consent.marketing = marketing.unwrap_or(before.consent.marketing);
+                after.consent.notifications = notifications.unwrap_or(before.consent.notifications);
+            }
+        }
+        if after == before {
+            return Ok(Some((after, None)));
+        }
+        let recorded = |shopper: &Shopper| json!(Preferences { consent: shopper.consent, language: shopper.language });
+        let id = Uuid::now_v7();
+        let entry = consent_changes::ActiveModel {
+            id: Set(id),
+            tenant_id: Set(self.tenant.to_string()),
+            shopper_id: Set(shopper.0),
+            who: Set(ConsentActor::Customer.as_str().to_owned()),
+            at: Set(now),
+            before: Set(recorded(&before)),
+            after: Set(recorded(&after)),
+            message_id: Set(message.map(|message| message.0)),
+        };
+        consent_changes::Entity::insert(entry).exec_without_returning(&transaction).await?;
+        let changed = shoppers::ActiveModel {
+            language_preference: Set(after.language.map(|language| language.code().to_owned())),
+            marketing_opt_in: Set(after.consent.marketing),
+            notifications: Set(after.consent.notifications),
+            last_seen: Set(now),
+            ..Default::default()
+        };
+        let update = shoppers::Entity::update_of(self.tenant).set(changed).filter(shoppers::Column::Id.eq(shopper.0));
+        update.exec(&transaction).await?;
+        transaction.commit().await?;
+        Ok(Some((after, Some(id))))
+    }
+
+    /// Lists the changes of the customer's consent, oldest first.
+    pub async fn list_consent_changes(&self, shopper: ShopperId) -> Result<Vec<ConsentChange>> {
+        changes_of(&self.store.read, self, shopper).await
+    }
+}
+
+fn named(key: &ShopperKey) -> sea_orm::sea_query::SimpleExpr {
+    match key {
+        ShopperKey::Phone(phone) => shoppers::Column::PhoneE164.eq(phone.as_str()),
+        ShopperKey::Conversation(id) => shoppers::Column::ConversationId.eq(id.0),
+    }
+}
+
+async fn changes_of(
+    connection: &impl ConnectionTrait,
+    door: &TenantStore<'_>,
+    shopper: ShopperId,
+) -> Result<Vec<ConsentChange>> {
+    use consent_changes::Column as C;
+    let rows = door.rows::<consent_changes::Entity>().filter(C::ShopperId.eq(shopper.0)).order_by_asc(C::Id);
+    let rows = rows.all(connection).await?;
+    let read = |row: consent_changes::Model| -> Result<ConsentChange> {
+        let invalid = |error| unreadable("consent_changes", error);
+        let preferences = |value| serde_json::from_value::<Preferences>(value).map_err(invalid);
+        Ok(ConsentChange {
+            who: ConsentActor::parse(&row.who).ok_or_else(|| unreadable("consent_changes", "who"))?,
+            at: row.at,
+            from: preferences(row.before)?.consent,
+            to: preferences(row.after)?.consent,
+            message: row.message_id.map(MessageId),
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+fn read_shopper(row: shoppers::Model) -> Result<Shopper> {
+    let phone = row.phone_e164.map(|phone| phone.parse()).transpose();
+    let language = row.language_preference.map(|language| language.parse()).transpose();
+    Ok(Shopper {
+        id: ShopperId(row.id),
+        phone: phone.map_err(|error| unreadable("shoppers", error))?,
+        language: language.map_err(|_| unreadable("shoppers", "language_preference"))?,
+        consent: Consent { marketing: row.marketing_opt_in, notifications: row.notifications },
+    })
+}

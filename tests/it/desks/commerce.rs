@@ -1,0 +1,71 @@
+//! The commerce desk, driven over HTTP, without a model.
+
+mod dialogues;
+mod payments;
+mod shops;
+
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::Utc;
+use frontdesk::cli::seed::commerce::shops;
+use serde_json::{Value, json};
+
+use super::retail::chat::{Chat, Shop, open_shop_with};
+use crate::support::app::{TestApp, TestAppBuilder};
+
+/// The shipped documents of the desk.
+fn documents() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge/commerce");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .map(|path| {
+            (format!("commerce/{}", path.file_name().unwrap().display()), std::fs::read_to_string(path).unwrap())
+        })
+        .collect()
+}
+
+/// Starts the server with the sample shops.
+async fn open_desk_with(builder: TestAppBuilder) -> Shop {
+    let documents = documents();
+    let documents: Vec<(&str, &str)> = documents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let persona = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts/commerce_en.md");
+    let desk = open_shop_with(builder.env("PERSONA_PATH", persona.display()), &documents).await;
+    desk.app.inner.store.make_sample_tenants(&shops(Utc::now()).unwrap()).await.unwrap();
+    desk
+}
+
+pub async fn open_desk() -> Shop {
+    open_desk_with(TestApp::builder()).await
+}
+
+/// A conversation of the customer with this number.
+pub async fn customer<'a>(desk: &'a Shop, phone: &str) -> Chat<'a> {
+    desk.chat_with(json!({ "user_id": phone })).await
+}
+
+/// Says several things. Returns the last reply.
+async fn say_all(chat: &mut Chat<'_>, texts: &[&str]) -> String {
+    let mut said = String::new();
+    for text in texts {
+        said = chat.say(text).await.messages().into_iter().map(|(_, text)| text + "\n").collect();
+    }
+    said
+}
+
+/// Says something after the shop started a turn.
+async fn ask(app: &TestApp, conversation: &str, text: &str) -> String {
+    app.ask(conversation, text).await.messages().into_iter().map(|(_, text)| text + "\n").collect()
+}
+
+/// Waits for messages of the shop itself, such as the result of a payment. Returns all of them.
+async fn wait_for_results(app: &TestApp, conversation: &str, count: usize) -> Vec<String> {
+    loop {
+        let history = app.history(conversation).await;
+        let own: Vec<&Value> = history.iter().filter(|message| message["sender"] == "agent").collect();
+        if own.len() >= count {
+            return own.iter().map(|message| message["text"].as_str().unwrap().to_owned()).collect();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

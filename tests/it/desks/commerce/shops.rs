@@ -1,0 +1,104 @@
+//! Shops, customers and consent.
+
+use frontdesk::domain::TenantId;
+use frontdesk::store::shoppers::ShopperKey;
+use serde_json::json;
+
+use super::{customer, open_desk, open_desk_with, say_all};
+use crate::support::app::TestApp;
+
+const SAVANNA: &str = "0123456789abcdef-savanna";
+const KIJANI: &str = "0123456789abcdef-kijani";
+
+// Feature: tulia-ai-v2-langgraph-refactor, Property 3: Tenant Isolation Enforcement
+#[tokio::test]
+async fn shops_share_neither_goods_nor_orders() {
+    let keys = format!("savanna:{SAVANNA},kijani:{KIJANI}");
+    let desk = open_desk_with(TestApp::builder().env("X_API_KEYS", keys)).await;
+    let phone = json!({ "user_id": "+254700000001" });
+    let mut savanna = desk.chat_as(SAVANNA, phone.clone()).await;
+    let mut kijani = desk.chat_as(KIJANI, phone).await;
+    let cart = say_all(&mut savanna, &["canvas shoes size 40 black"]).await;
+    assert!(cart.contains("KSh 1,250"), "{cart}");
+    let cart = say_all(&mut kijani, &["canvas shoes size 40 green"]).await;
+    assert!(cart.contains("KSh 1,450"), "{cart}");
+    let orders = say_all(&mut kijani, &["where is my order"]).await;
+    assert!(orders.contains("KSh 1,450") && !orders.contains("KSh 1,250"), "{orders}");
+}
+
+#[tokio::test]
+async fn customers_see_only_their_own_orders() {
+    let desk = open_desk().await;
+    let mut first = customer(&desk, "+254700000001").await;
+    let cart = say_all(&mut first, &["gum boots size 41 black"]).await;
+    let number = cart
+        .split_whitespace()
+        .find(|word| word.trim_end_matches(':').parse::<frontdesk::domain::commerce::SaleId>().is_ok());
+    let number = number.unwrap().trim_end_matches(':').to_owned();
+    let mut second = customer(&desk, "+254700000002").await;
+    let said = say_all(&mut second, &[&format!("where is order {number}?")]).await;
+    assert!(said.contains("no order of yours"), "{said}");
+    let said = say_all(&mut first, &[&format!("where is order {number}?")]).await;
+    assert!(said.contains(&number) && said.contains("Not paid yet"), "{said}");
+}
+
+#[tokio::test]
+async fn last_piece_is_sold_once() {
+    let desk = open_desk().await;
+    let mut first = customer(&desk, "+254700000001").await;
+    say_all(&mut first, &["leather boots size 41", "make it 6"]).await;
+    let mut second = customer(&desk, "+254700000002").await;
+    let said = say_all(&mut second, &["leather boots size 42"]).await;
+    assert!(said.contains("sold out"), "{said}");
+    say_all(&mut first, &["cancel my cart"]).await;
+    let said = say_all(&mut second, &["leather boots size 42"]).await;
+    assert!(said.contains("KSh 5,200") && said.contains("Total"), "{said}");
+}
+
+#[tokio::test]
+async fn stop_and_start_change_the_consent() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    say_all(&mut chat, &["I want to get your offers"]).await;
+    let consent = async || {
+        let (store, tenant) = (&desk.app.inner.store, TenantId::default());
+        let door = store.tenant(&tenant);
+        let key = ShopperKey::Phone("+254700000001".parse().unwrap());
+        let (shopper, _) = door.find_or_create_shopper(&key, chrono::Utc::now()).await.unwrap();
+        let changes = door.list_consent_changes(shopper.id).await.unwrap();
+        (shopper.consent.marketing, shopper.consent.notifications, changes.len())
+    };
+    assert_eq!(consent().await, (true, true, 1));
+    let said = say_all(&mut chat, &["STOP"]).await;
+    assert!(said.contains("START"), "{said}");
+    assert_eq!(consent().await, (false, false, 2));
+    say_all(&mut chat, &["stop"]).await;
+    assert_eq!(consent().await, (false, false, 2));
+    say_all(&mut chat, &["start"]).await;
+    assert_eq!(consent().await, (true, true, 3));
+}
+
+#[tokio::test]
+async fn unreadable_state_begins_again() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    say_all(&mut chat, &["sandals"]).await;
+    let (store, tenant) = (&desk.app.inner.store, TenantId::default());
+    let id = chat.id.parse().unwrap();
+    store.tenant(&tenant).save_state(id, &json!({ "version": 0, "stage": "?" })).await.unwrap();
+    // A restart forgets the copy in memory.
+    let id = chat.id.clone();
+    let super::Shop { app, .. } = desk;
+    let app = app.stop().await.start().await;
+    let events = app.ask(&id, "2").await;
+    let said: String = events.messages().into_iter().map(|(_, text)| text).collect();
+    assert!(said.contains("lost track"), "{said}");
+}
+
+#[tokio::test]
+async fn shop_without_settings_says_so() {
+    let desk = open_desk_with(TestApp::builder().env("X_API_KEYS", format!("empty:{SAVANNA}"))).await;
+    let mut chat = desk.chat_as(SAVANNA, json!({})).await;
+    let said = say_all(&mut chat, &["hi"]).await;
+    assert!(said.contains("not open yet"), "{said}");
+}
