@@ -28,7 +28,7 @@ pub fn credential_owner(tenant: &TenantId, name: CredentialName) -> String {
 /// The result of [`TenantStore::save_tenant`]. Only `Done` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saving {
-    Done(Tenant),
+    Done(Box<Tenant>),
     /// The shop was to be added and exists already.
     Exists,
     /// The shop was to be changed and does not exist.
@@ -78,7 +78,7 @@ impl TenantStore<'_> {
             Err(refusal) => return Ok(refusal),
         };
         if credentials.is_empty() && before.as_ref() == Some(&after) {
-            return Ok(Saving::Done(after));
+            return Ok(Saving::Done(Box::new(after)));
         }
         if let Some(other) = self.owner_of_number(&transaction, &after).await? {
             return Ok(Saving::NumberTaken(other));
@@ -115,7 +115,7 @@ impl TenantStore<'_> {
         };
         record(&transaction, self.tenant, &[entry]).await?;
         transaction.commit().await?;
-        Ok(Saving::Done(after))
+        Ok(Saving::Done(Box::new(after)))
     }
 
     /// Returns the other shop that has this shop's WhatsApp number.

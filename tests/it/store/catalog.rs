@@ -142,7 +142,7 @@ async fn tenant_settings_are_saved_per_shop() {
     let new = Tenant { id: savanna.clone(), settings: settings.clone(), whatsapp_number: Some(mine.clone()) };
     for _ in 0..2 {
         let saved = door.save_tenant(|_| Ok(new.clone()), &none, "operator", Utc::now()).await;
-        assert_eq!(saved.unwrap(), Saving::Done(new.clone()));
+        assert_eq!(saved.unwrap(), Saving::Done(Box::new(new.clone())));
     }
     assert_eq!(door.list_audit_of_shop().await.unwrap().len(), 1, "the second time changed nothing");
     let exists =
