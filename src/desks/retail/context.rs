@@ -134,13 +134,14 @@ impl Retail {
         // "The invoice is HD00123" answers with a wrong number.
         let names_number = !understood.utterance.entities.serials.is_empty();
         // A fault that is reported after a record is one of that product.
-        let is_fault = memory.current == Some(Current::Record) && !is_look_up && understood.utterance.complains();
+        let is_fault = memory.current == Some(Current::Record) && understood.utterance.complains();
         if asks_for_serial && is_look_up && understood.utterance.points_back() {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
         } else if asks_for_serial && is_fault {
             let search = self.search(turn, &understood.utterance.text, true);
-            self.answer_first(turn, understood, &guess, &search, true, memory);
-            if understood.intent() == Intent::Warranty {
+            if answer::is_answered(&self.services.knowledge, &turn.persona.knowledge, &search, true) {
+                understood.settle(Intent::Shopping, "documents");
+            } else {
                 incoming.utterance.entities.serials.extend(last_serial(&turn.history));
                 return About { is_record: true, ..About::default() };
             }

@@ -34,7 +34,7 @@ fn doctor_before_first_start_creates_nothing() {
         OK,
         "prompts: personas commerce_en (en, sw, sheng), commerce_sw (sw, en, sheng), returns_en (en, vi), returns_vi (vi, en), system_persona_en (en, vi), system_persona_vi (vi, en), telecom_en (en, pl), telecom_pl (pl, en); default system_persona_vi",
     );
-    has(&lines, OK, "knowledge: 53 documents, ");
+    has(&lines, OK, "knowledge: 59 documents, ");
     has(&lines, OK, "store: SQLite (database/frontdesk.db) does not exist yet: the first start creates it");
     has(&lines, OK, "warranties: none yet: the first start reads knowledge/warranty.csv");
     has(&lines, OK, "server: none runs on this database");
