@@ -89,6 +89,9 @@ pub struct LexicalIndex {
     report: Report,
 }
 
+/// The positions of chunks with their scores, best first.
+type ScoredChunks = Vec<(usize, f64)>;
+
 /// A passage with a term, and the term's weighted frequency.
 #[derive(Clone, Copy, Debug)]
 struct Posting {
@@ -262,22 +265,18 @@ impl LexicalIndex {
     }
 
     /// Returns the same for a question in a conversation about a subject.
-    pub fn answering_about(&self, query: &Query, subject: Option<&Subject>) -> Vec<(usize, f64)> {
+    pub fn answering_about(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
         scores(Ranking::of(query, subject, self).answering())
     }
 
     /// Returns the indices of all chunks that share a term with the question or list a similar one, whether or not they answer it.
     /// Scores and order are those of [`Self::answering_about`].
-    pub fn ranked(&self, query: &Query, subject: Option<&Subject>) -> Vec<(usize, f64)> {
+    pub fn ranked(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
         scores(Ranking::of(query, subject, self).related())
     }
 
     /// Returns the results of [`Self::answering_about`] and [`Self::ranked`].
-    pub fn answering_and_ranked(
-        &self,
-        query: &Query,
-        subject: Option<&Subject>,
-    ) -> (Vec<(usize, f64)>, Vec<(usize, f64)>) {
+    pub fn answering_and_ranked(&self, query: &Query, subject: Option<&Subject>) -> (ScoredChunks, ScoredChunks) {
         let ranking = Ranking::of(query, subject, self);
         let ranked = scores(ranking.related());
         (scores(ranking.answering()), ranked)
@@ -307,7 +306,7 @@ impl LexicalIndex {
     }
 }
 
-fn scores(hits: Vec<Hit>) -> Vec<(usize, f64)> {
+fn scores(hits: Vec<Hit>) -> ScoredChunks {
     hits.into_iter().map(|hit| (hit.piece, hit.score)).collect()
 }
 
