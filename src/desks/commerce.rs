@@ -1,6 +1,6 @@
 //! The commerce desk: a shop on WhatsApp and the web. Its business rules are in `docs/desks/commerce.md`.
 //!
-//! [`rules`] parse a message, [`classify`] decides what it wants, and [`advance`] makes the next [`state`] of it with one file for
+//! [`rules`] parse a message, [`mod@classify`] decides what it wants, and [`advance`] makes the next [`state`] of it with one file for
 //! each journey. [`perform`] calls the [`tools`] and says the lines. Money, identity and the shop never come from a model.
 
 use std::sync::Arc;

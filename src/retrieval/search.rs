@@ -1,7 +1,7 @@
 //! Searches a shop's documents: always by words, and also by meaning if there are vectors.
 //!
 //! A question has no passages if no chunk covers enough of its words ([`super::lexical`]) *and* none is similar enough in meaning
-//! ([`Threshold`]). One of them suffices for an answer: a paraphrase shares no words with the page, and a model number is not
+//! ([`Threshold`](super::hybrid::Threshold)). One of them suffices for an answer: a paraphrase shares no words with the page, and a model number is not
 //! similar to anything.
 
 use std::collections::{BTreeSet, HashMap};

@@ -17,7 +17,7 @@ pub(super) struct Shelves {
     pub(super) rules: Arc<str>,
 }
 
-/// A view, indexed at the first question, or by [`Knowledge::index_all`].
+/// A view, indexed at the first question, or by [`Knowledge::index_all`](super::Knowledge::index_all).
 pub(super) type LazyView = LazyLock<View, Box<dyn FnOnce() -> View + Send>>;
 
 pub(in crate::retrieval) struct View {
