@@ -32,7 +32,7 @@ mod tests;
 
 pub use crate::dialogue::{Caller, DeskError, Sink, SinkClosed, Step, Stored, Turn};
 pub use factory::{
-    AskedTurn, ConsolePanel, DeskFactory, DeskRegistry, FixtureError, OpenDesk, PanelRow, ReplayFixture,
+    AskedTurn, ConsolePanel, DeskFactory, DeskRegistry, FixtureError, OpenDesk, PanelRow, ReplayFixture, TextsOfShops,
 };
 pub use machine::Machine;
 pub use shop::{Shop, ShopError, Shops};

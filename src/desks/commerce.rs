@@ -8,13 +8,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::machine::run_until_wait;
-use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, Turn};
+use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::payment::{PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing, route};
 use crate::domain::returns::Priority;
-use crate::domain::{IntentSource, Kind, Language, PerShop};
+use crate::domain::{IntentSource, Kind, Language};
 use crate::jobs::Job;
 use crate::nlu::examples::Classifier;
 use crate::nlu::language::LanguageRules;
@@ -70,15 +70,8 @@ pub struct Commerce {
 /// Makes the desk of each shop.
 #[derive(Default)]
 pub struct Factory {
-    texts: ShopTexts,
-    common: ShopCommon,
+    texts: TextsOfShops<Replies<Text>>,
 }
-
-/// The texts of each shop, for jobs.
-type ShopTexts = Arc<PerShop<Arc<ByLanguage<Replies<Text>>>>>;
-
-/// The texts of every desk for each shop, for jobs.
-type ShopCommon = Arc<PerShop<Arc<ByLanguage<CommonTexts>>>>;
 
 /// The kinds of messages that only this desk sends.
 mod kind {
@@ -105,18 +98,16 @@ impl DeskFactory for Factory {
 
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Commerce::load(prompts, languages)?;
-        let (all_texts, all_common) = (self.texts.clone(), self.common.clone());
+        let all_texts = self.texts.clone();
         Ok(Box::new(move |services| {
             let desk = open(services);
-            all_texts.set(&services.shop.tenant, desk.texts.clone());
-            all_common.set(&services.shop.tenant, desk.common.clone());
+            all_texts.set(&services.shop.tenant, (desk.texts.clone(), desk.common.clone()));
             Arc::new(desk)
         }))
     }
 
     fn jobs(&self) -> Vec<Arc<dyn Job>> {
-        let (texts, common) = (self.texts.clone(), self.common.clone());
-        vec![Arc::new(payments::PollPayment), Arc::new(payments::SayPayment { texts, common })]
+        vec![Arc::new(payments::PollPayment), Arc::new(payments::SayPayment(self.texts.clone()))]
     }
 
     fn message_kinds(&self) -> &'static [Kind] {

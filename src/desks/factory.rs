@@ -11,11 +11,15 @@ use utoipa::ToSchema;
 use super::{Desk, Services};
 use crate::config::Config;
 use crate::domain::check::Check;
-use crate::domain::{Conversation, ConversationId, Kind, Language, TenantId};
+use crate::domain::{Conversation, ConversationId, Kind, Language, PerShop, TenantId};
 use crate::jobs::{Job, JobRunner};
+use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::store::warranty_import::ImportError;
 use crate::store::{Store, StoreError};
+
+/// What a desk says in each shop, for its jobs: they run without the desk, and also after a reload in which no persona uses it.
+pub type TextsOfShops<T> = Arc<PerShop<(Arc<ByLanguage<T>>, Arc<ByLanguage<CommonTexts>>)>>;
 
 /// Makes a desk of texts and rules that were read before.
 pub type OpenDesk = Box<dyn FnOnce(&Services) -> Arc<dyn Desk>>;

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::machine::{Machine, state_of};
-use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, TextsOfShops, Turn};
 use crate::config::Config;
 use crate::dialogue::social::SocialTexts;
 use crate::domain::check::Check;
@@ -65,16 +65,9 @@ pub struct Returns {
 /// Makes the desk of each shop.
 #[derive(Default)]
 pub struct Factory {
-    texts: ShopTexts,
-    common: ShopCommon,
+    texts: TextsOfShops<ReturnsTexts>,
     mails: Arc<PerShop<Arc<MailTemplates>>>,
 }
-
-/// The texts of each shop, for jobs.
-type ShopTexts = Arc<PerShop<Arc<ByLanguage<ReturnsTexts>>>>;
-
-/// The texts of every desk for each shop, for jobs and e-mails.
-type ShopCommon = Arc<PerShop<Arc<ByLanguage<CommonTexts>>>>;
 
 #[async_trait]
 impl DeskFactory for Factory {
@@ -85,21 +78,19 @@ impl DeskFactory for Factory {
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Returns::load(prompts, languages)?;
         let mails = Arc::new(mail::read(prompts, languages)?);
-        let (all_texts, all_common, all_mails) = (self.texts.clone(), self.common.clone(), self.mails.clone());
+        let (all_texts, all_mails) = (self.texts.clone(), self.mails.clone());
         Ok(Box::new(move |services| {
             let desk = open(services);
-            all_texts.set(&services.shop.tenant, desk.texts.clone());
-            all_common.set(&services.shop.tenant, desk.common.clone());
+            all_texts.set(&services.shop.tenant, (desk.texts.clone(), desk.common.clone()));
             all_mails.set(&services.shop.tenant, mails);
-            let renderer = mail::renderer(all_mails, all_common, services.labels.clone());
+            let renderer = mail::renderer(all_mails, all_texts, services.labels.clone());
             services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
             Arc::new(desk)
         }))
     }
 
     fn jobs(&self) -> Vec<Arc<dyn Job>> {
-        let (texts, common) = (self.texts.clone(), self.common.clone());
-        vec![Arc::new(jobs::IssueLabel), Arc::new(jobs::AnnounceDecision { texts, common })]
+        vec![Arc::new(jobs::IssueLabel), Arc::new(jobs::AnnounceDecision(self.texts.clone()))]
     }
 
     fn message_kinds(&self) -> &'static [Kind] {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, TextsOfShops, Turn};
 use crate::dialogue::Social;
 use crate::dialogue::language::{self, Settled};
 use crate::domain::commerce::Currency;
-use crate::domain::{ConversationStatus, Kind, Language, PerShop};
+use crate::domain::{ConversationStatus, Kind, Language};
 use crate::grounding::{Canary, Grounding, GroundingRules};
 use crate::jobs::Job;
 use crate::nlu::examples::Classifier;
@@ -66,15 +66,8 @@ pub struct Telecom {
 /// Makes the desk of each shop.
 #[derive(Default)]
 pub struct Factory {
-    texts: ShopTexts,
-    common: ShopCommon,
+    texts: TextsOfShops<Replies<Text>>,
 }
-
-/// The texts of each shop, for jobs.
-type ShopTexts = Arc<PerShop<Arc<ByLanguage<Replies<Text>>>>>;
-
-/// The texts of every desk for each shop, for jobs.
-type ShopCommon = Arc<PerShop<Arc<ByLanguage<CommonTexts>>>>;
 
 #[async_trait]
 impl DeskFactory for Factory {
@@ -84,18 +77,16 @@ impl DeskFactory for Factory {
 
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Telecom::load(prompts, languages)?;
-        let (all_texts, all_common) = (self.texts.clone(), self.common.clone());
+        let all_texts = self.texts.clone();
         Ok(Box::new(move |services| {
             let desk = open(services);
-            all_texts.set(&services.shop.tenant, desk.texts.clone());
-            all_common.set(&services.shop.tenant, desk.common.clone());
+            all_texts.set(&services.shop.tenant, (desk.texts.clone(), desk.common.clone()));
             Arc::new(desk)
         }))
     }
 
     fn jobs(&self) -> Vec<Arc<dyn Job>> {
-        let (texts, common) = (self.texts.clone(), self.common.clone());
-        vec![Arc::new(decisions::AnnounceDecision { texts, common })]
+        vec![Arc::new(decisions::AnnounceDecision(self.texts.clone()))]
     }
 
     fn console_panel(&self) -> Option<ConsolePanel> {

@@ -7,10 +7,12 @@ use async_trait::async_trait;
 use chrono::Utc;
 
 use super::sandbox::Sandbox;
+use super::texts::Text;
 use super::tools::payment::Started;
 use super::tools::{CallError, ToolContext};
-use super::{ShopCommon, ShopTexts, kind, say};
+use super::{kind, say};
 use crate::config::PaymentMode;
+use crate::desks::TextsOfShops;
 use crate::domain::commerce::payment::{CannotPay, Payment, PaymentProblem, PaymentProvider, PaymentReport};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, SaleId, Tenant};
@@ -19,6 +21,7 @@ use crate::domain::returns::{Hand, Priority};
 use crate::domain::{Kind, Metadata, PaymentId, TenantId};
 use crate::jobs::{Job, JobContext, JobError, JobRunner, LeasedJob};
 use crate::providers::payment::PaymentGateway;
+use crate::replies::Replies;
 use crate::store::payments::{Beginning, NewPayment, POLL_PAYMENT, PaymentNotice, SAY_PAYMENT};
 use crate::store::returns::By;
 use crate::store::returns::escalate::NewEscalation;
@@ -149,10 +152,7 @@ impl Job for PollPayment {
 }
 
 /// Says a payment's result in the conversation, and opens a ticket for a problem.
-pub(super) struct SayPayment {
-    pub texts: ShopTexts,
-    pub common: ShopCommon,
-}
+pub(super) struct SayPayment(pub TextsOfShops<Replies<Text>>);
 
 #[async_trait]
 impl Job for SayPayment {
@@ -172,6 +172,10 @@ impl Job for SayPayment {
         else {
             return Ok(());
         };
+        // A persona may come back at a reload: the message waits for it.
+        let Some((texts, common)) = self.0.get(&job.tenant) else {
+            return Err(JobError::Unavailable("no persona uses the commerce desk".to_owned()));
+        };
         if let Some(problem) = notice.problem {
             let by = By { hand: Hand::Automatic, who: "job", conversation: Some(id), now: Utc::now() };
             let summary = summary(&payment, problem);
@@ -185,10 +189,6 @@ impl Job for SayPayment {
             };
             store.escalate(&new, &by).await?;
         }
-        // A persona may come back at a reload: the message waits for it.
-        let (Some(texts), Some(common)) = (self.texts.get(&job.tenant), self.common.get(&job.tenant)) else {
-            return Err(JobError::Unavailable("no persona uses the commerce desk".to_owned()));
-        };
         let language = texts.closest(conversation.language);
         let format = &common.get(language).number_format;
         let text = say::result(texts.get(language), format, &payment, &notice).map_err(JobError::failed)?;

@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use chrono::Utc;
 
-use super::{ShopCommon, ShopTexts, decisions};
+use super::decisions;
+use super::texts::ReturnsTexts;
+use crate::desks::TextsOfShops;
 use crate::domain::returns::{Hand, Notice, Outcome, RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
 use crate::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
@@ -32,10 +34,7 @@ impl Job for IssueLabel {
 }
 
 /// Announces a person's decision in the chat, in the customer's language.
-pub(super) struct AnnounceDecision {
-    pub texts: ShopTexts,
-    pub common: ShopCommon,
-}
+pub(super) struct AnnounceDecision(pub TextsOfShops<ReturnsTexts>);
 
 #[async_trait]
 impl Job for AnnounceDecision {
@@ -53,7 +52,7 @@ impl Job for AnnounceDecision {
         let found = context.store.tenant(&job.tenant).find_conversation(id).await?;
         let Some(conversation) = found else { return Ok(()) };
         // A persona may come back at a reload: the decision waits for it.
-        let (Some(texts), Some(common)) = (self.texts.get(&job.tenant), self.common.get(&job.tenant)) else {
+        let Some((texts, common)) = self.0.get(&job.tenant) else {
             return Err(JobError::Unavailable("no persona uses the returns desk".to_owned()));
         };
         // A job that waited may come after the refund, which the customer knows by then.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ShopCommon;
+use super::texts::ReturnsTexts;
+use crate::desks::TextsOfShops;
 use crate::domain::commerce::Money;
 use crate::domain::{Language, PerShop, TenantId};
 use crate::notify::{MailTemplates, RenderError, Renderer};
@@ -68,14 +69,14 @@ pub fn read(prompts: &Prompts, languages: &[Language]) -> Result<MailTemplates, 
 /// valid from now on.
 pub(super) fn renderer(
     templates: Arc<PerShop<Arc<MailTemplates>>>,
-    common: ShopCommon,
+    texts: TextsOfShops<ReturnsTexts>,
     labels: Arc<Labels>,
 ) -> Renderer {
     Arc::new(move |tenant: &TenantId, mail: &Mail| {
         let label_url = mail.rma.as_ref().map(|rma| labels.link(tenant, rma)).unwrap_or_default();
         let value = |name| mail.context.get(name).and_then(Value::as_str).unwrap_or_default();
         let refund = value("refund_amount");
-        let common = common.get(tenant).ok_or_else(|| RenderError::missing(&mail.template))?;
+        let (_, common) = texts.get(tenant).ok_or_else(|| RenderError::missing(&mail.template))?;
         let format = &common.get(mail.language).number_format;
         // A mail that an earlier version stored has the formatted amount.
         let refund = refund.parse().map_or_else(|_| refund.to_owned(), |refund: Money| refund.shown(format));

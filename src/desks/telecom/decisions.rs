@@ -3,23 +3,22 @@
 use async_trait::async_trait;
 use serde_json::json;
 
+use super::Telecom;
 use super::billing::about;
 use super::memory::Memory;
 use super::texts::Text;
-use super::{ShopCommon, ShopTexts, Telecom};
+use crate::desks::TextsOfShops;
 use crate::dialogue::Turn;
 use crate::domain::telecom::refund::PAYOUT_DAYS;
 use crate::domain::telecom::{CaseNotice, CaseStatus, RefundCase};
 use crate::domain::{Kind, Metadata};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
+use crate::replies::Replies;
 use crate::store::StoreError;
 use crate::store::refund_cases::SAY_REFUND_DECISION;
 
 /// Announces a person's decision in the chat, in the customer's language.
-pub(super) struct AnnounceDecision {
-    pub texts: ShopTexts,
-    pub common: ShopCommon,
-}
+pub(super) struct AnnounceDecision(pub TextsOfShops<Replies<Text>>);
 
 #[async_trait]
 impl Job for AnnounceDecision {
@@ -40,7 +39,7 @@ impl Job for AnnounceDecision {
             return Ok(());
         };
         // A persona may come back at a reload: the decision waits for it.
-        let (Some(texts), Some(common)) = (self.texts.get(&job.tenant), self.common.get(&job.tenant)) else {
+        let Some((texts, common)) = self.0.get(&job.tenant) else {
             return Err(JobError::Unavailable("no persona uses the telecom desk".to_owned()));
         };
         let key = match case.status {
