@@ -1,5 +1,6 @@
 //! A turn while a desk runs it.
 
+mod receipt;
 mod sink;
 mod step;
 
@@ -8,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, SubsecRound, Utc};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tracing::Instrument;
 
@@ -19,6 +19,7 @@ use crate::domain::{
 use crate::persona::Persona;
 use crate::store::journal::Change;
 
+use receipt::begun_with;
 pub use sink::{Sink, SinkClosed, Stored};
 pub use step::Step;
 use step::Steps;
@@ -255,12 +256,6 @@ impl Turn {
         self.pending.push(Change::Waiting);
     }
 
-    /// Notes that a language model did not answer completely.
-    pub fn note_model_error(&mut self, error: impl ToString) {
-        self.figures.model_failed = true;
-        self.note("model_error", error.to_string());
-    }
-
     /// The reported error, if any.
     pub fn error(&self) -> Option<ErrorCode> {
         self.error
@@ -276,29 +271,9 @@ impl Turn {
         !self.said.is_empty() || self.draft.is_some()
     }
 
-    /// Adds a value to the receipt, which explains the turn to the shop.
-    pub fn note(&mut self, name: &str, value: impl Serialize) {
-        if let Ok(value) = serde_json::to_value(value) {
-            self.receipt.insert(name.to_owned(), value);
-        }
-    }
-
-    /// Appends a value to a list in the receipt.
-    pub fn note_one_more(&mut self, name: &str, value: impl Serialize) {
-        let list = self.receipt.entry(name).or_insert_with(|| json!([]));
-        if let (Ok(value), Value::Array(list)) = (serde_json::to_value(value), list) {
-            list.push(value);
-        }
-    }
-
     /// Names a step: `turn.step("retrieve").take(future).await` adds a span and a timing.
     pub fn step(&self, name: &'static str) -> Step {
         self.steps.next(name)
-    }
-
-    /// Notes a duration that is not a step of the desk.
-    pub fn note_time(&self, name: &str, took: Duration) {
-        self.steps.note(name, took);
     }
 
     /// The durations of the steps so far.
@@ -392,12 +367,4 @@ impl Turn {
         self.pending.drain(..pending);
         Ok(stored)
     }
-}
-
-/// Returns the conversation's state before the turn, for replays.
-fn begun_with(conversation: &Conversation) -> Map<String, Value> {
-    let Conversation { language, language_source, status, state, .. } = conversation;
-    let source = language_source.as_str();
-    let before = json!({ "language": language, "language_source": source, "status": status, "state": state });
-    Map::from_iter([("before".to_owned(), before)])
 }

@@ -130,7 +130,7 @@ impl TenantStore<'_> {
         };
         let update = payment_requests::Entity::update_of(self.tenant).set(row);
         update.filter(payment_requests::Column::Id.eq(id.0)).exec(&transaction).await?;
-        // After a reversal, the order stays as it is until a person has decided.
+        // A reversal does not change the order: a person decides.
         if let (true, Some((shopper, sale))) = (outcome.settles_order, sale) {
             take_stock(&transaction, self.tenant, &sale).await?;
             let sale = Sale { status: SaleStatus::Paid, updated_at: now, ..sale };

@@ -1,16 +1,17 @@
 //! The settings of a shop that sells over WhatsApp.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use url::Url;
 
 use crate::domain::identity::e164::E164;
 use crate::domain::string_enum::string_enum;
-use crate::domain::text::clean;
 use crate::domain::{Language, TenantId};
+
+mod value;
+
+pub(super) use value::has_user;
+pub use value::{CatalogLink, ChattinessLevel, InvalidCatalogLink, InvalidChattinessLevel, InvalidLabel, Label};
 
 /// A shop of the commerce desk, and how it speaks and sells. It is the shop that [`TenantId`] names everywhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,16 +87,6 @@ impl CredentialName {
     }
 }
 
-/// A text on one line, of 1 to `MAX` characters.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Label<const MAX: usize>(String);
-
-/// Why a text is not a [`Label`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write 1 to {0} characters on one line")]
-pub struct InvalidLabel(usize);
-
 /// The languages that a shop speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "ListedLanguages")]
@@ -110,31 +101,6 @@ pub struct ShopLanguages {
 struct ListedLanguages {
     default: Language,
     allowed: Vec<Language>,
-}
-
-/// How much small talk the bot answers: from 0 (none) to 3 (much).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
-pub struct ChattinessLevel(u8);
-
-/// Why a number is not a [`ChattinessLevel`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write a level from 0 (no small talk) to 3 (much)")]
-pub struct InvalidChattinessLevel;
-
-/// The address of the shop's page with all goods: an http or https URL without a query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct CatalogLink(String);
-
-/// Why a text is not a [`CatalogLink`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write an address such as https://shop.example/goods, without ? and #")]
-pub struct InvalidCatalogLink;
-
-/// Whether the address names a user or a password.
-pub(super) fn has_user(url: &Url) -> bool {
-    !url.username().is_empty() || url.password().is_some()
 }
 
 /// After how many failures in a row a conversation is handed off to a person.
@@ -230,107 +196,6 @@ impl ShopLanguages {
 impl From<ListedLanguages> for ShopLanguages {
     fn from(listed: ListedLanguages) -> Self {
         Self::new(listed.default, listed.allowed)
-    }
-}
-
-impl<const MAX: usize> Label<MAX> {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<const MAX: usize> FromStr for Label<MAX> {
-    type Err = InvalidLabel;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = clean(text);
-        let text = text.trim();
-        if (1..=MAX).contains(&text.chars().count()) && !text.contains('\n') {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidLabel(MAX))
-        }
-    }
-}
-
-impl FromStr for CatalogLink {
-    type Err = InvalidCatalogLink;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let url = Url::parse(text.trim()).map_err(|_| InvalidCatalogLink)?;
-        let is_plain = url.query().is_none() && url.fragment().is_none() && !has_user(&url);
-        match ["http", "https"].contains(&url.scheme()) && url.has_host() && is_plain {
-            true => Ok(Self(url.to_string())),
-            false => Err(InvalidCatalogLink),
-        }
-    }
-}
-
-impl FromStr for ChattinessLevel {
-    type Err = InvalidChattinessLevel;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map_err(|_| InvalidChattinessLevel).and_then(u8::try_into)
-    }
-}
-
-impl TryFrom<u8> for ChattinessLevel {
-    type Error = InvalidChattinessLevel;
-
-    fn try_from(level: u8) -> Result<Self, Self::Error> {
-        if level <= 3 { Ok(Self(level)) } else { Err(InvalidChattinessLevel) }
-    }
-}
-
-impl From<ChattinessLevel> for u8 {
-    fn from(level: ChattinessLevel) -> Self {
-        level.0
-    }
-}
-
-impl fmt::Display for ChattinessLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl<const MAX: usize> TryFrom<String> for Label<MAX> {
-    type Error = InvalidLabel;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl<const MAX: usize> From<Label<MAX>> for String {
-    fn from(label: Label<MAX>) -> Self {
-        label.0
-    }
-}
-
-impl<const MAX: usize> fmt::Display for Label<MAX> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TryFrom<String> for CatalogLink {
-    type Error = InvalidCatalogLink;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<CatalogLink> for String {
-    fn from(link: CatalogLink) -> Self {
-        link.0
-    }
-}
-
-impl fmt::Display for CatalogLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

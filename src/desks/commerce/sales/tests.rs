@@ -100,7 +100,7 @@ fn sale(state: &ConversationState, rise: i64) -> Sale {
     }
 }
 
-/// Plays one message with simulated tools. Returns the state and what was said, and the amounts that were to be paid.
+/// Plays one message with simulated tools. Returns the new state, the lines of the reply, and the amounts that were requested.
 fn play(mut state: ConversationState, text: &str, rise: i64) -> (ConversationState, Vec<Line>, Vec<Money>) {
     let examples = Classifier::default();
     let said = RULES.parse(text);
