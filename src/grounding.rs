@@ -45,7 +45,7 @@ pub struct GroundingRules {
 
 impl GroundingRules {
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let claims = Arc::new(ClaimRules::read(prompts)?);
+        let claims = ClaimRules::read(prompts)?;
         Ok(Self { facts: Lexicon::read(prompts)?, claims, links: LinkWords::read(prompts)? })
     }
 

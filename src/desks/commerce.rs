@@ -61,7 +61,7 @@ pub struct Commerce {
     services: Services,
     texts: Arc<ByLanguage<Replies<Text>>>,
     common: Arc<ByLanguage<CommonTexts>>,
-    language_rules: LanguageRules,
+    language_rules: Arc<LanguageRules>,
     rules: CommerceRules,
     examples: Classifier,
     payments: Payments,

@@ -48,7 +48,7 @@ pub struct Retail {
     texts: ByLanguage<Replies<Text>>,
     social: SocialTexts,
     common: ByLanguage<CommonTexts>,
-    language_rules: LanguageRules,
+    language_rules: Arc<LanguageRules>,
     rules: RetailRules,
     picks: PickRules,
     /// Examples of the kinds of messages.

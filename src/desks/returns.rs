@@ -53,7 +53,7 @@ pub struct Returns {
     services: Services,
     texts: Arc<ByLanguage<ReturnsTexts>>,
     common: Arc<ByLanguage<CommonTexts>>,
-    language_rules: LanguageRules,
+    language_rules: Arc<LanguageRules>,
     rules: ReturnsRules,
     social: SocialTexts,
     agent: Agent,

@@ -51,7 +51,7 @@ pub struct Telecom {
     services: Services,
     texts: Arc<ByLanguage<Replies<Text>>>,
     common: Arc<ByLanguage<CommonTexts>>,
-    language_rules: LanguageRules,
+    language_rules: Arc<LanguageRules>,
     rules: TelecomRules,
     /// Examples of the categories.
     examples: Classifier,

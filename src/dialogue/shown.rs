@@ -1,13 +1,11 @@
 //! The products that a conversation last showed, and messages about them: "the second one", "anything cheaper?", "is it heavy?".
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Language;
 use crate::domain::text::words;
 use crate::nlu::pick::{Pick, PickRules};
-use crate::retrieval::rows::Row;
+use crate::retrieval::rows::{Row, rows_by_title};
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{Passage, Query};
 
@@ -84,6 +82,15 @@ impl Shown {
         (!rows.is_empty()).then(|| shown.about(rows))
     }
 
+    /// Returns the products that a new wish names or describes.
+    pub fn wished(earlier: Option<&Self>, knowledge: &Knowledge, folders: &[String], query: &Query) -> Option<Chosen> {
+        let mut rows = knowledge.wished(folders, query);
+        rows.truncate(query.limit);
+        let taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());
+        let shown = Self { asked: query.text.clone(), taken, ..Self::default() };
+        (!rows.is_empty()).then(|| shown.instead(rows))
+    }
+
     /// Returns the product of the last message, or all that were shown.
     pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
         let shown = knowledge.rows(folders, &self.products, language);
@@ -110,7 +117,8 @@ impl Shown {
         let of_kind = || knowledge.rows_of_category(folders, &category, &self.asked, query.language);
         let pick = rules.pick(&query.text);
         let is_short = words(&query.text).len() <= SHORT;
-        let named = named(knowledge.rows_of_category(folders, &category, "", query.language), &query.text);
+        let named =
+            rows_by_title(knowledge.rows_of_category(folders, &category, "", query.language), &query.text, |_| true);
         if !named.is_empty() && (is_short || pick.is_some()) {
             return Some(self.instead(named));
         }
@@ -249,17 +257,6 @@ impl Shown {
 
 fn joined(rows: &[Row]) -> String {
     rows.iter().map(|row| format!("{}\n{}\n", row.passage.title, row.passage.text)).collect()
-}
-
-/// Returns the rows, at most three, that a message names by a word of their title that few others have.
-fn named(rows: Vec<Row>, text: &str) -> Vec<Row> {
-    const MOST: usize = 3;
-    let said: HashSet<String> = words(text).into_iter().collect();
-    let titles: Vec<Vec<String>> = rows.iter().map(|row| words(&row.passage.title)).collect();
-    let is_rare = |word: &String| titles.iter().filter(|title| title.contains(word)).count() <= MOST;
-    let names = |title: &Vec<String>| title.iter().any(|word| word.len() > 2 && said.contains(word) && is_rare(word));
-    let named: Vec<Row> = rows.into_iter().zip(&titles).filter(|(_, title)| names(title)).map(|(row, _)| row).collect();
-    if named.len() > MOST { Vec::new() } else { named }
 }
 
 /// Sorts rows in stock by an attribute. Rows without it are left out.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -136,8 +137,8 @@ struct RuleFile {
 
 impl ClaimRules {
     /// Reads `rules/claims.*.toml`.
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        prompts.rules(&["claims"], Self::new)
+    pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
+        prompts.shared(|prompts| prompts.rules(&["claims"], Self::new))
     }
 
     fn new(file: RuleFile) -> Result<Self, InvalidPattern> {

@@ -4,6 +4,7 @@
 //! and `prompts/rules/language.LANG.toml`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -70,9 +71,11 @@ impl LanguageRules {
     ///
     /// # Errors
     /// A file is missing or malformed, names an undefined class, or a language that `whatlang` does not know.
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let languages = prompts.languages()?;
-        prompts.rules(&["common", "language"], |file: RuleFile| Self::new(&languages, file))
+    pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
+        prompts.shared(|prompts| {
+            let languages = prompts.languages()?;
+            prompts.rules(&["common", "language"], |file: RuleFile| Self::new(&languages, file))
+        })
     }
 
     fn new(languages: &[LanguageProfile], file: RuleFile) -> Result<Self, InvalidLanguageRules> {

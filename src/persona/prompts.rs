@@ -1,8 +1,9 @@
 //! Loads all files under `prompts/` at once, so that an invalid file is found at the start.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 
@@ -25,6 +26,8 @@ pub struct Prompts {
     files: BTreeMap<String, String>,
     /// The default shop's prompts, for what this shop's folder lacks. `None`: this is the default shop.
     base: Option<Arc<Self>>,
+    /// What several readers share, by its type.
+    shared: Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>,
 }
 
 impl Prompts {
@@ -53,7 +56,15 @@ impl Prompts {
                 (persona, Some(default_persona.to_owned()))
             }
         };
-        Ok(Self { folder: folder.to_owned(), personas, default_file, default_persona, files, base: None })
+        Ok(Self {
+            folder: folder.to_owned(),
+            personas,
+            default_file,
+            default_persona,
+            files,
+            base: None,
+            shared: Arc::default(),
+        })
     }
 
     /// Loads the prompts of a shop. Returns the errors of all personas.
@@ -88,7 +99,15 @@ impl Prompts {
             }
         };
         let (folder, base) = (folder.clone(), Some(self.clone()));
-        Ok(Arc::new(Self { folder, personas, default_file: None, default_persona, files, base }))
+        Ok(Arc::new(Self {
+            folder,
+            personas,
+            default_file: None,
+            default_persona,
+            files,
+            base,
+            shared: Arc::default(),
+        }))
     }
 
     /// Returns the prompts whose folder has the persona's file: these, or the default shop's.
@@ -180,10 +199,27 @@ impl Prompts {
             .ok_or_else(|| self.error(name, None, "the file is missing: copy it from the distribution".to_owned()))
     }
 
+    /// Returns what `parse` makes of these files. Readers of the same type share it, so that it is parsed once.
+    pub fn shared<T: Any + Send + Sync>(
+        &self,
+        parse: impl FnOnce(&Self) -> Result<T, PromptError>,
+    ) -> Result<Arc<T>, PromptError> {
+        let lock = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(&TypeId::of::<T>()).cloned();
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return Ok(known);
+        }
+        // Not under the lock: it may share other parts.
+        let parsed = Arc::new(parse(self)?);
+        lock().insert(TypeId::of::<T>(), parsed.clone());
+        Ok(parsed)
+    }
+
     /// Returns a copy with one file replaced.
     #[cfg(test)]
     pub(super) fn with_file(mut self, name: String, content: String) -> Self {
         self.files.insert(name, content);
+        self.shared = Arc::default();
         self
     }
 

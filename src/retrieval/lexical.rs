@@ -230,6 +230,11 @@ impl LexicalIndex {
         !named.is_empty() && !named.iter().any(|piece| self.pieces[*piece].section() == category)
     }
 
+    /// Returns the catalogue rows of the category that a question names first.
+    pub fn first_category(&self, text: &str, language: Language) -> Vec<usize> {
+        question::Question::of(text, language, self).first_category(self)
+    }
+
     /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
     /// always covered.
     pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {

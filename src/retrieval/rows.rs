@@ -1,5 +1,6 @@
 //! Catalogue rows that were shown, and the others of their kind.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::budget::Budget;
@@ -7,6 +8,7 @@ use super::chunk::Chunk;
 use super::search::{Knowledge, View};
 use super::{Passage, Query};
 use crate::domain::Language;
+use crate::domain::text::words;
 
 /// A row of a catalogue. The title of its passage names it, also after its price or stock has changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +72,36 @@ impl Knowledge {
                 Some(Row { passage: passage.clone(), ..row })
             };
             passages.iter().filter_map(row).collect()
+        });
+        rows.unwrap_or_default()
+    }
+
+    /// Returns the rows that a wish describes, best first: those that it names by rare words of their titles ("870 EVO"), else those
+    /// of the category that it names first, within its budget. Without a budget they need another word of the wish.
+    pub fn wished(&self, folders: &[String], query: &Query) -> Vec<Row> {
+        let rows = self.with_view(folders, |view| {
+            let (index, language) = (&view.index, query.language);
+            let row_of = |chunk: &Arc<Chunk>| Row::of(chunk, language);
+            let all: Vec<Row> = index.chunks().iter().filter_map(row_of).collect();
+            let named = rows_by_title(all, &query.text, |word| index.strong_words(word, language) > 0);
+            if !named.is_empty() {
+                return named;
+            }
+            let budget = index.budget(&query.text);
+            let is_limited = budget.most.is_some() || budget.least.is_some();
+            let category = index.first_category(&query.text, language).into_iter();
+            let mut rows: Vec<(usize, Row)> = category
+                .filter_map(|piece| row_of(&index.chunks()[piece]))
+                .filter(|row| budget.allows(row.price))
+                .map(|row| {
+                    let text = format!("{}\n{}\n{}", row.passage.title, row.passage.section, row.passage.text);
+                    (index.met_of(&query.text, &text, language).0, row)
+                })
+                .collect();
+            rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock));
+            let most = rows.first().map_or(0, |(met, _)| *met);
+            rows.retain(|(met, _)| *met == most && (is_limited || *met > 1));
+            rows.into_iter().map(|(_, row)| row).collect()
         });
         rows.unwrap_or_default()
     }
@@ -143,6 +175,24 @@ impl Knowledge {
         self.with_view(folders, |view| view.index.names_other_category(question, category, language))
             .unwrap_or_default()
     }
+}
+
+/// Rows that a message names are at most so many: a word in more titles names none.
+const NAMED: usize = 3;
+
+/// Returns the rows that a text names by a word of their titles that few others have. `is_telling` excludes common words.
+pub fn rows_by_title(rows: Vec<Row>, text: &str, is_telling: impl Fn(&str) -> bool) -> Vec<Row> {
+    let said: HashSet<String> = words(text).into_iter().filter(|word| word.len() > 2).collect();
+    let titles: Vec<Vec<String>> = rows.iter().map(|row| words(&row.passage.title)).collect();
+    let is_rare = |word: &&String| titles.iter().filter(|title| title.contains(word)).count() <= NAMED;
+    let telling: Vec<&String> = said.iter().filter(is_rare).filter(|word| is_telling(word)).collect();
+    let names = |title: &Vec<String>| telling.iter().filter(|word| title.contains(word)).count();
+    let named: Vec<(usize, Row)> =
+        rows.into_iter().zip(&titles).map(|(row, title)| (names(title), row)).filter(|(count, _)| *count > 0).collect();
+    // "The RTX 4060 Ti" names none that only has a 4060.
+    let most = if named.len() > NAMED { named.iter().map(|(count, _)| *count).max().unwrap_or(0) } else { 1 };
+    let named: Vec<Row> = named.into_iter().filter(|(count, _)| *count >= most).map(|(_, row)| row).collect();
+    if named.len() > NAMED { Vec::new() } else { named }
 }
 
 #[cfg(test)]

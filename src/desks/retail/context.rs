@@ -13,12 +13,12 @@ use super::texts::Text;
 use super::{Incoming, Retail, kind};
 use crate::desks::Turn;
 use crate::dialogue::answer;
-use crate::dialogue::shown::Chosen;
+use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
 use crate::replies::ReplyKey;
-use crate::retrieval::Query;
+use crate::retrieval::{Passage, Query};
 
 /// The probability from which an example's kind decides where the rules say something else.
 const LIKELY: f64 = 0.6;
@@ -130,6 +130,14 @@ impl Retail {
             return About { chosen: Some(chosen), is_total, ..About::default() };
         }
         let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
+        if likely == Some(Guessed::Product)
+            && (is_unclear || !understood.clarify_needed)
+            && !asks_for_serial
+            && let Some(chosen) = self.wished(turn, &understood.utterance.text, memory)
+        {
+            understood.settle(Intent::Shopping, "catalogue");
+            return About { chosen: Some(chosen), ..About::default() };
+        }
         let is_look_up = likely == Some(Guessed::Warranty);
         // "The invoice is HD00123" answers with a wrong number.
         let names_number = !understood.utterance.entities.serials.is_empty();
@@ -159,20 +167,31 @@ impl Retail {
         About { written: Some(text), ..About::default() }
     }
 
-    /// Returns the product that a message asks for, if it is sold out.
+    /// Returns the products that a message asks for and that are sold out.
     fn sold_out(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let again = || Some(memory.shown.as_ref()?.again(knowledge, folders, language));
         let chosen = self.choose_shown(turn, text, memory, true).map(|(chosen, _)| chosen).or_else(again)?;
-        let rows = knowledge.rows_of(folders, &chosen.passages, language);
-        (!rows.is_empty() && rows.iter().all(|row| !row.in_stock)).then_some(chosen)
+        let rows = knowledge.rows_of(folders, &chosen.passages, language).into_iter();
+        let passages: Vec<Passage> = rows.filter(|row| !row.in_stock).map(|row| row.passage).collect();
+        (!passages.is_empty()).then_some(Chosen { passages, ..chosen })
     }
 
     /// Whether a message asks for what every product has, and says nothing else: "cái đó bảo hành bao lâu".
     fn asks_attribute(&self, turn: &Turn, text: &str) -> bool {
         let rest = self.picks.without_attributes(text);
-        let query = |text| Query { text, language: turn.language(), limit: CHOSEN, pages_only: false };
-        rest.is_some_and(|rest| self.services.knowledge.names_nothing(&turn.persona.knowledge, &query(rest)))
+        rest.is_some_and(|rest| self.services.knowledge.names_nothing(&turn.persona.knowledge, &self.wish(turn, &rest)))
+    }
+
+    /// Returns the products that a message wishes for.
+    fn wished(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        Shown::wished(memory.shown.as_ref(), knowledge, folders, &self.wish(turn, text))
+    }
+
+    /// Returns the search among products.
+    fn wish(&self, turn: &Turn, text: &str) -> Query {
+        Query { text: text.to_owned(), language: turn.language(), limit: CHOSEN, pages_only: false }
     }
 
     /// Whether a message asks for the sum of prices, or for the price of several pieces.
@@ -183,7 +202,7 @@ impl Retail {
     /// Returns the products that a message is about, and whether it asks for the sum of their prices.
     fn choose_shown(&self, turn: &Turn, text: &str, memory: &Memory, is_current: bool) -> Option<(Chosen, bool)> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let query = Query { text: text.to_owned(), language: turn.language(), limit: CHOSEN, pages_only: false };
+        let query = self.wish(turn, text);
         let shown = memory.shown.as_ref()?;
         let sum = (is_current && self.asks_total(text))
             .then(|| shown.to_sum(knowledge, folders, &self.picks, &query))

@@ -1,6 +1,6 @@
 use super::*;
 
-fn rules() -> ClaimRules {
+fn rules() -> Arc<ClaimRules> {
     ClaimRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 

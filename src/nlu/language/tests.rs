@@ -9,7 +9,7 @@ mod messages;
 
 const ALLOWED: [Language; 2] = [Language::VI, Language::EN];
 
-fn rules() -> LanguageRules {
+fn rules() -> Arc<LanguageRules> {
     LanguageRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 

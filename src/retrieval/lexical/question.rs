@@ -77,13 +77,21 @@ impl Question {
 
     /// Returns the catalogue rows of the categories that the question names, with repetitions.
     pub fn named_categories(&self, index: &LexicalIndex) -> Vec<usize> {
-        let mut named = Vec::new();
-        for way in self.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0) {
-            let Term::Meaning(meaning) = way.term else { continue };
+        self.rows_of_categories(index).flatten().collect()
+    }
+
+    /// Returns the catalogue rows of the category that the question names first: a keyboard in "a keyboard for my laptop".
+    pub fn first_category(&self, index: &LexicalIndex) -> Vec<usize> {
+        self.rows_of_categories(index).find(|rows| !rows.is_empty()).unwrap_or_default()
+    }
+
+    fn rows_of_categories(&self, index: &LexicalIndex) -> impl Iterator<Item = Vec<usize>> {
+        let ways = self.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0);
+        ways.map(|way| {
+            let Term::Meaning(meaning) = way.term else { return Vec::new() };
             let rows = index.postings.get(&Term::Category(meaning)).into_iter().flatten();
-            named.extend(rows.map(|posting| posting.piece));
-        }
-        named
+            rows.map(|posting| posting.piece).collect()
+        })
     }
 }
 

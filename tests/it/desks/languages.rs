@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use frontdesk::domain::Language;
 use frontdesk::nlu::language::{LanguageRules, Prose};
@@ -51,7 +52,7 @@ fn prompts() -> Prompts {
 
 /// What is wrong with a turn for a customer of this language.
 struct Judge {
-    rules: LanguageRules,
+    rules: Arc<LanguageRules>,
     languages: [Language; 2],
     /// The language of each file.
     written_in: BTreeMap<String, Language>,

@@ -6,6 +6,7 @@ use crate::domain::text::fold;
 use crate::replies::ReplyKey;
 
 mod catalogue;
+mod likeness;
 
 fn rules() -> RetailRules {
     RetailRules::read(&Prompts::shipped()).expect("the shipped rules")

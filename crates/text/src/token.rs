@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::{Lexicon, fold};
-use crate::domain::serial::Likeness;
+use crate::serial::Likeness;
 
 /// The two forms in which words are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::text::fold;
+use crate::fold;
 
 /// The hash of a word, a pair of words, or a run of letters. Among 100,000 of them, two are equal by chance once in a billion times.
 type Feature = u64;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::pattern::{InvalidPattern, Pattern, Sequence, sequence};
 use super::token::{self, Spelling, TokenStream};
-use crate::domain::serial::SerialWords;
+use crate::serial::SerialWords;
 
 /// What the patterns of one rule file share: aliases, word classes, and how diacritics are compared.
 #[derive(Debug, Default)]

@@ -3,6 +3,10 @@
 //! - [`TokenStream`]: a text as a sequence of words
 //! - [`Pattern`]: the pattern language, over a [`TokenStream`]
 //! - [`Lexicon`]: the aliases and word classes of one rule file
+//! - [`serial`]: serial numbers
+//! - [`examples`]: how much texts are like examples
+//!
+//! A crate of its own, so that debug builds and tests can compile it with optimizations: `Cargo.toml` of frontdesk sets them.
 
 use std::borrow::Cow;
 
@@ -11,8 +15,10 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+pub mod examples;
 mod lexicon;
 mod pattern;
+pub mod serial;
 #[cfg(test)]
 mod tests;
 mod token;
