@@ -83,8 +83,15 @@ impl Shown {
     }
 
     /// Returns the products that a new wish names or describes.
-    pub fn wished(earlier: Option<&Self>, knowledge: &Knowledge, folders: &[String], query: &Query) -> Option<Chosen> {
-        let mut rows = knowledge.wished(folders, query);
+    pub fn wished(
+        earlier: Option<&Self>,
+        knowledge: &Knowledge,
+        folders: &[String],
+        query: &Query,
+        is_sure: bool,
+    ) -> Option<Chosen> {
+        let named = if is_sure { knowledge.rows_named(folders, query) } else { Vec::new() };
+        let mut rows = if named.is_empty() { knowledge.rows_wished(folders, query, is_sure) } else { named };
         rows.truncate(query.limit);
         let taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());
         let shown = Self { asked: query.text.clone(), taken, ..Self::default() };

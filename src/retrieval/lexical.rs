@@ -235,6 +235,16 @@ impl LexicalIndex {
         question::Question::of(text, language, self).first_category(self)
     }
 
+    /// Returns whether only rows of the catalogue have a word.
+    pub fn is_of_products(&self, word: &str, language: Language) -> bool {
+        let tokens = self.rules.words(Some(language)).analyzer.tokens(word);
+        let is_product = |token: &Token| {
+            let postings = self.postings.get(&Term::Root(token.root.clone()));
+            postings.is_some_and(|found| found.iter().all(|posting| self.pieces[posting.piece].product.is_some()))
+        };
+        !tokens.is_empty() && tokens.iter().all(is_product)
+    }
+
     /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
     /// always covered.
     pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {

@@ -76,22 +76,35 @@ impl Knowledge {
         rows.unwrap_or_default()
     }
 
-    /// Returns the rows that a wish describes, best first: those that it names by rare words of their titles ("870 EVO"), else those
-    /// of the category that it names first, within its budget. Without a budget they need another word of the wish.
-    pub fn wished(&self, folders: &[String], query: &Query) -> Vec<Row> {
+    /// Returns the rows that a message names by words that only titles of products have ("870 EVO"): of the category that it names
+    /// first, if it names one.
+    pub fn rows_named(&self, folders: &[String], query: &Query) -> Vec<Row> {
         let rows = self.with_view(folders, |view| {
             let (index, language) = (&view.index, query.language);
-            let row_of = |chunk: &Arc<Chunk>| Row::of(chunk, language);
-            let all: Vec<Row> = index.chunks().iter().filter_map(row_of).collect();
-            let named = rows_by_title(all, &query.text, |word| index.strong_words(word, language) > 0);
-            if !named.is_empty() {
-                return named;
-            }
+            let mut rows: Vec<Row> = index.chunks().iter().filter_map(|chunk| Row::of(chunk, language)).collect();
+            let category: Vec<String> = index
+                .first_category(&query.text, language)
+                .iter()
+                .map(|piece| index.chunks()[*piece].section())
+                .collect();
+            rows.retain(|row| category.is_empty() || category.contains(&row.passage.section));
+            // "Max" is also a limit, and "pro" is in many names.
+            let is_long = |word: &str| word.len() >= LONG || word.contains(|c: char| c.is_ascii_digit());
+            rows_by_title(rows, &query.text, |word| is_long(word) && index.is_of_products(word, language))
+        });
+        rows.unwrap_or_default()
+    }
+
+    /// Returns the rows that a wish describes, best first: those of the category that it names first, within its budget, which have the
+    /// most of its words. Without a budget they need another word of the wish, which is sure.
+    pub fn rows_wished(&self, folders: &[String], query: &Query, is_sure: bool) -> Vec<Row> {
+        let rows = self.with_view(folders, |view| {
+            let (index, language) = (&view.index, query.language);
             let budget = index.budget(&query.text);
             let is_limited = budget.most.is_some() || budget.least.is_some();
             let category = index.first_category(&query.text, language).into_iter();
             let mut rows: Vec<(usize, Row)> = category
-                .filter_map(|piece| row_of(&index.chunks()[piece]))
+                .filter_map(|piece| Row::of(&index.chunks()[piece], language))
                 .filter(|row| budget.allows(row.price))
                 .map(|row| {
                     let text = format!("{}\n{}\n{}", row.passage.title, row.passage.section, row.passage.text);
@@ -100,10 +113,19 @@ impl Knowledge {
                 .collect();
             rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock));
             let most = rows.first().map_or(0, |(met, _)| *met);
-            rows.retain(|(met, _)| *met == most && (is_limited || *met > 1));
+            rows.retain(|(met, _)| *met == most && (is_limited || (is_sure && *met > 1)));
             rows.into_iter().map(|(_, row)| row).collect()
         });
         rows.unwrap_or_default()
+    }
+
+    /// Returns a question without the words that only products have, to search pages: "ship a LG 27GS75Q to Hue".
+    pub fn without_products(&self, folders: &[String], question: &str, language: Language) -> String {
+        let rest = self.with_view(folders, |view| {
+            let words = question.split_whitespace().filter(|word| !view.index.is_of_products(word, language));
+            words.collect::<Vec<_>>().join(" ")
+        });
+        rest.filter(|rest| !rest.is_empty()).unwrap_or_else(|| question.to_owned())
     }
 
     /// Returns the names of the products in a passage of a document that names several of one category, in their order.
@@ -179,6 +201,9 @@ impl Knowledge {
 
 /// Rows that a message names are at most so many: a word in more titles names none.
 const NAMED: usize = 3;
+
+/// A word of a title without a digit tells a product from this length on.
+const LONG: usize = 5;
 
 /// Returns the rows that a text names by a word of their titles that few others have. `is_telling` excludes common words.
 pub fn rows_by_title(rows: Vec<Row>, text: &str, is_telling: impl Fn(&str) -> bool) -> Vec<Row> {

@@ -93,7 +93,7 @@ fn readme_settings_match_the_example_file() {
 
 #[test]
 fn files_in_documents_exist() {
-    let path = r"`((?:src|tests|prompts|knowledge|scripts|\.ci)/[^`\s]*)`";
+    let path = r"`((?:src|crates|tests|prompts|knowledge|scripts|\.ci)/[^`\s]*)`";
     for document in DOCUMENTS {
         let text = read(document);
         let links = find_all(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", &text);
@@ -108,7 +108,7 @@ fn files_in_documents_exist() {
 
 #[test]
 fn tests_in_documents_exist() {
-    let tests = [rust_files(&root().join("src")), rust_files(&root().join("tests"))].concat().join("\n");
+    let tests = ["src", "crates", "tests"].map(|folder| rust_files(&root().join(folder))).concat().join("\n");
     let named = find_all(r"`((?:[a-z0-9]+_){3,}[a-z0-9]+)`", &read("docs/invariants.md"));
     assert!(named.len() > 10, "{named:?}");
     for [name] in named.into_iter().filter(|[name]| !name.starts_with("frontdesk_")) {

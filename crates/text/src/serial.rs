@@ -95,7 +95,7 @@ mod tests {
     /// The table comes from `tests/data/make_serials.py`: Python's `re` with the pattern of serial numbers.
     #[test]
     fn serial_parser_agrees_with_the_reference_pattern() {
-        let table = include_str!("../../tests/data/serials.tsv");
+        let table = include_str!("../../../tests/data/serials.tsv");
         let mut rows = 0;
         for line in table.lines() {
             let (text, expected) = line.split_once('\t').expect("two columns");

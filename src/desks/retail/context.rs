@@ -17,6 +17,7 @@ use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
+use crate::nlu::pick::Pick;
 use crate::replies::ReplyKey;
 use crate::retrieval::{Passage, Query};
 
@@ -133,9 +134,11 @@ impl Retail {
         if likely == Some(Guessed::Product)
             && (is_unclear || !understood.clarify_needed)
             && !asks_for_serial
-            && let Some(chosen) = self.wished(turn, &understood.utterance.text, memory)
+            && let Some(chosen) = self.wished(turn, &understood.utterance.text, memory, decisive.is_some())
         {
-            understood.settle(Intent::Shopping, "catalogue");
+            if is_unclear {
+                understood.settle(Intent::Shopping, "catalogue");
+            }
             return About { chosen: Some(chosen), ..About::default() };
         }
         let is_look_up = likely == Some(Guessed::Warranty);
@@ -183,10 +186,11 @@ impl Retail {
         rest.is_some_and(|rest| self.services.knowledge.names_nothing(&turn.persona.knowledge, &self.wish(turn, &rest)))
     }
 
-    /// Returns the products that a message wishes for.
-    fn wished(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
+    /// Returns the products that a message wishes for. A guess that is not sure does not suffice for one that names products: "I bought
+    /// the 7600, may I return it?".
+    fn wished(&self, turn: &Turn, text: &str, memory: &Memory, is_sure: bool) -> Option<Chosen> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        Shown::wished(memory.shown.as_ref(), knowledge, folders, &self.wish(turn, text))
+        Shown::wished(memory.shown.as_ref(), knowledge, folders, &self.wish(turn, text), is_sure)
     }
 
     /// Returns the search among products.
@@ -207,9 +211,17 @@ impl Retail {
         let sum = (is_current && self.asks_total(text))
             .then(|| shown.to_sum(knowledge, folders, &self.picks, &query))
             .flatten();
+        let choose = |query: &Query| shown.choose(knowledge, folders, &self.picks, query, is_current);
+        // "Is it heavy? I go by bus": what else is said does not matter.
+        let points = |clause: &&str| {
+            let is_it = matches!(self.picks.pick(clause), Some((Pick::It, _)));
+            is_it && self.picks.without_attributes(clause).is_some()
+        };
+        let clauses = || text.split([',', ';', '?', '!']).flat_map(|part| part.split(". "));
+        let of_clauses = || clauses().filter(points).find_map(|clause| choose(&self.wish(turn, clause)));
         match sum {
             Some(chosen) => Some((chosen, true)),
-            None => Some((shown.choose(knowledge, folders, &self.picks, &query, is_current)?, false)),
+            None => Some((choose(&query).or_else(of_clauses)?, false)),
         }
     }
 

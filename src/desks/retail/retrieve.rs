@@ -124,7 +124,9 @@ impl Retail {
     /// Returns the search for a question.
     pub(super) fn search(&self, turn: &Turn, question: &str, pages_only: bool) -> Query {
         let text = self.rules.search_text(question, &self.vocabulary(turn));
-        Query { text, language: turn.language(), limit: PASSAGES, pages_only }
+        let (folders, language) = (&turn.persona.knowledge, turn.language());
+        let text = if pages_only { self.services.knowledge.without_products(folders, &text, language) } else { text };
+        Query { text, language, limit: PASSAGES, pages_only }
     }
 
     /// Returns earlier messages that are similar to the question, oldest first. `shown` is left out: the model sees it anyway.
