@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use tracing::{error, warn};
 use utoipa::ToSchema;
 
+use crate::channels::Reports;
 use crate::config::{Config, LlmMode};
 use crate::desks::{Shop, Shops};
 use crate::domain::{
@@ -49,6 +50,7 @@ mod start;
 mod streams;
 mod tokens;
 pub mod warranty_list;
+pub mod whatsapp;
 
 pub use keys::Keys;
 pub use limits::{Limits, Notice, TooMany};
@@ -57,6 +59,7 @@ pub use sessions::{Session, Sessions};
 pub use start::StartError;
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
+use whatsapp::CustomerLocks;
 
 /// The latest expiry of a token after its conversation started, by the wire contract.
 const TOKEN_LAST: TimeDelta = TimeDelta::days(30);
@@ -85,6 +88,9 @@ pub struct App {
     /// Return labels.
     pub labels: Arc<Labels>,
     client_names: ClientNames,
+    /// Reports of the provider of WhatsApp messages.
+    reports: Reports,
+    customer_locks: CustomerLocks,
     llm: Arc<Gateway>,
     turns: TaskTracker,
     background: TaskTracker,
@@ -309,6 +315,7 @@ impl App {
             id: ConversationId::now(),
             tenant: tenant.clone(),
             user_id: new.user_id.clone(),
+            channel: None,
             persona: persona.id.clone(),
             language,
             language_source: if new.language.is_some() { LanguageSource::Requested } else { LanguageSource::Persona },

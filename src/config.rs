@@ -17,6 +17,7 @@ mod knowledge;
 mod llm;
 mod log;
 mod mail;
+mod messaging;
 pub mod paths;
 mod retail;
 mod returns;
@@ -35,6 +36,7 @@ pub use knowledge::{ChunkConfig, EvalConfig, KnowledgeConfig};
 pub use llm::{AgentConfig, GroundingConfig, LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat, TraceConfig};
 pub use mail::MailConfig;
+pub use messaging::MessagingConfig;
 pub use retail::{Classifier, CuteGreeting, DeskConfig, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::{SearchConfig, VectorConfig};
@@ -65,6 +67,7 @@ pub struct Config {
     pub returns: ReturnsConfig,
     pub telecom: TelecomConfig,
     pub commerce: CommerceConfig,
+    pub messaging: MessagingConfig,
     pub mail: MailConfig,
     pub grounding: GroundingConfig,
     pub evals: EvalConfig,
@@ -179,6 +182,7 @@ impl Config {
             returns: ReturnsConfig::read(env_ref),
             telecom: TelecomConfig::read(env_ref),
             commerce: CommerceConfig::read(env_ref),
+            messaging: MessagingConfig::read(env_ref),
             shops,
             mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
@@ -223,6 +227,7 @@ mod tests {
             ),
             ("METRICS_ADDR", "9090", "write host and port"),
             ("CORS_ORIGINS", "https://a.example,shop", "'shop' is not valid"),
+            ("TWILIO_URL", "api.twilio.com", "write scheme and host"),
             ("PUBLIC_URL", "chat.example", "write scheme and host"),
             ("PUBLIC_URL", "https://chat.example/path", "write scheme and host"),
             ("LLM_MAX_CONCURRENT", "0", "must be at least 1"),

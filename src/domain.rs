@@ -4,6 +4,7 @@
 
 pub mod audit;
 pub mod calendar;
+pub mod channel;
 pub mod check;
 pub mod commerce;
 pub mod conversation;
@@ -26,6 +27,7 @@ pub mod vocabulary;
 pub mod warranty;
 
 pub use audit::{AuditEntry, AuditKind, ConsoleAct, ConsoleDeed};
+pub use channel::{Channel, Delivery, DeliveryStatus, Notice};
 pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
 pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};
 pub use figures::TurnFigures;

@@ -51,6 +51,7 @@ mod refusals;
 mod serve;
 mod sse;
 mod turns;
+mod twilio;
 mod views;
 mod web;
 
@@ -139,6 +140,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(history::get))
         .merge(console::routes())
         .routes(routes!(labels::get))
+        .routes(routes!(twilio::receive))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

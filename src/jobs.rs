@@ -8,7 +8,7 @@
 //! To add a job, implement [`Job`] and pass it to [`JobRunner::register`]:
 //!
 //! - [`embed_message`]: embeds messages; [`forget`]: removes the vectors of deleted messages and conversations
-//! - [`send_mail`]: sends e-mails
+//! - [`send_mail`]: sends e-mails; [`deliver`]: delivers messages over a channel
 //! - jobs of one desk are in the desk's folder
 
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use crate::channels::{Announced, Announcement, Announcer};
 use crate::domain::Metadata;
 use crate::store::{Store, StoreError};
 
+pub mod deliver;
 pub mod embed_message;
 pub mod forget;
 mod runner;
@@ -73,6 +74,12 @@ pub trait Job: Send + Sync {
             self.run(context, job).await?;
         }
         Ok(())
+    }
+
+    /// How many jobs of this kind may run at the same time. Above 1, no other kind may use the queue, and each job runs
+    /// alone.
+    fn at_once(&self) -> usize {
+        1
     }
 
     /// Whether the services that the job needs are up. While they are down, no job of this kind starts.

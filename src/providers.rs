@@ -4,6 +4,7 @@
 //! - [`embedding`]: the embedding model
 //! - [`email`]: outgoing mail
 //! - [`vector`]: the vector index
+//! - [`messaging`]: messages to phones; [`payment`]: payments
 //! - `address`: addresses and HTTP clients; `breaker`: the circuit breaker
 
 mod address;
@@ -11,6 +12,7 @@ mod breaker;
 pub mod email;
 pub mod embedding;
 pub mod llm;
+pub mod messaging;
 pub mod payment;
 pub mod vector;
 

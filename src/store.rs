@@ -50,8 +50,10 @@ pub mod accounts;
 pub mod attempts;
 pub mod audit;
 pub mod catalog;
+pub mod channels;
 pub mod console_audit;
 pub mod conversations;
+pub mod deliveries;
 mod entities;
 mod error;
 mod fence;
@@ -143,6 +145,11 @@ pub struct TenantStore<'a> {
 }
 
 impl TenantStore<'_> {
+    /// The shop.
+    pub fn tenant(&self) -> &TenantId {
+        self.tenant
+    }
+
     /// Selects the shop's rows of a table.
     fn rows<E: TenantEntity>(&self) -> Select<E> {
         E::of(self.tenant)

@@ -15,11 +15,14 @@ use super::knowledge::keep_vectors_synced;
 use super::personal_files;
 use super::personas::Personas;
 use super::reload::{Reloading, keep_fresh, watch_files};
+use super::whatsapp::{CustomerLocks, WEBHOOK};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
+use crate::channels::Reports;
 use crate::config::{Config, LlmMode};
 use crate::desks::{DeskRegistry, Services, ShopError, Shops};
 use crate::domain::TenantId;
 use crate::jobs::JobRunner;
+use crate::jobs::deliver::Deliver;
 use crate::jobs::embed_message::EmbedMessage;
 use crate::jobs::forget::Forget;
 use crate::jobs::send_mail::SendMail;
@@ -27,6 +30,7 @@ use crate::notify::Notifier;
 use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, InvalidOllama, Ollama};
+use crate::providers::messaging::twilio::{InvalidTwilio, Twilio};
 use crate::providers::vector::InvalidChroma;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::open_vectors;
@@ -54,6 +58,8 @@ pub enum StartError {
     Ollama(#[from] InvalidOllama),
     #[error(transparent)]
     Smtp(#[from] InvalidSmtp),
+    #[error(transparent)]
+    Twilio(#[from] InvalidTwilio),
     #[error("LLM=ollama, but there is no language model: {0}. Start Ollama, pull the model, or set LLM=auto")]
     NoModel(String),
 }
@@ -91,6 +97,8 @@ impl App {
         let notifier = Notifier::new(mailer(&config)?);
         jobs.register(Arc::new(SendMail(notifier.clone())));
         registry.register_jobs(&jobs);
+        let reports = Reports::default();
+        jobs.register(Arc::new(deliverer(&config, &reports)?));
         if memory.is_on() {
             jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
             jobs.register(Arc::new(Forget::message(memory.clone())));
@@ -160,6 +168,8 @@ impl App {
             notifier,
             labels,
             client_names,
+            reports,
+            customer_locks: CustomerLocks::default(),
             llm,
             turns,
             background,
@@ -173,6 +183,17 @@ fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {
     Ok(match &config.mail.smtp_url {
         Some(url) => Arc::new(Smtp::new(url, &config.mail)?),
         None => Arc::new(MailFiles::new(&config.mail)?),
+    })
+}
+
+fn deliverer(config: &Config, reports: &Reports) -> Result<Deliver, InvalidTwilio> {
+    let public = config.http.public_url.as_ref();
+    Ok(Deliver {
+        gateway: Arc::new(Twilio::new(&config.messaging)?),
+        key: config.commerce.tenant_key.clone(),
+        report_to: public.map(|public| format!("{public}{WEBHOOK}?delivery=")),
+        pace: config.messaging.pace,
+        reports: reports.clone(),
     })
 }
 

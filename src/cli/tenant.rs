@@ -16,7 +16,7 @@ use super::output::explain;
 use crate::config::Config;
 use crate::domain::audit::OPERATOR;
 use crate::domain::commerce::tenant::{
-    CatalogLink, ChattinessLevel, CredentialName, Label, PaymentMethod, ShopLanguages, ToneStyle,
+    CatalogLink, ChattinessLevel, ContentSid, CredentialName, Label, PaymentMethod, ShopLanguages, ToneStyle,
 };
 use crate::domain::commerce::{Tenant, TenantSettings};
 use crate::domain::identity::e164::E164;
@@ -36,7 +36,7 @@ pub enum What {
         #[arg(long, value_name = "TEXT")]
         name: Label<60>,
         #[command(flatten)]
-        changes: Changes,
+        changes: Box<Changes>,
     },
     /// Change the settings of a shop. Those that are not named stay
     Set {
@@ -46,7 +46,7 @@ pub enum What {
         #[arg(long, value_name = "TEXT")]
         name: Option<Label<60>>,
         #[command(flatten)]
-        changes: Changes,
+        changes: Box<Changes>,
     },
     /// List the shops and their settings. Credentials are named, not shown
     List,
@@ -97,6 +97,12 @@ pub struct Changes {
     /// The number at which customers write, such as +254712345678
     #[arg(long, value_name = "NUMBER")]
     whatsapp_number: Option<OrNone<E164>>,
+    /// The persona that answers on WhatsApp, such as commerce_en
+    #[arg(long, value_name = "NAME")]
+    whatsapp_persona: Option<OrNone<Label<60>>>,
+    /// The template for messages later than 24 hours after the customer's last one: its id at Twilio, HX…
+    #[arg(long, value_name = "ID")]
+    whatsapp_template: Option<OrNone<ContentSid>>,
     /// A TOML file with lines such as `twilio_auth_token = "…"`; - reads standard input. An empty value removes the credential
     #[arg(long, value_name = "PATH")]
     credentials: Option<PathBuf>,
@@ -211,6 +217,8 @@ impl Changes {
         set(&mut settings.escalation_rules.clarifications, self.max_clarifications.as_ref());
         set(&mut settings.escalation_rules.unresolved_turns, self.max_unresolved_turns.as_ref());
         set(&mut settings.handoff.expected_wait_minutes, self.expected_wait_minutes.as_ref());
+        set(&mut settings.whatsapp.persona, self.whatsapp_persona.as_ref().map(|persona| &persona.0));
+        set(&mut settings.whatsapp.template, self.whatsapp_template.as_ref().map(|template| &template.0));
         set(&mut tenant.whatsapp_number, self.whatsapp_number.as_ref().map(|number| &number.0));
         if let Some(List(methods)) = &self.payments_enabled {
             settings.payments_enabled = methods.iter().copied().collect();
@@ -316,6 +324,8 @@ async fn print(store: &Store, tenant: &Tenant, key: Option<&SealingKey>) -> anyh
         ("expected_wait_minutes", settings.handoff.expected_wait_minutes.to_string()),
         ("compliance_topics", joined(&settings.compliance.topics)),
         ("whatsapp_number", text(whatsapp_number.as_ref().map(|number| number.as_str().to_owned()))),
+        ("whatsapp_persona", text(settings.whatsapp.persona.as_ref().map(ToString::to_string))),
+        ("whatsapp_template", text(settings.whatsapp.template.as_ref().map(ToString::to_string))),
         ("credentials", joined(credentials)),
     ] {
         println!("  {name:<22} {value}");

@@ -85,7 +85,7 @@ impl HttpConfig {
 }
 
 /// Parses scheme, host and port as browsers write an origin.
-fn origin(text: &str) -> Option<String> {
+pub(super) fn origin(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| ["http", "https"].contains(&url.scheme()))?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
     let is_one = !url.host_str()?.contains('*');

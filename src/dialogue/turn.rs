@@ -212,9 +212,13 @@ impl Turn {
             receipt: None,
         };
         let message = Message { receipt: Some(self.receipt_so_far()), ..said.clone() };
+        let mut changes = vec![Change::Message(message)];
+        if self.conversation.channel.is_some() && !said.metadata.is_cut() {
+            changes.push(Change::Deliver { message: said.id, position: said.position });
+        }
         let event = Event::MessageEnd { message_id: draft.id, kind: draft.kind, metadata };
         let tracked = self.stores_at_once;
-        let stored = self.queue_event(event, vec![Change::Message(message)], tracked).await?;
+        let stored = self.queue_event(event, changes, tracked).await?;
         self.said.push(said);
         self.draft = None;
         // Before the wait: a turn that is cancelled here has ended its message and must not end it twice.
@@ -266,9 +270,10 @@ impl Turn {
         self.draft.is_some()
     }
 
-    /// Whether a message was sent or started in this turn.
+    /// Whether a message was sent or started in this turn. An incomplete message is not delivered over a channel.
     pub fn has_spoken(&self) -> bool {
-        !self.said.is_empty() || self.draft.is_some()
+        let is_shown = |said: &Message| self.conversation.channel.is_none() || !said.metadata.is_cut();
+        self.said.iter().any(is_shown) || self.draft.is_some()
     }
 
     /// Names a step: `turn.step("retrieve").take(future).await` adds a span and a timing.

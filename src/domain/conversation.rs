@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use super::string_enum::string_enum;
-use super::{ConversationId, EventId, Language, TenantId};
+use super::{Channel, ConversationId, EventId, Language, TenantId};
 
 string_enum! {
     /// How a conversation got its language. A later variant overrides an earlier one.
@@ -80,6 +80,8 @@ pub struct Conversation {
     pub tenant: TenantId,
     /// The customer's id in the shop's own system, if its back end sent one.
     pub user_id: Option<String>,
+    /// The channel; `None` for the web. The customer's address there is the user's id.
+    pub channel: Option<Channel>,
     /// The name of the persona's file under `prompts/`, without `.md`.
     pub persona: String,
     pub language: Language,

@@ -10,8 +10,9 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::commerce::consent::MessagePurpose;
 use super::string_enum::string_enum;
-use super::{ConversationId, MessageId, TurnStatus};
+use super::{ConversationId, MessageId, Notice, TurnStatus};
 
 string_enum! {
     /// Who wrote a message. `Agent` is a person of the shop.
@@ -168,6 +169,17 @@ impl Author {
         }
     }
 
+    /// Why the message is sent. The shop's own messages are notifications, unless their metadata says otherwise.
+    pub fn purpose(&self) -> MessagePurpose {
+        match self {
+            Self::Customer | Self::Agent { .. } => MessagePurpose::Reply,
+            Self::Shop { metadata } => {
+                let named = metadata.0.get("purpose").and_then(Value::as_str).and_then(MessagePurpose::parse);
+                named.unwrap_or(MessagePurpose::Notification)
+            }
+        }
+    }
+
     /// Returns the metadata of a new message of this author.
     pub fn metadata(&self) -> Metadata {
         match self {
@@ -216,6 +228,20 @@ impl Metadata {
 
     pub fn is_worded_by_model(&self) -> bool {
         self.0.get("by_model") == Some(&Value::Bool(true))
+    }
+
+    /// Marks a customer's message that a fixed sentence answers.
+    #[must_use]
+    pub fn noticed(self, notice: Notice) -> Self {
+        self.with("notice", notice)
+    }
+
+    pub fn notice(&self) -> Option<Notice> {
+        Notice::parse(self.0.get("notice")?.as_str()?)
+    }
+
+    pub fn is_cut(&self) -> bool {
+        self.0.get("cut") == Some(&Value::Bool(true))
     }
 
     pub fn kind(&self) -> Option<Kind> {

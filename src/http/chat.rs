@@ -156,6 +156,7 @@ pub(super) async fn post(
         caller: Caller::default(),
         new: repeats.is_none(),
         act: None,
+        inbound: None,
     };
     let session = session(body.value, repeats.is_some())?;
     let finding = async {

@@ -26,6 +26,7 @@ use crate::app::personal_files::DeleteError;
 use crate::app::{App, NewConversation, OpenError, Opened};
 use crate::domain::calendar::time;
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, Language};
+use crate::store::StoreError;
 
 /// A conversation to open. Every field is optional.
 #[derive(Deserialize, ToSchema)]
@@ -252,8 +253,14 @@ pub(super) async fn list(
     responses((status = 200, description = "the conversation", body = ConversationView), RefusedRead)
 )]
 pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Json<ConversationView>> {
-    let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
-    found.map(|conversation| Json(conversation.into())).ok_or(ApiError::NotFound)
+    let store = app.store.tenant(&guest.tenant);
+    let reading = async {
+        match store.find_conversation(guest.conversation).await? {
+            Some(found) if guest.access.is_shop() => ConversationView::for_shop(&store, found).await.map(Some),
+            found => Ok::<_, StoreError>(found.map(ConversationView::from)),
+        }
+    };
+    with_store_timeout(&app, reading).await?.map(Json).ok_or(ApiError::NotFound)
 }
 
 /// Deletes a conversation and the customer's words in it, also those in RMAs, tickets and evaluation cases. A running turn is

@@ -20,6 +20,8 @@ pub enum ApiError {
     /// The caller is unknown. Holds the detail.
     Unauthorized(&'static str),
     ForbiddenOrigin,
+    /// The request is not authentic. Holds the detail.
+    Forbidden(&'static str),
     NotFound,
     TurnEnded,
     NotTaken,
@@ -113,6 +115,7 @@ impl IntoResponse for ApiError {
                 "Forbidden origin",
                 "Pages of other sites may not send this request; call from our own pages or send an API key.",
             ),
+            Self::Forbidden(detail) => (StatusCode::FORBIDDEN, "forbidden", "Forbidden", *detail),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
                 "not_found",

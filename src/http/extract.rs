@@ -47,6 +47,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
+/// The parameters of a form in the body, in their order.
+pub(super) struct Form(pub Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequest<S> for Form {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self> {
+        let bytes = to_bytes(request.into_body(), BODY_CEILING).await.map_err(|cause| unreadable(&cause))?;
+        Ok(Self(url::form_urlencoded::parse(&bytes).into_owned().collect()))
+    }
+}
+
 /// Returns why a body could not be read: it is too large, too late, or not a valid HTTP body.
 fn unreadable(cause: &axum::Error) -> ApiError {
     let mut source = std::error::Error::source(cause);

@@ -1,5 +1,6 @@
 //! `GET /conversations/{id}/history`: the messages of a conversation.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -13,7 +14,7 @@ use super::extract::{Query, bad_cursor, cut_page, page_limit};
 use super::refusals::RefusedQuery;
 use super::views::{ConversationView, MessageView};
 use crate::app::App;
-use crate::domain::EventId;
+use crate::domain::{EventId, Message};
 use crate::store::StoreError;
 
 /// The page of the history to read.
@@ -58,20 +59,30 @@ pub(super) async fn get(
         None => None,
     };
     let tenant = app.store.tenant(&guest.tenant);
+    let is_shop = guest.access.is_shop();
     // Read the conversation first, so that the messages include all turns up to its last event.
     let reading = async {
-        let conversation = tenant.find_conversation(guest.conversation).await?;
-        Ok::<_, StoreError>((conversation, tenant.list_messages(guest.conversation, after, limit + 1).await?))
+        let Some(conversation) = tenant.find_conversation(guest.conversation).await? else { return Ok(None) };
+        let last_event_id = conversation.last_event_id;
+        let mut page = tenant.list_messages(guest.conversation, after, limit + 1).await?;
+        let next = cut_page(&mut page, limit, |last| format!("{}-{}", last.turn, last.position));
+        let has_deliveries = is_shop && conversation.channel.is_some();
+        let mut deliveries = match has_deliveries {
+            true => tenant.list_deliveries(page.iter().map(|message| message.id)).await?,
+            false => HashMap::new(),
+        };
+        let view = |message: Message| {
+            let delivery = deliveries.remove(&message.id);
+            MessageView::new(message, is_shop).with(delivery)
+        };
+        let messages = page.into_iter().map(view).collect();
+        let conversation = match is_shop {
+            true => ConversationView::for_shop(&tenant, conversation).await?,
+            false => conversation.into(),
+        };
+        Ok::<_, StoreError>(Some(History { conversation, messages, next, last_event_id }))
     };
-    let (conversation, mut page) = with_store_timeout(&app, reading).await?;
-    let conversation = conversation.ok_or(ApiError::NotFound)?;
-    let next = cut_page(&mut page, limit, |last| format!("{}-{}", last.turn, last.position));
-    Ok(Json(History {
-        last_event_id: conversation.last_event_id,
-        conversation: conversation.into(),
-        messages: page.into_iter().map(|message| MessageView::new(message, guest.access.is_shop())).collect(),
-        next,
-    }))
+    with_store_timeout(&app, reading).await?.map(Json).ok_or(ApiError::NotFound)
 }
 
 /// Parses a cursor, `TURN-POSITION`.

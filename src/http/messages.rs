@@ -139,6 +139,7 @@ async fn accept(
         caller: guest.caller.clone(),
         new: repeats.is_none(),
         act: None,
+        inbound: None,
     };
     let accepted = accept_message(app, &guest.tenant, guest.conversation, message, repeats).await?;
     Ok((guest, accepted))

@@ -5,10 +5,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::domain::calendar::time;
+use crate::domain::calendar::{optional_time, time};
 use crate::domain::{
-    Conversation, ConversationId, ConversationStatus, EventId, Language, Message, MessageId, Metadata, Sender,
+    Channel, Conversation, ConversationId, ConversationStatus, DeliveryStatus, EventId, Language, Message, MessageId,
+    Metadata, Sender,
 };
+use crate::jobs::deliver::WINDOW;
+use crate::store::deliveries::Delivered;
+use crate::store::{StoreError, TenantStore};
 
 /// A conversation, without its messages.
 #[derive(Serialize, ToSchema)]
@@ -32,6 +36,13 @@ pub(super) struct ConversationView {
     last_event_id: EventId,
     #[schema(value_type = Object)]
     metadata: Map<String, Value>,
+    /// The channel of its messages; absent on the web.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<Channel>,
+    /// Until when the channel delivers texts: 24 hours after the customer's last message. Only for the shop, in a conversation with a
+    /// channel.
+    #[serde(serialize_with = "optional_time", skip_serializing_if = "Option::is_none")]
+    pub reply_until: Option<DateTime<Utc>>,
 }
 
 impl From<Conversation> for ConversationView {
@@ -46,6 +57,8 @@ impl From<Conversation> for ConversationView {
             created_at: conversation.created_at,
             last_event_id: conversation.last_event_id,
             metadata: conversation.metadata,
+            channel: conversation.channel,
+            reply_until: None,
         }
     }
 }
@@ -67,6 +80,50 @@ pub(super) struct MessageView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     receipt: Option<Value>,
+    /// How far its delivery over a channel has come. Only for callers with an API key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery: Option<DeliveryView>,
+}
+
+impl MessageView {
+    /// Adds how far the delivery has come.
+    pub fn with(self, delivery: Option<Delivered>) -> Self {
+        Self { delivery: delivery.map(DeliveryView::from), ..self }
+    }
+}
+
+/// The delivery of a message.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Delivery)]
+pub(super) struct DeliveryView {
+    status: DeliveryStatus,
+    /// The provider's code of an error, or why nothing was sent: `outside_window`, `no_number` or `too_old`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl From<Delivered> for DeliveryView {
+    fn from(Delivered { status, error }: Delivered) -> Self {
+        Self { status, error }
+    }
+}
+
+impl ConversationView {
+    /// Describes the conversation to the shop.
+    pub async fn for_shop(store: &TenantStore<'_>, conversation: Conversation) -> Result<Self, StoreError> {
+        let reply_until = reply_until(store, &conversation).await?;
+        Ok(Self { reply_until, ..conversation.into() })
+    }
+}
+
+async fn reply_until(
+    store: &TenantStore<'_>,
+    conversation: &Conversation,
+) -> Result<Option<DateTime<Utc>>, StoreError> {
+    let customer = conversation.user_id.as_ref().and_then(|user| user.parse().ok());
+    let (Some(channel), Some(customer)) = (conversation.channel, customer) else { return Ok(None) };
+    let session = store.find_channel_session(channel, &customer).await?;
+    Ok(session.map(|session| session.received_at + WINDOW))
 }
 
 impl MessageView {
@@ -80,6 +137,7 @@ impl MessageView {
             created_at: message.created_at,
             metadata: message.metadata,
             receipt: message.receipt.filter(|_| with_receipt),
+            delivery: None,
         }
     }
 }

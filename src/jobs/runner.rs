@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
 use futures_util::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use rand::RngExt;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -33,6 +34,10 @@ pub struct JobRunner {
     /// The jobs that wait for a service, and until when.
     paused: Mutex<BTreeMap<&'static str, Instant>>,
     wake: Notify,
+    /// When the next job that runs again is due, as far as this process knows.
+    next_due: Mutex<Option<Instant>>,
+    /// There may be more jobs for a running queue.
+    more: Notify,
     /// Counts the batches that have ended.
     ended: watch::Sender<u64>,
 }
@@ -41,7 +46,16 @@ impl JobRunner {
     pub fn new(store: Store, config: JobsConfig) -> Arc<Self> {
         let (ended, _) = watch::channel(0);
         let (jobs, paused) = (RwLock::default(), Mutex::default());
-        Arc::new(Self { store, config, jobs, paused, wake: Notify::new(), ended })
+        Arc::new(Self {
+            store,
+            config,
+            jobs,
+            paused,
+            wake: Notify::new(),
+            next_due: Mutex::default(),
+            more: Notify::new(),
+            ended,
+        })
     }
 
     /// Adds a job. It replaces the one with the same name.
@@ -91,6 +105,21 @@ impl JobRunner {
         change(&mut self.paused.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Remembers when a job runs again, so that it does not wait for the next poll.
+    fn note_due(&self, at: Instant) {
+        let mut next = self.next_due.lock().unwrap_or_else(PoisonError::into_inner);
+        *next = Some(next.map_or(at, |next| next.min(at)));
+        drop(next);
+        self.wake();
+    }
+
+    /// Returns when the next such job is due, and forgets those that are.
+    fn next_due(&self, now: Instant) -> Option<Instant> {
+        let mut next = self.next_due.lock().unwrap_or_else(PoisonError::into_inner);
+        *next = next.filter(|at| *at > now);
+        *next
+    }
+
     fn pause(&self, job: &dyn Job, wait: Duration) {
         self.paused(|paused| paused.insert(job.name(), Instant::now() + wait));
     }
@@ -118,7 +147,11 @@ impl JobRunner {
         while !shutdown.is_cancelled() {
             match self.find_due_queues(&mut has_stale_leases, &busy, &mut unknown).await {
                 Ok(due) => {
-                    for queue in due.into_iter().filter(|&queue| busy.insert(queue)) {
+                    for queue in due {
+                        if !busy.insert(queue) {
+                            self.more.notify_one();
+                            continue;
+                        }
                         let (runner, context, shutdown) = (self.clone(), context.clone(), shutdown.clone());
                         running.spawn(async move { (queue, runner.run_queue(queue, &context, &shutdown).await) });
                     }
@@ -130,6 +163,7 @@ impl JobRunner {
             }
             let now = Instant::now();
             let resume = self.paused(|paused| paused.values().copied().filter(|until| *until > now).min());
+            let next = resume.into_iter().chain(self.next_due(now)).chain([now + POLL_EVERY]).min();
             tokio::select! {
                 Some(Ok((queue, result))) = running.join_next() => {
                     busy.remove(queue);
@@ -140,7 +174,7 @@ impl JobRunner {
                     }
                     self.report_backlog().await;
                 }
-                () = tokio::time::sleep_until(resume.unwrap_or(now + POLL_EVERY).min(now + POLL_EVERY)) => {
+                () = tokio::time::sleep_until(next.unwrap_or(now + POLL_EVERY)) => {
                     self.report_backlog().await;
                 }
                 () = self.wake.notified() => {}
@@ -184,18 +218,37 @@ impl JobRunner {
         context: &JobContext,
         shutdown: &CancellationToken,
     ) -> Result<(), StoreError> {
-        while !shutdown.is_cancelled() {
-            let mut jobs = self.jobs();
-            jobs.retain(|job| job.queue() == queue && self.can_run(job.as_ref()));
-            let names: Vec<&str> = jobs.iter().map(|job| job.name()).collect();
-            let limit = jobs.iter().map(|job| job.batch_size()).max().unwrap_or_default();
-            let leased = self.store.lease_jobs(&names, Utc::now(), self.config.lease, limit).await?;
-            if leased.is_empty() {
-                break;
+        let at_once = self.jobs_of(queue).iter().map(|job| job.at_once()).max().unwrap_or(1);
+        let mut running = FuturesUnordered::new();
+        loop {
+            if running.len() < at_once && !shutdown.is_cancelled() {
+                let parts = self.lease(queue, at_once, at_once - running.len()).await?;
+                running.extend(parts.into_iter().map(|part| self.run_leased(part, context)));
             }
-            self.run_leased(leased, context).await?;
+            tokio::select! {
+                ended = running.next() => match ended {
+                    Some(result) => result?,
+                    None => return Ok(()),
+                },
+                () = self.more.notified(), if at_once > 1 && !running.is_empty() => {}
+            }
         }
-        Ok(())
+    }
+
+    fn jobs_of(&self, queue: &str) -> Vec<Arc<dyn Job>> {
+        self.jobs().into_iter().filter(|job| job.queue() == queue).collect()
+    }
+
+    /// Leases due jobs of the queue, in at most `room` parts: one batch, or jobs that run at the same time.
+    async fn lease(&self, queue: &str, at_once: usize, room: usize) -> Result<Vec<Vec<LeasedJob>>, StoreError> {
+        let mut jobs = self.jobs_of(queue);
+        jobs.retain(|job| self.can_run(job.as_ref()));
+        let names: Vec<&str> = jobs.iter().map(|job| job.name()).collect();
+        let batch = jobs.iter().map(|job| job.batch_size()).max().unwrap_or_default();
+        let limit = if at_once > 1 { room as u64 } else { batch };
+        let leased = self.store.lease_jobs(&names, Utc::now(), self.config.lease, limit).await?;
+        let size = if at_once > 1 { 1 } else { leased.len().max(1) };
+        Ok(leased.chunks(size).map(<[LeasedJob]>::to_vec).collect())
     }
 
     /// Runs leased jobs, those with the same name and shop together, and stores the results.
@@ -246,7 +299,9 @@ impl JobRunner {
         }
         if let JobError::Later(after) = cause {
             let run_at = Utc::now() + TimeDelta::from_std(after).unwrap_or(TimeDelta::MAX);
-            return self.store.retry_jobs(batch, run_at, &reason, false).await;
+            self.store.retry_jobs(batch, run_at, &reason, false).await?;
+            self.note_due(Instant::now() + after);
+            return Ok(());
         }
         for failed in batch {
             let (subject, attempts) = (failed.subject, failed.attempts);

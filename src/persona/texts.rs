@@ -109,6 +109,8 @@ pub struct CommonTexts {
     error_model: String,
     error_internal: String,
     error_notice: String,
+    over_limit: String,
+    only_text: String,
     /// Replaces a number that no source supports.
     pub guard_replacement: String,
     /// Ends a reply that started to quote its instructions.
@@ -137,6 +139,16 @@ impl CommonTexts {
     /// Returns the text for a turn without any reply.
     pub fn error_notice(&self) -> String {
         self.with_hotline(&self.error_notice)
+    }
+
+    /// Returns the answer to a customer who writes too much.
+    pub fn over_limit(&self) -> String {
+        self.with_hotline(&self.over_limit)
+    }
+
+    /// Returns the answer to a message without text.
+    pub fn only_text(&self) -> String {
+        self.with_hotline(&self.only_text)
     }
 
     fn with_hotline(&self, text: &str) -> String {

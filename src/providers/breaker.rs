@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use metrics::Gauge;
+use metrics::{Gauge, SharedString};
 use tokio::time::Instant;
 
 /// Closed, it lets calls through. Open, it refuses calls until the cool-down is over; then one trial call decides.
@@ -50,8 +50,8 @@ pub(super) enum Change {
 
 impl Breaker {
     /// Creates a closed breaker. `provider` is its label in the metrics.
-    pub(super) fn new(provider: &'static str, threshold: u32, cool_down: Duration) -> Self {
-        let gauge = metrics::gauge!("frontdesk_breaker_state", "provider" => provider);
+    pub(super) fn new(provider: impl Into<SharedString>, threshold: u32, cool_down: Duration) -> Self {
+        let gauge = metrics::gauge!("frontdesk_breaker_state", "provider" => provider.into());
         gauge.set(0.0);
         Self { gauge, threshold: threshold.max(1), cool_down, state: State::Closed { failures: 0 } }
     }

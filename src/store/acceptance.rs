@@ -10,27 +10,31 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
     Statement,
 };
-use serde_json::json;
 use tokio::sync::MutexGuard;
 
-use super::conversations::read_conversation;
-use super::entities::{conversations, daily_turns, idempotency_keys, turns};
+use super::channels::Inbound;
+use super::entities::{conversations, daily_turns, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
-use super::messages::insert_messages;
 use super::settings::SERVING;
 use super::transaction::Transaction;
-use super::turns::{OpenTurn, TurnRecord};
-use super::{Result, Store, TenantStore, from_db, to_db};
-use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TenantId, TurnStatus};
+use super::turns::OpenTurn;
+use super::{Result, Store, TenantStore, from_db};
+use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TurnStatus};
+
+mod batch;
+
+use batch::Batch;
 
 /// A message to accept as a turn.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct NewTurn<'a> {
     pub conversation: ConversationId,
     pub message_id: MessageId,
     pub author: &'a Author,
     pub text: &'a str,
     pub idempotency: Option<&'a IdempotencyKey>,
+    /// What a message over a channel brings along. Its customer's limits do not refuse it.
+    pub inbound: Option<&'a Inbound>,
     pub now: DateTime<Utc>,
     /// The maximum number of the customer's turns that may wait in the conversation.
     pub waiting_max: u64,
@@ -72,6 +76,13 @@ pub enum Acceptance {
     NotTaken,
     /// The shop has no such conversation.
     NotFound,
+}
+
+impl Acceptance {
+    /// Whether the customer wrote too much.
+    fn is_customers_limit(self) -> bool {
+        matches!(self, Self::TooManyWaiting | Self::TooManyPerMinute { .. } | Self::TooManyPerDay { .. })
+    }
 }
 
 /// Counts a turn of the conversation, unless a limit is reached, a person answers in a conversation that is not taken,
@@ -269,81 +280,6 @@ impl Acceptor<'_> {
     }
 }
 
-/// The messages of one transaction.
-struct Batch<'a> {
-    store: &'a Store,
-    transaction: Transaction,
-    /// The counted turns whose rows are not inserted yet.
-    counted: Vec<Counted<'a>>,
-    is_changed: bool,
-}
-
-impl<'a> Batch<'a> {
-    async fn begin(store: &'a Store) -> Result<Self> {
-        let transaction = store.begin().await?;
-        if !store.is_sqlite() {
-            // Messages of other conversations wait for this transaction.
-            transaction.execute_unprepared(LOCK_TIMEOUT).await?;
-        }
-        Ok(Self { store, transaction, counted: Vec::new(), is_changed: false })
-    }
-
-    async fn decide(&mut self, shop: TenantStore<'a>, new: &'a NewTurn<'a>) -> Result<Decision> {
-        // The next turn of a conversation is counted with this one.
-        if self.counted.last().is_some_and(|last| last.new.conversation == new.conversation) {
-            self.insert_turns().await?;
-        }
-        let row = match shop.count_turn(&self.transaction, new).await? {
-            Ok(row) => row,
-            Err(refusal) => return Ok((refusal, None)),
-        };
-        let message = new.message(from_db(row.last_turn));
-        let accepted = Acceptance::Accepted { turn: message.turn, message_id: message.id };
-        let is_next = from_db(row.last_event_turn) + 1 == message.turn;
-        // A row that this version cannot read does not keep the message out.
-        let open = read_conversation(row).ok().filter(|_| is_next).map(|conversation| OpenTurn {
-            record: TurnRecord::queued(&message),
-            conversation,
-            message: message.clone(),
-        });
-        self.counted.push(Counted { shop, new, message });
-        self.is_changed = true;
-        Ok((accepted, open))
-    }
-
-    /// Inserts the rows of the counted turns.
-    async fn insert_turns(&mut self) -> Result<()> {
-        let (counted, transaction) = (std::mem::take(&mut self.counted), &self.transaction);
-        if counted.is_empty() {
-            return Ok(());
-        }
-        let messages: Vec<(&TenantId, &Message)> =
-            counted.iter().map(|turn| (turn.shop.tenant, &turn.message)).collect();
-        insert_messages(self.store, transaction, &messages).await?;
-        turns::Entity::insert_many(counted.iter().map(Counted::row)).exec_without_returning(transaction).await?;
-        let keys = counted.iter().filter_map(|turn| {
-            let scope = turn.new.conversation.to_string();
-            Some(turn.new.idempotency?.row(turn.shop.tenant, &scope, &turn.message))
-        });
-        let keys: Vec<idempotency_keys::ActiveModel> = keys.collect();
-        if !keys.is_empty() {
-            idempotency_keys::Entity::insert_many(keys).exec_without_returning(transaction).await?;
-        }
-        for turn in &counted {
-            turn.shop.record_act(transaction).await?;
-        }
-        Ok(())
-    }
-
-    async fn commit(mut self) -> Result<()> {
-        if self.is_changed {
-            self.insert_turns().await?;
-            self.transaction.commit().await?;
-        }
-        Ok(())
-    }
-}
-
 impl NewTurn<'_> {
     fn minute_ago(&self) -> DateTime<Utc> {
         self.now - TimeDelta::seconds(60)
@@ -368,34 +304,6 @@ impl NewTurn<'_> {
             created_at: self.now,
             metadata: self.author.metadata(),
             receipt: None,
-        }
-    }
-}
-
-/// A turn whose rows are not inserted yet.
-struct Counted<'a> {
-    shop: TenantStore<'a>,
-    new: &'a NewTurn<'a>,
-    message: Message,
-}
-
-impl Counted<'_> {
-    fn row(&self) -> turns::ActiveModel {
-        turns::ActiveModel {
-            conversation_id: Set(self.message.conversation_id.0),
-            turn: Set(to_db(self.message.turn)),
-            tenant_id: Set(self.shop.tenant.to_string()),
-            message_id: Set(self.message.id.0),
-            status: Set(TurnStatus::Queued.as_str().to_owned()),
-            accepted_at: Set(self.new.now),
-            timings: Set(json!({})),
-            events: Set(0),
-            cancel_requested: Set(false),
-            events_kept: Set(true),
-            sender: Set(self.message.sender.as_str().to_owned()),
-            asked_person: Set(false),
-            model_failed: Set(false),
-            ..Default::default()
         }
     }
 }

@@ -14,7 +14,8 @@ use super::personal::person::Person;
 use super::{Result, TenantStore, all_inserted, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{
-    Conversation, ConversationId, ConversationStatus, EventId, Handoff, Language, LanguageSource, Message, TenantId,
+    Channel, Conversation, ConversationId, ConversationStatus, EventId, Handoff, Language, LanguageSource, Message,
+    TenantId,
 };
 
 /// The result of [`TenantStore::create_conversation`].
@@ -244,7 +245,7 @@ fn repeated(row: &idempotency_keys::Model, idempotency: &IdempotencyKey) -> Crea
     }
 }
 
-fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
+pub(super) fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
     conversations::ActiveModel {
         id: Set(conversation.id.0),
         tenant_id: Set(conversation.tenant.to_string()),
@@ -265,6 +266,7 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
         folded_user: Set(conversation.user_id.as_deref().map(fold).unwrap_or_default()),
         visitor: Set(false),
         session_id: Set(None),
+        channel: Set(conversation.channel.map(|channel| channel.as_str().to_owned())),
     }
 }
 
@@ -278,12 +280,18 @@ pub(super) async fn language_of(
     Ok(row.and_then(|row| row.preferred_language.parse().ok()).unwrap_or_default())
 }
 
+fn read_channel(name: Option<&str>) -> Result<Option<Channel>> {
+    let read = |name| Channel::parse(name).ok_or_else(|| unreadable("conversations", "channel"));
+    name.map(read).transpose()
+}
+
 pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversation> {
     let unreadable = |reason| unreadable("conversations", reason);
     Ok(Conversation {
         id: ConversationId(row.id),
         tenant: row.tenant_id.parse::<TenantId>().map_err(|_| unreadable("tenant_id"))?,
         user_id: row.user_id,
+        channel: read_channel(row.channel.as_deref())?,
         persona: row.persona,
         language: row.preferred_language.parse().map_err(|_| unreadable("preferred_language"))?,
         language_source: LanguageSource::parse(&row.language_source).unwrap_or(LanguageSource::Persona),

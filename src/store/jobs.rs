@@ -34,6 +34,8 @@ pub const EMBED_MESSAGE: &str = "embed_message";
 pub const FORGET_CONVERSATION: &str = "forget_conversation";
 /// Removes the vector of a deleted message; the subject is the message's id.
 pub const FORGET_MESSAGE: &str = "forget_message";
+/// Delivers the next message of a conversation over its channel; the subject is a message's id.
+pub const DELIVER_MESSAGE: &str = "deliver_message";
 /// The jobs that keep the vectors of messages up to date.
 pub const EMBEDDING_JOBS: [&str; 3] = [EMBED_MESSAGE, FORGET_CONVERSATION, FORGET_MESSAGE];
 
@@ -164,7 +166,7 @@ impl Store {
         lease: Duration,
         limit: u64,
     ) -> Result<Vec<LeasedJob>> {
-        self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
+        self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)).add(in_order()), now, lease, limit).await
     }
 
     /// Leases jobs of a conversation that were not started yet, for a caller that waits for them.
@@ -304,7 +306,7 @@ impl Store {
 
     /// The names of all jobs that are due, of every shop.
     pub async fn list_due_job_names(&self, now: DateTime<Utc>) -> Result<Vec<String>> {
-        let due = Condition::all().add(jobs::Column::Dead.eq(false)).add(jobs::Column::RunAt.lte(now));
+        let due = Condition::all().add(jobs::Column::Dead.eq(false)).add(jobs::Column::RunAt.lte(now)).add(in_order());
         let names = jobs::Entity::find().select_only().column(jobs::Column::Kind).distinct().filter(due);
         Ok(names.into_tuple().all(&self.read).await?)
     }
@@ -327,6 +329,15 @@ impl Store {
         }
         Ok(counts)
     }
+}
+
+/// Leaves out deliveries for which an earlier one of the same conversation is not done: they run one after another.
+fn in_order() -> SimpleExpr {
+    Expr::cust(format!(
+        "(jobs.kind <> '{DELIVER_MESSAGE}' OR NOT EXISTS (SELECT 1 FROM jobs AS earlier WHERE earlier.kind = jobs.kind \
+         AND earlier.conversation_id = jobs.conversation_id AND NOT earlier.dead AND (earlier.created_at < jobs.created_at \
+         OR (earlier.created_at = jobs.created_at AND earlier.subject < jobs.subject))))"
+    ))
 }
 
 fn with_name(name: &str) -> Condition {

@@ -11,12 +11,15 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::deliveries::{NewDelivery, enqueue_deliveries};
 use super::entities::{conversations, events, messages, turns};
 use super::messages::{enqueue_embedding, message_row};
 use super::turns::StoredEvent;
 use super::{Result, Store, StoreError, all_inserted, to_db};
+use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::{
-    ConversationId, ConversationStatus, Language, LanguageSource, Message, TenantId, Timings, TurnFigures, TurnStatus,
+    ConversationId, ConversationStatus, Language, LanguageSource, Message, MessageId, TenantId, Timings, TurnFigures,
+    TurnStatus,
 };
 
 /// An event and the rows that change with it, stored together.
@@ -36,6 +39,8 @@ pub enum Change {
     TurnStarted,
     /// An assistant message is complete.
     Message(Message),
+    /// The message is delivered over the conversation's channel.
+    Deliver { message: MessageId, position: u32 },
     /// The conversation's language has changed.
     Language(Language, LanguageSource),
     /// The customer waits for a person, unless one has taken the conversation.
@@ -55,6 +60,7 @@ impl Store {
         let new: Vec<(&TenantId, &Message)> = messages_of(entries).collect();
         insert_new_messages(&transaction, &new).await?;
         enqueue_embedding(self, &transaction, &new).await?;
+        enqueue_deliveries(&transaction, &deliveries_of(entries).collect::<Vec<_>>()).await?;
         Updates::of(entries).run(&transaction).await?;
         transaction.commit().await?;
         Ok(())
@@ -90,6 +96,24 @@ fn messages_of(entries: &[Entry]) -> impl Iterator<Item = (&TenantId, &Message)>
     entries.iter().flat_map(|entry| {
         entry.changes.iter().filter_map(move |change| match change {
             Change::Message(message) => Some((&entry.tenant, message)),
+            _ => None,
+        })
+    })
+}
+
+/// Returns the deliveries of the entries.
+fn deliveries_of(entries: &[Entry]) -> impl Iterator<Item = NewDelivery<'_>> {
+    entries.iter().flat_map(|entry| {
+        entry.changes.iter().filter_map(move |change| match change {
+            Change::Deliver { message, position } => Some(NewDelivery {
+                tenant: &entry.tenant,
+                message: *message,
+                conversation: entry.conversation,
+                turn: entry.event.id.turn,
+                position: *position,
+                purpose: MessagePurpose::Reply,
+                now: entry.at,
+            }),
             _ => None,
         })
     })
@@ -139,7 +163,7 @@ impl Updates {
     fn add(&mut self, entry: &Entry, change: &Change) {
         let (id, number) = (entry.conversation.0, entry.event.id.turn);
         match change {
-            Change::Message(_) => {}
+            Change::Message(_) | Change::Deliver { .. } => {}
             Change::TurnStarted => {
                 let turn = self.turns.entry((id, number)).or_default();
                 turn.status = Set(TurnStatus::Running.as_str().to_owned());

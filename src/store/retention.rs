@@ -6,7 +6,7 @@ use sea_orm::sea_query::ExprTrait;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
-use super::entities::{conversations, events, idempotency_keys, messages, order_misses, turns};
+use super::entities::{conversations, deliveries, events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
 use super::jobs::{FORGET_MESSAGE, NewJob, enqueue};
 use super::{Result, Store};
@@ -117,7 +117,9 @@ impl Store {
         let forget: Vec<NewJob<'_>> = forget.collect();
         let transaction = self.begin().await?;
         let ids = old.iter().map(|(id, _, _)| *id);
-        messages::Entity::delete_many().filter(messages::Column::Id.is_in(ids)).exec(&transaction).await?;
+        messages::Entity::delete_many().filter(messages::Column::Id.is_in(ids.clone())).exec(&transaction).await?;
+        let delivered = deliveries::Column::MessageId.is_in(ids);
+        deliveries::Entity::delete_many().filter(delivered).exec(&transaction).await?;
         if self.embeds {
             enqueue(&transaction, &forget).await?;
         }

@@ -189,7 +189,7 @@ fn read_id(row: &tenants::Model) -> Result<TenantId> {
     row.tenant_id.parse().map_err(|error| unreadable("tenants", error))
 }
 
-fn read_tenant(row: tenants::Model) -> Result<Tenant> {
+pub(super) fn read_tenant(row: tenants::Model) -> Result<Tenant> {
     Ok(Tenant {
         id: read_id(&row)?,
         settings: serde_json::from_value(row.settings).map_err(|error| unreadable("tenants", error))?,

@@ -1,4 +1,4 @@
-mod commerce;
+pub mod commerce;
 mod echo;
 mod events;
 mod languages;

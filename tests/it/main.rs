@@ -10,6 +10,7 @@
 )]
 
 mod architecture;
+mod channels;
 mod cli;
 mod desks;
 mod docs;

@@ -7,6 +7,7 @@ pub mod dialogue;
 pub mod echo_desk;
 pub mod ollama;
 pub mod sse;
+pub mod twilio;
 pub mod vectors;
 
 use std::time::Duration;

@@ -7,11 +7,13 @@ use std::path::Path;
 use tokio::time::timeout;
 
 use super::TIMEOUT;
+use crate::app::whatsapp::WEBHOOK;
 use crate::cli::{chat, serve, tenant};
 use crate::config::Config;
 use crate::config::paths::{may_create_in, nearest_folder};
 use crate::domain::TenantId;
 use crate::domain::check::Check;
+use crate::jobs::deliver::Deliver;
 use crate::store::settings::SERVING_AT;
 use crate::store::{Outage, Schema, Store, StoreError, StoreOptions, lock};
 
@@ -130,6 +132,7 @@ async fn look_into(
     }
     checks.push(records(config, store).await?);
     checks.extend(shop_credentials(config, store).await?);
+    checks.extend(whatsapp(config, store).await?);
     Ok(())
 }
 
@@ -166,6 +169,43 @@ async fn shop_credentials(config: &Config, store: &Store) -> Result<Option<Check
             ),
         )),
     })
+}
+
+/// Checks what shops with a WhatsApp number need, if there are such shops.
+async fn whatsapp(config: &Config, store: &Store) -> Result<Option<Check>, StoreError> {
+    const NAME: &str = "whatsapp";
+    // A failure is reported with the credentials.
+    let Ok(mut shops) = store.list_tenants().await else { return Ok(None) };
+    shops.retain(|shop| shop.whatsapp_number.is_some());
+    if shops.is_empty() {
+        return Ok(None);
+    }
+    let mut without = Vec::new();
+    for shop in &shops {
+        if Deliver::account(&store.tenant(&shop.id), config.commerce.tenant_key.as_ref()).await?.is_none() {
+            without.push(shop.id.to_string());
+        }
+    }
+    let public_url = config.http.public_url.as_deref();
+    Ok(Some(match public_url {
+        _ if !without.is_empty() => Check::warn(
+            NAME,
+            format!(
+                "{} cannot send or receive messages: store twilio_account_sid and twilio_auth_token with `frontdesk tenant set NAME \
+                 --credentials FILE`, and set TENANT_SECRET_KEY",
+                without.join(", ")
+            ),
+        ),
+        None => Check::fail(
+            NAME,
+            "PUBLIC_URL is not set, so no message of Twilio's is accepted: set it to the address that Twilio calls, such as \
+             https://chat.example.com",
+        ),
+        Some(url) if !url.starts_with("https://") => {
+            Check::warn(NAME, format!("PUBLIC_URL={url} is not encrypted: put a proxy with https in front"))
+        }
+        Some(url) => Check::ok(NAME, format!("webhook {url}{WEBHOOK}, shops: {}", shops.len())),
+    }))
 }
 
 /// Counts the warranty records of each shop that has a key.

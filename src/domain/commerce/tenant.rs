@@ -11,7 +11,10 @@ use crate::domain::{Language, TenantId};
 mod value;
 
 pub(super) use value::has_user;
-pub use value::{CatalogLink, ChattinessLevel, InvalidCatalogLink, InvalidChattinessLevel, InvalidLabel, Label};
+pub use value::{
+    CatalogLink, ChattinessLevel, ContentSid, InvalidCatalogLink, InvalidChattinessLevel, InvalidContentSid,
+    InvalidLabel, Label,
+};
 
 /// A shop of the commerce desk, and how it speaks and sells. It is the shop that [`TenantId`] names everywhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,7 @@ pub struct TenantSettings {
     pub escalation_rules: EscalationRules,
     pub handoff: HandoffSettings,
     pub compliance: Compliance,
+    pub whatsapp: WhatsAppSettings,
 }
 
 string_enum! {
@@ -129,6 +133,16 @@ pub struct Compliance {
     pub topics: BTreeSet<Label<40>>,
 }
 
+/// How the shop uses WhatsApp.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WhatsAppSettings {
+    /// Who speaks: the name of a persona. Without it, the shop's default one.
+    pub persona: Option<Label<60>>,
+    /// Carries messages that are sent later than 24 hours after the customer's last one. Without it, they are not delivered.
+    pub template: Option<ContentSid>,
+}
+
 impl TenantSettings {
     /// Returns the settings of a new shop: it speaks English, and takes no payments until they are set up.
     pub fn new(name: Label<60>) -> Self {
@@ -150,6 +164,7 @@ impl Default for TenantSettings {
             escalation_rules: EscalationRules::default(),
             handoff: HandoffSettings::default(),
             compliance: Compliance::default(),
+            whatsapp: WhatsAppSettings::default(),
         }
     }
 }
@@ -238,6 +253,7 @@ mod tests {
             ("languages", serde_json::json!({"default": "English", "allowed": []}), "lower-case letters"),
             ("catalog_link_base", serde_json::json!("shop.example"), "https://"),
             ("payments_enabled", serde_json::json!(["cash"]), "unknown variant"),
+            ("whatsapp", serde_json::json!({"template": "HX12"}), "starts with HX"),
         ] {
             let error = json(field, value).expect_err(problem);
             assert!(error.contains(problem), "{field}: {error}");

@@ -117,6 +117,7 @@ pub(super) async fn answer(
         caller: Caller::default(),
         new: repeats.is_none(),
         act: Some(act),
+        inbound: None,
     };
     let accepted = accept_message(&app, &owner.tenant, id, message, repeats.map(|repeats| repeats.0)).await?;
     Ok((StatusCode::ACCEPTED, Json(accepted.into())))

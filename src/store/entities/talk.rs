@@ -23,6 +23,8 @@ table! {
         pub folded_user: String,
         pub visitor: bool,
         pub session_id: Option<String>,
+        /// The channel, or null for the web.
+        pub channel: Option<String>,
     }
 }
 
@@ -91,5 +93,33 @@ table! {
     /// A shop's number of turns on a day (UTC).
     daily_turns "daily_turns" [tenant_id: String, day: Date] {
         pub turns: i32,
+    }
+}
+
+table! {
+    /// The delivery of a message over a channel. `status` is about the part `part` of `parts`; `parts` is 0 before the first attempt.
+    deliveries "deliveries" [message_id: Uuid] {
+        pub tenant_id: String,
+        pub conversation_id: Uuid,
+        pub turn: i32,
+        pub position: i32,
+        pub purpose: String,
+        pub status: String,
+        pub part: i32,
+        pub parts: i32,
+        /// The provider's id of the part.
+        pub reference: Option<String>,
+        pub error: Option<String>,
+        pub attempted_at: Option<DateTimeUtc>,
+        pub created_at: DateTimeUtc,
+        pub updated_at: DateTimeUtc,
+    }
+}
+
+table! {
+    /// A customer of a channel: the last conversation, and when the customer last wrote.
+    channel_sessions "channel_sessions" [tenant_id: String, channel: String, address: String] {
+        pub conversation_id: Uuid,
+        pub received_at: DateTimeUtc,
     }
 }

@@ -110,7 +110,7 @@ pub const TABLES: &[Table] = &[
             "conversations",
             &[("id", Key::Conversation)],
             Rows::Removed,
-            &["persona", "preferred_language", "language_source", "status", "agent", "session_id"],
+            &["persona", "preferred_language", "language_source", "status", "agent", "session_id", "channel"],
         )
     },
     Table {
@@ -119,6 +119,13 @@ pub const TABLES: &[Table] = &[
         ..about("messages", CONVERSATION, Rows::Removed, &["sender"])
     },
     about("turns", CONVERSATION, Rows::Removed, &["status", "timings", "sender", "intent", "kind"]),
+    about("deliveries", CONVERSATION, Rows::Removed, &["purpose", "status", "reference", "error"]),
+    about(
+        "channel_sessions",
+        &[("conversation_id", Key::Conversation), ("address", Key::User)],
+        Rows::Removed,
+        &["channel", "address"],
+    ),
     Table { words: &[("body", Blank::Empty)], ..about("events", CONVERSATION, Rows::Removed, &[]) },
     Table { hidden: &["scope", "key", "body_hash"], ..about("idempotency_keys", CONVERSATION, Rows::Removed, &[]) },
     Table {

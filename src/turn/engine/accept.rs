@@ -13,6 +13,7 @@ use crate::channels::{Announced, Announcement, Announcer};
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConversationId, MessageId, TenantId};
 use crate::store::acceptance::{Acceptance, Acceptor, Decision, NewTurn};
+use crate::store::channels::Inbound;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::{StoreError, TenantStore};
 use crate::turn::lane::AcceptedTurn;
@@ -29,6 +30,8 @@ pub struct Message {
     pub new: bool,
     /// For the console's audit log.
     pub act: Option<ConsoleAct>,
+    /// For a message over a channel.
+    pub inbound: Option<Inbound>,
 }
 
 /// An accepted message.
@@ -228,6 +231,7 @@ impl Engine {
             author: &message.author,
             text: &message.text,
             idempotency: message.idempotency.as_ref(),
+            inbound: message.inbound.as_ref(),
             now: proposal.now,
             waiting_max: if is_customer { config.waiting_max } else { u64::MAX },
             per_minute: config.per_minute.filter(|_| is_customer),
@@ -277,6 +281,7 @@ impl Announcer for Engine {
             idempotency: Some(IdempotencyKey { body_hash: key.clone(), key }),
             caller: Caller::default(),
             act: None,
+            inbound: None,
             new: true,
         };
         match self.accept(tenant, conversation, message).await {
@@ -285,5 +290,9 @@ impl Announcer for Engine {
             Err(AcceptError::Store(cause)) => Err(cause),
             Err(_) => Ok(Announced::Later),
         }
+    }
+
+    fn note_change(&self, tenant: &TenantId, conversation: ConversationId) {
+        self.0.journal.changes().notify(tenant, conversation);
     }
 }

@@ -10,7 +10,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, error, info_span, warn};
 
 use super::Engine;
-use crate::desks::{SinkClosed, Turn};
+use crate::desks::{Desk, SinkClosed, Turn};
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, Message as StoredMessage, Sender, TenantId, TurnStatus,
 };
@@ -18,6 +18,7 @@ use crate::store::StoreError;
 use crate::store::turns::OpenTurn;
 use crate::turn::feed::Feed;
 use crate::turn::lane::{AcceptedTurn, NextTurn};
+use crate::turn::notice::NoticeDesk;
 use crate::turn::run::{Stops, run};
 use crate::turn::{person, recover};
 
@@ -181,6 +182,9 @@ impl Engine {
             let status = if is_cancelled { TurnStatus::Cancelled } else { TurnStatus::Completed };
             person::run(&mut turn, status, &self.0.jobs).await
         } else {
+            let notice = message.metadata.notice();
+            let answer = |notice| Arc::new(NoticeDesk { shop: shop.clone(), notice }) as Arc<dyn Desk>;
+            let desk = notice.map(answer).or(desk);
             let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);
             let stops = Stops { cancel, shutdown, broken, full, deadline };
             run(&mut turn, desk, &shop, &stops, &self.0.jobs).await.map(|_| ())

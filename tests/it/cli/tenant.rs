@@ -107,6 +107,31 @@ fn credentials_are_sealed_and_never_shown() {
 }
 
 #[test]
+fn doctor_checks_shops_with_a_whatsapp_number() {
+    let shop = Shop::new();
+    let number = ["tenant", "add", "acme", "--name", "Acme", "--whatsapp-number", "+254712345678"];
+    let template = ["--whatsapp-persona", "commerce_en", "--whatsapp-template", "HXb5b62575e6e4ff6129ad7c8efe1f983e"];
+    let added = shop.run(&[&number[..], &template].concat(), &[]).stdout;
+    let added = added.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in ["whatsapp_persona commerce_en", "whatsapp_template HXb5b62575e6e4ff6129ad7c8efe1f983e"] {
+        assert!(added.contains(line), "{added}");
+    }
+    let doctor = |url: &str| shop.run(&["doctor"], &[KEY[0], ("PUBLIC_URL", url)]).stdout;
+    let https = "https://chat.example";
+    assert!(doctor(https).contains("warn  whatsapp: acme cannot send or receive messages: store twilio_account_sid"));
+    let file = "twilio_account_sid = \"AC1\"\ntwilio_auth_token = \"a-token-of-twilio\"\n";
+    shop.run_with_input(&["tenant", "set", "acme", "--credentials", "-"], &KEY, file);
+    for (url, line) in [
+        ("", "fail  whatsapp: PUBLIC_URL is not set"),
+        ("http://chat.example", "warn  whatsapp: PUBLIC_URL=http://chat.example is not encrypted"),
+        (https, "ok    whatsapp: webhook https://chat.example/webhooks/twilio, shops: 1"),
+    ] {
+        let examined = doctor(url);
+        assert!(examined.contains(line), "{examined}");
+    }
+}
+
+#[test]
 fn catalog_import_is_all_or_nothing() {
     let shop = Shop::new();
     let seeded = shop.run(&["seed", "commerce"], &[]);

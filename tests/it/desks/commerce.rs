@@ -26,7 +26,7 @@ fn documents() -> Vec<(String, String)> {
 }
 
 /// Starts the server with the sample shops.
-async fn open_desk_with(builder: TestAppBuilder) -> Shop {
+pub async fn open_desk_with(builder: TestAppBuilder) -> Shop {
     let documents = documents();
     let documents: Vec<(&str, &str)> = documents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let persona = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts/commerce_en.md");
@@ -59,7 +59,7 @@ async fn ask(app: &TestApp, conversation: &str, text: &str) -> String {
 }
 
 /// Waits for messages of the shop itself, such as the result of a payment. Returns all of them.
-async fn wait_for_results(app: &TestApp, conversation: &str, count: usize) -> Vec<String> {
+pub async fn wait_for_results(app: &TestApp, conversation: &str, count: usize) -> Vec<String> {
     loop {
         let history = app.history(conversation).await;
         let own: Vec<&Value> = history.iter().filter(|message| message["sender"] == "agent").collect();

@@ -17,7 +17,7 @@ use crate::support::app::TestApp;
 /// Sends a customer's message to the engine, without the limits of an HTTP request.
 async fn accept(app: &TestApp, conversation: ConversationId, text: &str) -> Result<Accepted, AcceptError> {
     let (text, author, caller) = (text.to_owned(), Author::Customer, Caller::default());
-    let message = Message { author, text, idempotency: None, caller, new: true, act: None };
+    let message = Message { author, text, idempotency: None, caller, new: true, act: None, inbound: None };
     app.inner.engine.accept(&TenantId::default(), conversation, message).await
 }
 

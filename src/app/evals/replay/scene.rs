@@ -18,6 +18,7 @@ pub(super) fn conversation(case: &Case, tenant: TenantId) -> Conversation {
         id: case.conversation,
         tenant,
         user_id: case.user_id.clone(),
+        channel: None,
         persona: case.persona.clone(),
         language: case.language,
         language_source: LanguageSource::parse(&case.language_source).unwrap_or(LanguageSource::Persona),

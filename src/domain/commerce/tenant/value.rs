@@ -38,6 +38,53 @@ pub struct CatalogLink(pub(super) String);
 #[error("write an address such as https://shop.example/goods, without ? and #")]
 pub struct InvalidCatalogLink;
 
+/// The id of a message template at Twilio, such as `HXb5b62575e6e4ff6129ad7c8efe1f983e`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ContentSid(String);
+
+/// Why a text is not a [`ContentSid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write the id of a content template, which starts with HX and has 32 hexadecimal digits after it")]
+pub struct InvalidContentSid;
+
+impl ContentSid {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ContentSid {
+    type Err = InvalidContentSid;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        let digits = text.strip_prefix("HX").ok_or(InvalidContentSid)?;
+        let is_id = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidContentSid) }
+    }
+}
+
+impl TryFrom<String> for ContentSid {
+    type Error = InvalidContentSid;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ContentSid> for String {
+    fn from(id: ContentSid) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for ContentSid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// Whether the address names a user or a password.
 pub(in crate::domain::commerce) fn has_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()

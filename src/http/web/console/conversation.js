@@ -127,7 +127,10 @@ export class Conversation {
   async #refresh() {
     try {
       const conversation = await ask("GET", this.#path);
-      if (!this.#closed) this.#write(conversation);
+      if (this.#closed) return;
+      this.#write(conversation);
+      // The change may be a report about the last messages.
+      if (conversation.channel) this.#explain(Number.parseInt(conversation.last_event_id, 10) - 1);
     } catch (error) {
       if (!this.#closed && error.status === 404) this.#state.replaceChildren(failure(error));
     }
@@ -152,7 +155,8 @@ export class Conversation {
 
   #write(conversation) {
     this.#conversation = conversation;
-    const written = JSON.stringify([conversation.status, conversation.agent, conversation.user_id]);
+    const late = conversation.channel && new Date(conversation.reply_until ?? 0) < new Date();
+    const written = JSON.stringify([conversation.status, conversation.agent, conversation.user_id, late]);
     if (written === this.#written) return;
     if (this.#written) announce(`conversation.now_${state(conversation)}`, { name: conversation.agent ?? "" });
     this.#written = written;
@@ -161,6 +165,8 @@ export class Conversation {
     const about = [badge(`status.${status}`, status)];
     if (status === "taken" && agent) about.push(element("span", { dir: "auto" }, agent));
     about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, textElement("span", "conversation.began"), " ", words.time(created)));
+    if (conversation.channel) about.push(textElement("span", `channel.${conversation.channel}`));
+    if (late) about.push(textElement("strong", "conversation.late"));
     this.badges.replaceChildren(...about);
     this.#offer(status, agent);
   }

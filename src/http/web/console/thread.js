@@ -156,17 +156,26 @@ class Message {
   }
 
   /** Completes the message from the history. */
-  complete({ text = this.text, metadata = this.metadata, created_at: created, receipt: why }) {
+  complete({ text = this.text, metadata = this.metadata, created_at: created, receipt: why, delivery }) {
     if (this.#growing) {
       this.text = text;
       this.end(metadata);
     }
+    if (delivery) this.#deliver(delivery);
     if (!this.by.querySelector("time")) this.by.append(words.time(created ?? new Date().toISOString()));
     if (why && !this.explained && !ASIDES.includes(metadata.type)) {
       this.explained = receipt(why);
       this.element.append(this.explained);
       if (session.me?.may_edit && this.turn > 0) this.element.append(this.#objection());
     }
+  }
+
+  // Shows how far the message has come on its channel.
+  #deliver({ status, error = "" }) {
+    const reason = status === "failed" && words.has(`delivery.${error}`) ? error : status;
+    const shown = textElement("p", `delivery.${reason}`, { error }, { class: `delivery ${status}` });
+    this.element.querySelector(":scope > .delivery")?.remove();
+    this.body.after(shown);
   }
 
   #objection() {

@@ -1,0 +1,165 @@
+//! Accepts messages in one transaction, and inserts the rows of their turns together.
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ConnectionTrait, EntityTrait};
+use serde_json::json;
+
+use super::{Acceptance, Decision, LOCK_TIMEOUT, NewTurn};
+use crate::domain::{Author, Message, Notice, TenantId, TurnStatus};
+use crate::store::channels::keep_session;
+use crate::store::conversations::{conversation_row, read_conversation};
+use crate::store::deliveries::{NewDelivery, enqueue_deliveries};
+use crate::store::entities::{conversations, idempotency_keys, turns};
+use crate::store::messages::insert_messages;
+use crate::store::transaction::Transaction;
+use crate::store::turns::{OpenTurn, TurnRecord};
+use crate::store::{Result, Store, TenantStore, from_db, to_db};
+
+/// The counted turn's conversation, and the sentence that answers the message.
+type Counting = (conversations::Model, Option<Notice>);
+
+/// The messages of one transaction.
+pub(super) struct Batch<'a> {
+    store: &'a Store,
+    transaction: Transaction,
+    /// The counted turns whose rows are not inserted yet.
+    counted: Vec<Counted<'a>>,
+    is_changed: bool,
+}
+
+impl<'a> Batch<'a> {
+    pub async fn begin(store: &'a Store) -> Result<Self> {
+        let transaction = store.begin().await?;
+        if !store.is_sqlite() {
+            // Messages of other conversations wait for this transaction.
+            transaction.execute_unprepared(LOCK_TIMEOUT).await?;
+        }
+        Ok(Self { store, transaction, counted: Vec::new(), is_changed: false })
+    }
+
+    pub async fn decide(&mut self, shop: TenantStore<'a>, new: &'a NewTurn<'a>) -> Result<Decision> {
+        // The next turn of a conversation is counted with this one.
+        if self.counted.last().is_some_and(|last| last.new.conversation == new.conversation) {
+            self.insert_turns().await?;
+        }
+        let (row, notice) = match self.count(shop, new).await? {
+            Ok(counted) => counted,
+            Err(refusal) => return Ok((refusal, None)),
+        };
+        let mut message = new.message(from_db(row.last_turn));
+        if let Some(notice) = notice {
+            message.metadata = message.metadata.noticed(notice);
+        }
+        let accepted = Acceptance::Accepted { turn: message.turn, message_id: message.id };
+        let is_next = from_db(row.last_event_turn) + 1 == message.turn;
+        let is_delivered = row.channel.is_some() && !matches!(new.author, Author::Customer);
+        // A row that this version cannot read does not keep the message out.
+        let open = read_conversation(row).ok().filter(|_| is_next).map(|conversation| OpenTurn {
+            record: TurnRecord::queued(&message),
+            conversation,
+            message: message.clone(),
+        });
+        self.counted.push(Counted { shop, new, message, is_delivered });
+        self.is_changed = true;
+        Ok((accepted, open))
+    }
+
+    /// Counts the turn. A message over a channel is not refused for its customer's limits, since Twilio repeats no refused one: it
+    /// is stored with the sentence that answers it.
+    async fn count(&mut self, shop: TenantStore<'a>, new: &NewTurn<'a>) -> Result<Result<Counting, Acceptance>> {
+        let Some(inbound) = new.inbound else {
+            return Ok(shop.count_turn(&self.transaction, new).await?.map(|row| (row, None)));
+        };
+        if let Some(conversation) = inbound.opens.as_deref().filter(|_| !new.full) {
+            let row = conversation_row(conversation);
+            conversations::Entity::insert(row).exec_without_returning(&self.transaction).await?;
+        }
+        let mut counted = shop.count_turn(&self.transaction, new).await?;
+        let mut notice = inbound.notice;
+        if counted.as_ref().is_err_and(|refusal| refusal.is_customers_limit()) {
+            let unlimited = NewTurn { waiting_max: u64::MAX, per_minute: None, per_day: None, ..*new };
+            counted = shop.count_turn(&self.transaction, &unlimited).await?;
+            notice = Some(Notice::OverLimit);
+        }
+        Ok(counted.map(|row| (row, notice)))
+    }
+
+    /// Inserts the rows of the counted turns.
+    async fn insert_turns(&mut self) -> Result<()> {
+        let (counted, transaction) = (std::mem::take(&mut self.counted), &self.transaction);
+        if counted.is_empty() {
+            return Ok(());
+        }
+        let messages: Vec<(&TenantId, &Message)> =
+            counted.iter().map(|turn| (turn.shop.tenant, &turn.message)).collect();
+        insert_messages(self.store, transaction, &messages).await?;
+        turns::Entity::insert_many(counted.iter().map(Counted::row)).exec_without_returning(transaction).await?;
+        let keys = counted.iter().filter_map(|turn| {
+            let scope = turn.new.conversation.to_string();
+            Some(turn.new.idempotency?.row(turn.shop.tenant, &scope, &turn.message))
+        });
+        let keys: Vec<idempotency_keys::ActiveModel> = keys.collect();
+        if !keys.is_empty() {
+            idempotency_keys::Entity::insert_many(keys).exec_without_returning(transaction).await?;
+        }
+        enqueue_deliveries(transaction, &counted.iter().filter_map(Counted::delivery).collect::<Vec<_>>()).await?;
+        for turn in &counted {
+            if let Some(inbound) = turn.new.inbound {
+                keep_session(transaction, turn.shop.tenant, inbound, turn.new.conversation, turn.new.now).await?;
+            }
+            turn.shop.record_act(transaction).await?;
+        }
+        Ok(())
+    }
+
+    pub async fn commit(mut self) -> Result<()> {
+        if self.is_changed {
+            self.insert_turns().await?;
+            self.transaction.commit().await?;
+        }
+        Ok(())
+    }
+}
+
+/// A turn whose rows are not inserted yet.
+struct Counted<'a> {
+    shop: TenantStore<'a>,
+    new: &'a NewTurn<'a>,
+    message: Message,
+    /// The conversation has a channel, and the customer did not write the message.
+    is_delivered: bool,
+}
+
+impl Counted<'_> {
+    fn delivery(&self) -> Option<NewDelivery<'_>> {
+        let Message { id, conversation_id, turn, position, created_at, .. } = self.message;
+        self.is_delivered.then(|| NewDelivery {
+            tenant: self.shop.tenant,
+            message: id,
+            conversation: conversation_id,
+            turn,
+            position,
+            purpose: self.new.author.purpose(),
+            now: created_at,
+        })
+    }
+
+    fn row(&self) -> turns::ActiveModel {
+        turns::ActiveModel {
+            conversation_id: Set(self.message.conversation_id.0),
+            turn: Set(to_db(self.message.turn)),
+            tenant_id: Set(self.shop.tenant.to_string()),
+            message_id: Set(self.message.id.0),
+            status: Set(TurnStatus::Queued.as_str().to_owned()),
+            accepted_at: Set(self.new.now),
+            timings: Set(json!({})),
+            events: Set(0),
+            cancel_requested: Set(false),
+            events_kept: Set(true),
+            sender: Set(self.message.sender.as_str().to_owned()),
+            asked_person: Set(false),
+            model_failed: Set(false),
+            ..Default::default()
+        }
+    }
+}

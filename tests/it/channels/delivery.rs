@@ -1,0 +1,187 @@
+//! How messages go out: in order, in parts, and once.
+
+use chrono::Utc;
+use frontdesk::cli::seed::commerce::shops;
+use serde_json::json;
+
+use super::{
+    Phone, SAVANNA, all_delivered, answer, change, connect, deliveries, open, open_with, settings, status, take,
+};
+use crate::desks::retail::chat::Shop;
+use crate::http::live::{BEGINNING, Live, QUESTION, ended, stalled};
+use crate::support::app::TestApp;
+use crate::support::twilio::{Play, ScriptedTwilio};
+
+/// A conversation that a person has taken, so that every message to the customer is the test's.
+async fn taken(desk: &Shop, twilio: &ScriptedTwilio) -> String {
+    let phone = Phone::new(&desk.app);
+    phone.send("hi").await;
+    all_delivered(&desk.app).await;
+    let id = phone.conversation().await;
+    take(&desk.app, &id).await;
+    assert_eq!(twilio.sent().len(), 1);
+    id
+}
+
+/// The texts that were sent after the first one.
+fn answers(twilio: &ScriptedTwilio) -> Vec<String> {
+    twilio.bodies().split_off(1)
+}
+
+#[tokio::test]
+async fn persons_answer_goes_out_formatted() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let id = taken(&desk, &twilio).await;
+    answer(&desk.app, &id, "**Yes**, see [the shop](https://savanna.example/a)").await;
+    all_delivered(&desk.app).await;
+    assert_eq!(answers(&twilio), ["*Yes*, see the shop: https://savanna.example/a"]);
+    let sent = twilio.sent().pop().unwrap();
+    for (reported, shown) in [("sent", "sent"), ("delivered", "delivered"), ("sent", "delivered"), ("read", "read")] {
+        assert_eq!(twilio.report(&desk.app, &sent, reported, None).await.status(), 200);
+        let (_, delivery) = deliveries(&desk.app, &id).await.pop().unwrap();
+        assert_eq!(status(&delivery), shown, "{reported}");
+    }
+}
+
+#[tokio::test]
+async fn long_messages_go_out_in_parts_and_order() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let id = taken(&desk, &twilio).await;
+    let long: Vec<String> = (1..=3).map(|n| format!("Paragraph {n}. {}", "Words and words. ".repeat(70))).collect();
+    answer(&desk.app, &id, &long.join("\n\n")).await;
+    answer(&desk.app, &id, "and this").await;
+    all_delivered(&desk.app).await;
+    let bodies = answers(&twilio);
+    assert_eq!(bodies.len(), 4, "{bodies:?}");
+    assert!(bodies.iter().all(|body| body.chars().count() <= 1600));
+    let beginnings: Vec<&str> = bodies.iter().map(|body| body.split('.').next().unwrap()).collect();
+    assert_eq!(beginnings, ["Paragraph 1", "Paragraph 2", "Paragraph 3", "and this"]);
+}
+
+#[tokio::test]
+async fn next_message_waits_for_the_report() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder(), &twilio).await;
+    let id = taken(&desk, &twilio).await;
+    // From now on, only a report lets the next message go.
+    let Shop { app, .. } = desk;
+    let app = settings(app.stop().await, &twilio).env("WHATSAPP_PACE_SECONDS", 3600).start().await;
+    for text in ["one", "two", "three"] {
+        answer(&app, &id, text).await;
+    }
+    for (count, expected) in [(1, "one"), (2, "two"), (3, "three")] {
+        // The greeting of the first server was never reported.
+        let before = twilio.sent();
+        twilio.report(&app, before.last().unwrap(), "sent", None).await;
+        let sent = twilio.wait_for(count + 1).await;
+        assert_eq!((sent.len(), sent[count].body()), (count + 1, expected));
+        assert_eq!(twilio.asked().0, count + 1, "nothing else was tried");
+    }
+}
+
+#[tokio::test]
+async fn waiting_customer_does_not_hold_others() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    twilio.play(&[Play::Stall]);
+    Phone::new(&desk.app).send("hi").await;
+    twilio.wait_for(1).await;
+    let other = Phone::of(&desk.app, SAVANNA, "+254711000002");
+    for count in 2..=3 {
+        other.send("canvas shoes").await;
+        let sent = twilio.wait_for(count).await;
+        assert_eq!(sent[count - 1].to(), "whatsapp:+254711000002");
+    }
+}
+
+#[tokio::test]
+async fn lost_answer_sends_nothing_twice() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let id = taken(&desk, &twilio).await;
+    twilio.play(&[Play::Accept, Play::Lose, Play::Drop, Play::Accept, Play::Lose]);
+    // The same text several times, so that a lost one is not confused with another.
+    for text in ["OK", "OK", "later", "OK"] {
+        answer(&desk.app, &id, text).await;
+    }
+    all_delivered(&desk.app).await;
+    assert_eq!(answers(&twilio), ["OK", "OK", "later", "OK"]);
+    let shown = deliveries(&desk.app, &id).await;
+    assert!(shown.iter().all(|(_, delivery)| status(delivery) == "accepted"), "{shown:?}");
+    assert!(twilio.asked().1 >= 3, "each lost answer was looked up");
+}
+
+#[tokio::test]
+async fn busy_provider_is_tried_again() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let id = taken(&desk, &twilio).await;
+    twilio.play(&[Play::Refuse(429, 20429), Play::Refuse(500, 20500), Play::Refuse(503, 20503)]);
+    answer(&desk.app, &id, "one").await;
+    answer(&desk.app, &id, "two").await;
+    all_delivered(&desk.app).await;
+    assert_eq!(answers(&twilio), ["one", "two"]);
+}
+
+#[tokio::test]
+async fn final_refusal_is_shown_and_not_repeated() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let id = taken(&desk, &twilio).await;
+    twilio.play(&[Play::Refuse(400, 21610)]);
+    answer(&desk.app, &id, "one").await;
+    answer(&desk.app, &id, "two").await;
+    all_delivered(&desk.app).await;
+    assert_eq!((answers(&twilio), twilio.asked().0), (vec!["two".to_owned()], 3));
+    let shown = deliveries(&desk.app, &id).await;
+    assert_eq!(shown[1].1, json!({"status": "failed", "error": "21610"}));
+    // A failure that is reported later, after a doubled report of success.
+    let sent = twilio.sent().pop().unwrap();
+    for (reported, error) in [("sent", None), ("sent", None), ("undelivered", Some(63016)), ("sent", None)] {
+        assert_eq!(twilio.report(&desk.app, &sent, reported, error).await.status(), 200);
+    }
+    let (_, delivery) = deliveries(&desk.app, &id).await.pop().unwrap();
+    assert_eq!(delivery, json!({"status": "failed", "error": "63016"}));
+}
+
+#[tokio::test]
+async fn restart_delivers_stored_messages_once() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    let id = taken(&desk, &twilio).await;
+    // Twilio takes the first message, but the server never learns it; the second one is not tried.
+    twilio.play(&[Play::Stall]);
+    answer(&desk.app, &id, "one").await;
+    answer(&desk.app, &id, "two").await;
+    twilio.wait_for(2).await;
+    let Shop { app, .. } = desk;
+    let app = settings(app.stop().await, &twilio).start().await;
+    all_delivered(&app).await;
+    assert_eq!(answers(&twilio), ["one", "two"]);
+    assert_eq!(twilio.asked().1, 1, "the first one was looked up");
+}
+
+#[tokio::test]
+async fn cut_message_is_not_sent() {
+    let twilio = ScriptedTwilio::start().await;
+    let (app, _ollama) = stalled(settings(TestApp::builder(), &twilio)).await;
+    app.inner.store.make_sample_tenants(&shops(Utc::now()).unwrap()).await.unwrap();
+    connect(&app, &twilio).await;
+    let persona = "system_persona_vi";
+    change(&app, SAVANNA, &[], |tenant| tenant.settings.whatsapp.persona = Some(persona.parse().unwrap())).await;
+    let phone = Phone::new(&app);
+    phone.send(QUESTION).await;
+    let id = phone.conversation().await;
+    let mut live = Live::follow(&app, &id, Some("0.0")).await;
+    live.until(BEGINNING).await;
+    let cancel = format!("/conversations/{id}/turns/1/cancel");
+    assert_eq!(app.post(&cancel, &json!({})).send().await.unwrap().status(), 202);
+    assert_eq!(ended(&app, &id, 1).await, "cancelled");
+    all_delivered(&app).await;
+    let said = deliveries(&app, &id).await;
+    let (cut, _) = said.iter().find(|(text, _)| text.contains(BEGINNING)).unwrap();
+    assert!(!twilio.bodies().contains(cut), "{:?}", twilio.bodies());
+    assert!(said.iter().all(|(text, delivery)| delivery.is_null() == (text == cut)), "{said:?}");
+}
