@@ -46,6 +46,7 @@ mod labels;
 mod limit;
 mod logged_path;
 mod messages;
+mod payments;
 mod problem;
 mod refusals;
 mod serve;
@@ -139,6 +140,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(history::get))
         .merge(console::routes())
         .routes(routes!(labels::get))
+        .routes(routes!(payments::post, payments::get))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

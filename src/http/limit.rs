@@ -74,7 +74,7 @@ fn key_of(app: &App, parts: &Parts) -> Key {
 }
 
 fn count_request(app: &App, address: Option<IpAddr>, key: &Key, parts: &Parts) -> Result<(), TooMany> {
-    if is_probe(parts) {
+    if is_probe(parts) || is_webhook(parts) {
         return Ok(());
     }
     match (key, address) {
@@ -95,6 +95,11 @@ fn count_request(app: &App, address: Option<IpAddr>, key: &Key, parts: &Parts) -
 /// Health checks are never refused.
 fn is_probe(parts: &Parts) -> bool {
     parts.method == Method::GET && ["/healthz", "/readyz"].contains(&parts.uri.path())
+}
+
+/// A webhook is authenticated by its secret or signature. Its callers share few addresses, and may not retry a refused request.
+fn is_webhook(parts: &Parts) -> bool {
+    parts.uri.path().starts_with("/webhooks/")
 }
 
 /// Returns whether this is an event stream: an `EventSource` does not reconnect after anything but 200.
@@ -124,7 +129,7 @@ fn credential(key: &Key, parts: &Parts) -> Option<&'static str> {
 
 /// Warns once about a proxy that is not in `TRUSTED_PROXIES`, or in front of a server without keys.
 fn warn_about_proxy(app: &App, parts: &Parts) {
-    if parts.version >= Version::HTTP_11 && !has_proxy_header(&parts.headers) {
+    if is_webhook(parts) || (parts.version >= Version::HTTP_11 && !has_proxy_header(&parts.headers)) {
         return;
     }
     let Some(ConnectInfo(Peer(peer))) = parts.extensions.get().copied() else { return };

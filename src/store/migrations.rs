@@ -37,6 +37,7 @@ mod m0011_sign_out;
 mod m0012_accounts;
 mod m0013_commerce;
 mod m0014_sales;
+mod m0016_payment_callbacks;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0012_accounts::Migration),
         Box::new(m0013_commerce::Migration),
         Box::new(m0014_sales::Migration),
+        Box::new(m0016_payment_callbacks::Migration),
     ]
 }
 
