@@ -31,6 +31,7 @@ use crate::store::idempotency::IdempotencyKey;
 use crate::store::{Outage, Store, StoreError};
 use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
+use crate::tools::payment_callback::PaymentCallbacks;
 use crate::turn::Engine;
 
 mod atomic_file;
@@ -87,6 +88,8 @@ pub struct App {
     notifier: Arc<Notifier>,
     /// Return labels.
     pub labels: Arc<Labels>,
+    /// The addresses at which payment providers call back.
+    pub payment_callbacks: PaymentCallbacks,
     client_names: ClientNames,
     /// Reports of the provider of WhatsApp messages.
     reports: Reports,

@@ -27,7 +27,7 @@ mod telecom;
 mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
-pub use commerce::{CommerceConfig, PaymentMode};
+pub use commerce::{CommerceConfig, PaymentMode, PaymentProvidersConfig};
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use http::HttpConfig;
@@ -233,6 +233,9 @@ mod tests {
             ("LLM_MAX_CONCURRENT", "0", "must be at least 1"),
             ("STREAMS_PER_CONVERSATION", "0", "must be at least 1"),
             ("BODY_MAX_BYTES", "0", "must be at least 1"),
+            ("PAYMENTS", "mpesa", "is not one of auto, live, sandbox, off"),
+            ("DARAJA_URL", "api.safaricom.co.ke", "must be an http:// or https:// address"),
+            ("PESAPAL_URL", "https://pay.pesapal.com/v3?x=1", "without a query"),
             ("EVENT_RETENTION_HOURS", "-1", "hours, 0 or more"),
             ("TOKEN_TTL_HOURS", "0", "hours above 0"),
         ] {

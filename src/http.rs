@@ -46,6 +46,7 @@ mod labels;
 mod limit;
 mod logged_path;
 mod messages;
+mod payments;
 mod problem;
 mod refusals;
 mod serve;
@@ -141,6 +142,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(console::routes())
         .routes(routes!(labels::get))
         .routes(routes!(twilio::receive))
+        .routes(routes!(payments::post, payments::get))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

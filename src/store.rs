@@ -68,6 +68,7 @@ pub mod messages;
 mod migrations;
 pub mod orders;
 pub mod orders_import;
+pub mod payment_callbacks;
 pub mod payments;
 pub mod persona_versions;
 pub mod personal;

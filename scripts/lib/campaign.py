@@ -126,8 +126,8 @@ class World:
                 return messages
             after = f"&after={page['next']}"
 
-    def open(self, persona=None):
-        status, answer = self.insist("POST", "/conversations", {"persona": persona} if persona else {})
+    def open(self, persona=None, **more):
+        status, answer = self.insist("POST", "/conversations", ({"persona": persona} if persona else {}) | more)
         if status != 201:
             raise RuntimeError(f"POST /conversations: {status} {answer}")
         return Conversation(self, answer["id"])

@@ -18,7 +18,7 @@ use super::reload::{Reloading, keep_fresh, watch_files};
 use super::whatsapp::{CustomerLocks, WEBHOOK};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::channels::Reports;
-use crate::config::{Config, LlmMode};
+use crate::config::{Config, LlmMode, PaymentMode};
 use crate::desks::{DeskRegistry, Services, ShopError, Shops};
 use crate::domain::TenantId;
 use crate::jobs::JobRunner;
@@ -39,6 +39,7 @@ use crate::store::settings::TOKEN_SECRET;
 use crate::store::{Store, StoreError};
 use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::{LabelLinks, Labels};
+use crate::tools::payment_callback::PaymentCallbacks;
 use crate::turn::journal::Journal;
 use crate::turn::{Engine, retention};
 
@@ -60,6 +61,11 @@ pub enum StartError {
     Smtp(#[from] InvalidSmtp),
     #[error(transparent)]
     Twilio(#[from] InvalidTwilio),
+    #[error(
+        "PAYMENTS=sandbox, but the shop {0} has credentials of a payment provider: set PAYMENTS=auto, or remove them with `frontdesk tenant \
+         set {0} --credentials FILE`, where FILE has lines such as daraja_consumer_key = \"\""
+    )]
+    SandboxWithCredentials(TenantId),
     #[error("LLM=ollama, but there is no language model: {0}. Start Ollama, pull the model, or set LLM=auto")]
     NoModel(String),
 }
@@ -75,6 +81,11 @@ impl App {
         // First, since metrics that are counted before are lost.
         let metrics = metrics::handle();
         let store = store.claim().await?;
+        if config.commerce.payments == PaymentMode::Sandbox
+            && let Some(shop) = store.list_shops_with_payments().await?.into_iter().next()
+        {
+            return Err(StartError::SandboxWithCredentials(shop));
+        }
         let config = Arc::new(config);
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm)?), config.llm.clone());
         if config.llm.mode != LlmMode::Offline {
@@ -110,6 +121,7 @@ impl App {
         };
         let labels = Labels::new(store.clone(), label_links(&config, &secret));
         let client_names = ClientNames::new(&secret);
+        let payment_callbacks = PaymentCallbacks::new(&store, &config);
         let services = Services {
             config: config.clone(),
             shop: config.shop(&TenantId::default()),
@@ -167,6 +179,7 @@ impl App {
             jobs,
             notifier,
             labels,
+            payment_callbacks,
             client_names,
             reports,
             customer_locks: CustomerLocks::default(),

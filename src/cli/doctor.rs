@@ -21,6 +21,7 @@ use crate::domain::check::{Check, Outcome};
 mod database;
 mod files;
 mod models;
+mod payments;
 mod settings;
 
 /// How long to wait for one service.

@@ -13,7 +13,7 @@ use rand::random;
 
 use super::open_store;
 use super::output::explain;
-use crate::config::Config;
+use crate::config::{Config, PaymentMode};
 use crate::domain::audit::OPERATOR;
 use crate::domain::commerce::tenant::{
     CatalogLink, ChattinessLevel, ContentSid, CredentialName, Label, PaymentMethod, ShopLanguages, ToneStyle,
@@ -186,6 +186,13 @@ async fn save(
         Some(path) => read_credentials(path, tenant, key)?,
         None => CredentialChanges::new(),
     };
+    let adds_payments = credentials.iter().any(|(name, sealed)| name.is_for_payments() && sealed.is_some());
+    if adds_payments && config.commerce.payments == PaymentMode::Sandbox {
+        bail!(
+            "nothing was written: PAYMENTS=sandbox serves no shop that has credentials of a payment provider: set PAYMENTS=auto, or leave \
+             them out"
+        );
+    }
     match store.tenant(tenant).save_tenant(change, &credentials, OPERATOR, Utc::now()).await? {
         Saving::Done(saved) => print(store, &saved, key).await,
         Saving::Exists => {
@@ -282,7 +289,13 @@ fn read_credentials(path: &Path, tenant: &TenantId, key: Option<&SealingKey>) ->
     let seal = |(name, value): (CredentialName, String)| {
         let value = value.trim();
         let owner = credential_owner(tenant, name);
-        let sealed = if value.is_empty() { None } else { Some(key.seal(&owner, value, random())?) };
+        if value.is_empty() {
+            return Ok((name, None));
+        }
+        if let Some(problem) = name.problem_of(value) {
+            bail!("{shown}: {name}: {problem}");
+        }
+        let sealed = Some(key.seal(&owner, value, random())?);
         Ok((name, sealed))
     };
     values.into_iter().map(seal).collect()

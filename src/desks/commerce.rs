@@ -11,8 +11,9 @@ use super::machine::run_until_wait;
 use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
 use crate::domain::commerce::consent::ConsentCommand;
-use crate::domain::commerce::payment::{PaymentStatus, SandboxState};
+use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing, route};
+use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::returns::Priority;
 use crate::domain::{IntentSource, Kind, Language};
 use crate::jobs::Job;
@@ -47,7 +48,8 @@ pub mod tools;
 
 use classify::{Verdict, classify};
 use effect::{Effect, Event, Heard, Line, Reason};
-use payments::Payments;
+use payments::jobs::SharedGateways;
+use payments::{Checking, Gateways, Payments, jobs, receipt};
 use rules::CommerceRules;
 use said::Said;
 use sandbox::Sandbox;
@@ -71,6 +73,7 @@ pub struct Commerce {
 #[derive(Default)]
 pub struct Factory {
     texts: TextsOfShops<Replies<Text>>,
+    gateways: SharedGateways,
 }
 
 /// The kinds of messages that only this desk sends.
@@ -98,16 +101,24 @@ impl DeskFactory for Factory {
 
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Commerce::load(prompts, languages)?;
-        let all_texts = self.texts.clone();
+        let (all_texts, gateways) = (self.texts.clone(), self.gateways.clone());
         Ok(Box::new(move |services| {
-            let desk = open(services);
+            let config = &services.config;
+            let new = || (config.clone(), Arc::new(Gateways::new(&config.commerce.providers)));
+            let desk = open(services, &gateways.get_or_init(new).1);
             all_texts.set(&services.shop.tenant, (desk.texts.clone(), desk.common.clone()));
             Arc::new(desk)
         }))
     }
 
     fn jobs(&self) -> Vec<Arc<dyn Job>> {
-        vec![Arc::new(payments::PollPayment), Arc::new(payments::SayPayment(self.texts.clone()))]
+        vec![
+            Arc::new(jobs::PollPayment(self.gateways.clone())),
+            Arc::new(jobs::SettlePayment(self.gateways.clone())),
+            Arc::new(jobs::SayPayment(self.texts.clone())),
+            Arc::new(receipt::CheckReceipt(self.gateways.clone())),
+            Arc::new(receipt::ApplyReceipt(self.texts.clone())),
+        ]
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
@@ -117,14 +128,17 @@ impl DeskFactory for Factory {
 
 impl Commerce {
     /// Reads the desk's texts and rules.
-    fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
+    fn load(
+        prompts: &Prompts,
+        languages: &[Language],
+    ) -> Result<impl FnOnce(&Services, &Arc<Gateways>) -> Self + use<>, PromptError> {
         let texts = ByLanguage::load_checked(prompts, "commerce", languages, |texts: &Replies<Text>| texts.check(1))?;
         let (texts, common) = (Arc::new(texts), Arc::new(ByLanguage::load(prompts, "common", languages)?));
         let language_rules = LanguageRules::read(prompts)?;
         let rules = CommerceRules::read(prompts)?;
         let examples = Classifier::read(prompts, "commerce")?;
-        Ok(move |services: &Services| {
-            let payments = Payments::new(services.config.commerce.payments, &services.store, &services.jobs);
+        Ok(move |services: &Services, gateways: &Arc<Gateways>| {
+            let payments = Payments::new(&services.config, &services.store, gateways);
             Self { texts, common, language_rules, rules, examples, payments, services: services.clone() }
         })
     }
@@ -170,6 +184,7 @@ impl Commerce {
     async fn answer_sandbox(&self, turn: &mut Turn, situation: &Situation, said: &Said) -> Result<bool, DeskError> {
         let Some(payment) = &situation.payment else { return Ok(false) };
         let is_waiting = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
+        let is_waiting = is_waiting && payment.provider == PaymentProvider::Sandbox;
         let Some(answered) = Sandbox::answer_of(said).filter(|_| is_waiting) else { return Ok(false) };
         turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
         let text = match answered {
@@ -182,6 +197,26 @@ impl Commerce {
         let text = self.words_of(turn, text)?;
         turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
         self.payments.settle(&tenant, payment.id).await?;
+        self.services.jobs.wake();
+        Ok(true)
+    }
+
+    /// Checks the receipt code that the customer sends for a payment to the paybill or till. Returns whether there is one.
+    async fn check_receipt(&self, turn: &mut Turn, situation: &Situation, said: &Said) -> Result<bool, DeskError> {
+        let is_c2b = |payment: &&Payment| {
+            let may_be_paid = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
+            may_be_paid && payment.method == PaymentMethod::MpesaC2b && payment.provider == PaymentProvider::Daraja
+        };
+        let payment = situation.payment.as_ref().filter(is_c2b);
+        let (Some(payment), Some(code)) = (payment, said.receipt()) else { return Ok(false) };
+        turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
+        let text = match self.payments.check_receipt(&turn.conversation.tenant, payment, &code).await? {
+            Checking::Asked => Text::ReceiptChecking,
+            Checking::Counted => Text::ReceiptCounted,
+        };
+        self.services.jobs.wake();
+        let text = self.texts.get(turn.language()).text(text, &[("receipt", &code)])?;
+        turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
         Ok(true)
     }
 
@@ -268,7 +303,7 @@ impl Desk for Commerce {
         }
         let (switched_to, text) = self.settle_language(turn, &mut situation);
         let said = read_text(text.len(), || self.rules.parse(&text));
-        if self.answer_sandbox(turn, &situation, &said).await? {
+        if self.answer_sandbox(turn, &situation, &said).await? || self.check_receipt(turn, &situation, &said).await? {
             return Ok(());
         }
         let verdict = turn.step("classify").take(self.classify(turn, &said, &state)).await?;

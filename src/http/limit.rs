@@ -99,7 +99,7 @@ fn is_probe(parts: &Parts) -> bool {
     parts.method == Method::GET && ["/healthz", "/readyz"].contains(&parts.uri.path())
 }
 
-/// Webhooks come from a few addresses for all customers, and authenticate themselves.
+/// A webhook is authenticated by its secret or signature. Its callers share few addresses, and may not retry a refused request.
 fn is_webhook(parts: &Parts) -> bool {
     parts.uri.path().starts_with("/webhooks/")
 }
@@ -131,7 +131,7 @@ fn credential(key: &Key, parts: &Parts) -> Option<&'static str> {
 
 /// Warns once about a proxy that is not in `TRUSTED_PROXIES`, or in front of a server without keys.
 fn warn_about_proxy(app: &App, parts: &Parts) {
-    if parts.version >= Version::HTTP_11 && !has_proxy_header(&parts.headers) {
+    if is_webhook(parts) || (parts.version >= Version::HTTP_11 && !has_proxy_header(&parts.headers)) {
         return;
     }
     let Some(ConnectInfo(Peer(peer))) = parts.extensions.get().copied() else { return };

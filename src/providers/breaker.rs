@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use metrics::{Gauge, SharedString};
+use metrics::Gauge;
 use tokio::time::Instant;
 
 /// Closed, it lets calls through. Open, it refuses calls until the cool-down is over; then one trial call decides.
@@ -50,8 +50,16 @@ pub(super) enum Change {
 
 impl Breaker {
     /// Creates a closed breaker. `provider` is its label in the metrics.
-    pub(super) fn new(provider: impl Into<SharedString>, threshold: u32, cool_down: Duration) -> Self {
-        let gauge = metrics::gauge!("frontdesk_breaker_state", "provider" => provider.into());
+    pub(super) fn new(provider: &'static str, threshold: u32, cool_down: Duration) -> Self {
+        Self::with(metrics::gauge!("frontdesk_breaker_state", "provider" => provider), threshold, cool_down)
+    }
+
+    /// Creates a closed breaker of one shop's calls. It exports no metric, whose labels would name the shop.
+    pub(super) fn of_tenant(threshold: u32, cool_down: Duration) -> Self {
+        Self::with(Gauge::noop(), threshold, cool_down)
+    }
+
+    fn with(gauge: Gauge, threshold: u32, cool_down: Duration) -> Self {
         gauge.set(0.0);
         Self { gauge, threshold: threshold.max(1), cool_down, state: State::Closed { failures: 0 } }
     }

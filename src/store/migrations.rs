@@ -38,6 +38,7 @@ mod m0012_accounts;
 mod m0013_commerce;
 mod m0014_sales;
 mod m0015_channels;
+mod m0016_payment_callbacks;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0013_commerce::Migration),
         Box::new(m0014_sales::Migration),
         Box::new(m0015_channels::Migration),
+        Box::new(m0016_payment_callbacks::Migration),
     ]
 }
 

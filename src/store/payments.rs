@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::LockType;
+use sea_orm::prelude::Expr;
+use sea_orm::sea_query::{self, LockType};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,8 @@ use crate::domain::{ConversationId, PaymentId, TenantId};
 
 /// Asks the provider about a payment; the subject is the payment's id.
 pub const POLL_PAYMENT: &str = "poll_payment";
+/// Asks the provider about a payment once, after it called back; the subject is the payment's id.
+pub const SETTLE_PAYMENT: &str = "settle_payment";
 /// Says a payment's result in the conversation, and opens a ticket for a problem. The payload is a [`PaymentNotice`].
 pub const SAY_PAYMENT: &str = "say_payment";
 
@@ -32,6 +35,9 @@ pub struct PaymentNotice {
     pub payment: PaymentId,
     pub status: PaymentStatus,
     pub problem: Option<PaymentProblem>,
+    /// The receipt of the report, if it is new.
+    #[serde(default)]
+    pub receipt: Option<String>,
 }
 
 /// A payment to begin.
@@ -88,6 +94,7 @@ impl TenantStore<'_> {
             method: new.method,
             phone: new.phone.cloned(),
             provider: new.provider,
+            reference: None,
             request: PaymentRequest { status: PaymentStatus::Created, amount: new.confirmed, receipts: Vec::new() },
             created_at: now,
         };
@@ -114,14 +121,16 @@ impl TenantStore<'_> {
         let rows = payments_of(&transaction, self.tenant, &sale_id).await?;
         let Some(mut payment) = rows.into_iter().find(|payment| payment.id == id) else { return Ok(None) };
         let is_paid = sale.as_ref().is_some_and(|(_, sale)| sale.status == SaleStatus::Paid);
-        let outcome = payment.request.decide(report, is_paid).map_err(|error| unreadable("payment_requests", error))?;
+        let report = payment.same_payment(report);
+        let outcome =
+            payment.request.decide(&report, is_paid).map_err(|error| unreadable("payment_requests", error))?;
         if outcome.steps.is_empty() && outcome.problem.is_none() && outcome.receipt.is_none() {
             return Ok(Some(payment));
         }
         if let Some(step) = outcome.steps.last() {
             payment.request.status = step.to();
         }
-        payment.request.receipts.extend(outcome.receipt);
+        payment.request.receipts.extend(outcome.receipt.clone());
         let row = payment_requests::ActiveModel {
             status: Set(payment.request.status.as_str().to_owned()),
             receipts: Set(payment.request.receipts.clone().into()),
@@ -138,18 +147,51 @@ impl TenantStore<'_> {
         }
         let status = payment.request.status;
         if outcome.problem.is_some() || !status.is_open() {
-            let notice = PaymentNotice { payment: id, status, problem: outcome.problem };
+            let notice = PaymentNotice { payment: id, status, problem: outcome.problem, receipt: outcome.receipt };
             enqueue(&transaction, &[say(self.tenant, &payment, &notice, now)]).await?;
         }
         transaction.commit().await?;
         Ok(Some(payment))
     }
 
-    /// Asks the provider about a payment soon, after it called back. The callback itself is not believed.
-    pub async fn poll_payment(&self, id: PaymentId, now: DateTime<Utc>) -> Result<()> {
-        let transaction = self.store.begin_fenced().await?;
-        enqueue(&transaction, &[poll(self.tenant, id, now)]).await?;
-        transaction.commit().await
+    /// Stores a payment that a customer made without being asked, such as one to the shop's paybill. A stored one stays unchanged.
+    pub async fn add_payment(&self, payment: &Payment) -> Result<()> {
+        let insert = payment_requests::Entity::insert(row_of(self.tenant, payment)).on_conflict_do_nothing();
+        insert.exec_without_returning(self.store.writer()?).await?;
+        Ok(())
+    }
+
+    /// Stores the provider's number of a request that has none. A number of another request is refused.
+    pub async fn note_payment_reference(&self, id: PaymentId, reference: &str) -> Result<()> {
+        use payment_requests::Column as C;
+        let others = self.rows::<payment_requests::Entity>().filter(C::ProviderReference.eq(reference));
+        if others.limit(1).one(&self.store.read).await?.is_some() {
+            return Ok(());
+        }
+        let row =
+            payment_requests::ActiveModel { provider_reference: Set(Some(reference.to_owned())), ..Default::default() };
+        let update = payment_requests::Entity::update_of(self.tenant).set(row);
+        update.filter(C::Id.eq(id.0)).filter(C::ProviderReference.is_null()).exec(self.store.writer()?).await?;
+        Ok(())
+    }
+
+    /// Whether a payment of the shop has this receipt.
+    pub async fn has_receipt(&self, receipt: &str) -> Result<bool> {
+        // The receipts are a list of texts in quotes.
+        let receipts = Expr::col(payment_requests::Column::Receipts);
+        let receipts = sea_query::ExprTrait::cast_as(receipts, "text");
+        let has_it = sea_query::ExprTrait::like(receipts, format!("%\"{receipt}\"%"));
+        let row = self.rows::<payment_requests::Entity>().filter(has_it).limit(1).one(&self.store.read).await?;
+        Ok(row.is_some())
+    }
+
+    /// Replaces the receipt of a payment, which was only the provider's number of the request so far.
+    pub async fn replace_receipt(&self, payment: &Payment, receipt: &str) -> Result<()> {
+        let row =
+            payment_requests::ActiveModel { receipts: Set(vec![receipt.to_owned()].into()), ..Default::default() };
+        let update = payment_requests::Entity::update_of(self.tenant).set(row);
+        update.filter(payment_requests::Column::Id.eq(payment.id.0)).exec(self.store.writer()?).await?;
+        Ok(())
     }
 
     pub async fn find_payment(&self, id: PaymentId) -> Result<Option<Payment>> {
@@ -180,7 +222,9 @@ fn poll(tenant: &TenantId, id: PaymentId, now: DateTime<Utc>) -> NewJob<'_> {
 
 fn say<'a>(tenant: &'a TenantId, payment: &Payment, notice: &PaymentNotice, now: DateTime<Utc>) -> NewJob<'a> {
     // A payment that times out and is paid late has two results.
-    let subject = super::jobs::subject_of(&format!("{}{}{:?}", payment.id, notice.status, notice.problem));
+    let receipt = notice.receipt.as_deref().unwrap_or_default();
+    let subject = format!("{}{}{:?}{receipt}", payment.id, notice.status, notice.problem);
+    let subject = super::jobs::subject_of(&subject);
     let payload = serde_json::to_value(notice).unwrap_or_default();
     let job = NewJob::new(SAY_PAYMENT, subject, tenant, now).with_payload(payload);
     match payment.conversation {
@@ -207,7 +251,7 @@ fn row_of(tenant: &TenantId, payment: &Payment) -> payment_requests::ActiveModel
         currency: Set(payment.request.amount.currency.as_str().to_owned()),
         status: Set(payment.request.status.as_str().to_owned()),
         provider: Set(payment.provider.as_str().to_owned()),
-        provider_reference: Set(None),
+        provider_reference: Set(payment.reference.clone()),
         receipts: Set(payment.request.receipts.clone().into()),
         created_at: Set(payment.created_at),
         updated_at: Set(payment.created_at),
@@ -224,6 +268,7 @@ fn read_payment(row: payment_requests::Model) -> Result<Payment> {
         method: PaymentMethod::parse(&row.method).ok_or_else(|| unreadable("method"))?,
         phone: row.phone_e164.map(|phone| phone.parse()).transpose().map_err(|_| unreadable("phone_e164"))?,
         provider: PaymentProvider::parse(&row.provider).ok_or_else(|| unreadable("provider"))?,
+        reference: row.provider_reference,
         request: PaymentRequest {
             status: PaymentStatus::parse(&row.status).ok_or_else(|| unreadable("status"))?,
             amount: Money::new(row.amount, currency),

@@ -111,9 +111,19 @@ impl TenantStore<'_> {
 
     /// Lists the tickets of a conversation, oldest first.
     pub async fn list_tickets_in(&self, conversation: ConversationId) -> Result<Vec<Ticket>> {
+        self.tickets_where(tickets::Column::ConversationId.eq(conversation.0)).await
+    }
+
+    /// Lists the open tickets that belong to no conversation, oldest first.
+    pub async fn list_loose_tickets(&self) -> Result<Vec<Ticket>> {
+        let found = self.tickets_where(tickets::Column::ConversationId.is_null()).await?;
+        Ok(found.into_iter().filter(|ticket| ticket.resolved.is_none()).collect())
+    }
+
+    async fn tickets_where(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Ticket>> {
         let found = self
             .rows::<tickets::Entity>()
-            .filter(tickets::Column::ConversationId.eq(conversation.0))
+            .filter(which)
             .order_by_asc(tickets::Column::CreatedAt)
             .order_by_asc(tickets::Column::Id)
             .all(&self.store.read)

@@ -45,6 +45,19 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Lists the shops that have credentials of a provider of payments. For the operator of the server.
+    pub async fn list_shops_with_payments(&self) -> Result<Vec<TenantId>> {
+        let mut shops = Vec::new();
+        for Tenant { id, .. } in self.list_tenants().await? {
+            if self.tenant(&id).list_credentials().await?.keys().any(|name| name.is_for_payments()) {
+                shops.push(id);
+            }
+        }
+        Ok(shops)
+    }
+}
+
 impl TenantStore<'_> {
     /// Returns the shop's settings, if it sells over WhatsApp.
     pub async fn find_tenant(&self) -> Result<Option<Tenant>> {

@@ -6,6 +6,7 @@ pub mod database;
 pub mod dialogue;
 pub mod echo_desk;
 pub mod ollama;
+pub mod payments;
 pub mod sse;
 pub mod twilio;
 pub mod vectors;

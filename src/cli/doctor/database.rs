@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tokio::time::timeout;
 
-use super::TIMEOUT;
+use super::{TIMEOUT, payments};
 use crate::app::whatsapp::WEBHOOK;
 use crate::cli::{chat, serve, tenant};
 use crate::config::Config;
@@ -133,6 +133,7 @@ async fn look_into(
     checks.push(records(config, store).await?);
     checks.extend(shop_credentials(config, store).await?);
     checks.extend(whatsapp(config, store).await?);
+    checks.extend(payments::examine(config, store).await?);
     Ok(())
 }
 

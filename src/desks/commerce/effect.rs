@@ -186,6 +186,7 @@ pub(super) enum Line {
     },
     NoMethods,
     AskPhone,
+    AskCardPhone,
     Confirm {
         method: PaymentMethod,
         sale: Box<Sale>,

@@ -1,71 +1,152 @@
-//! Payments: which ways a shop offers, how a payment begins, and the jobs that follow it to its end.
+//! Payments: which ways a shop offers, how a payment begins, and what its provider says about it.
+//!
+//! [`jobs`] follow a payment to its end, and [`receipt`] counts payments that customers made by themselves.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
+use tracing::warn;
 
+use super::kind;
 use super::sandbox::Sandbox;
-use super::texts::Text;
 use super::tools::payment::Started;
 use super::tools::{CallError, ToolContext};
-use super::{kind, say};
-use crate::config::PaymentMode;
-use crate::desks::TextsOfShops;
-use crate::domain::commerce::payment::{CannotPay, Payment, PaymentProblem, PaymentProvider, PaymentReport};
+use crate::config::{Config, PaymentMode, PaymentProvidersConfig};
+use crate::domain::commerce::payment::{
+    CallbackPurpose, CannotPay, Payment, PaymentProvider, PaymentReport, PaymentStatus,
+};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, SaleId, Tenant};
 use crate::domain::identity::e164::E164;
-use crate::domain::returns::{Hand, Priority};
-use crate::domain::{Kind, Metadata, PaymentId, TenantId};
-use crate::jobs::{Job, JobContext, JobError, JobRunner, LeasedJob};
-use crate::providers::payment::PaymentGateway;
-use crate::replies::Replies;
-use crate::store::payments::{Beginning, NewPayment, POLL_PAYMENT, PaymentNotice, SAY_PAYMENT};
-use crate::store::returns::By;
-use crate::store::returns::escalate::NewEscalation;
+use crate::domain::{Metadata, PaymentId, TenantId};
+use crate::providers::payment::daraja::{Daraja, DarajaAccount, LARGEST, StkPush};
+use crate::providers::payment::pesapal::{Checkout, Pesapal, PesapalAccount};
+use crate::providers::payment::{PaymentAnswer, PaymentGateway};
+use crate::store::payments::{Beginning, NewPayment};
 use crate::store::{Store, StoreError};
+use crate::tools::payment_callback::{OpenCallback, PaymentCallbacks};
 
-/// M-PESA's largest payment, in shillings.
-const LARGEST: i64 = 250_000;
-/// How long to wait before the provider is asked about an open payment again.
-const POLL_EVERY: Duration = Duration::from_secs(2);
+pub(super) mod jobs;
+pub(super) mod receipt;
+
+pub use receipt::Checking;
+
+/// How long the provider is asked about a payment that has no final result.
+const FOLLOWED_FOR: TimeDelta = TimeDelta::hours(24);
+
+/// The clients of the providers, which live as long as the server.
+pub struct Gateways {
+    daraja: Option<Daraja>,
+    pesapal: Option<Pesapal>,
+}
 
 /// The payments of every shop.
 #[derive(Clone)]
 pub struct Payments {
     mode: PaymentMode,
+    config: PaymentProvidersConfig,
     store: Store,
-    jobs: Arc<JobRunner>,
+    gateways: Arc<Gateways>,
+    callbacks: PaymentCallbacks,
     pub(super) sandbox: Sandbox,
 }
 
+/// A shop's accounts at the providers.
+pub(super) struct Accounts {
+    daraja: Option<DarajaAccount>,
+    pesapal: Option<PesapalAccount>,
+    /// Whether the shop pays at the sandbox.
+    is_sandbox: bool,
+}
+
+/// The ways to pay that a shop offers.
+#[derive(Clone, Debug, Default)]
+pub struct PaymentOffers {
+    pub methods: Vec<PaymentMethod>,
+    /// The number of the shop's paybill or till.
+    pub pay_to: String,
+    pub is_till: bool,
+}
+
+/// What is known of a payment after its provider was asked.
+pub(super) struct Settled {
+    pub payment: Payment,
+    /// Whether to ask no more.
+    pub is_over: bool,
+}
+
+impl Gateways {
+    /// A provider without a client is one whose address is not valid, which the configuration refuses.
+    pub fn new(config: &PaymentProvidersConfig) -> Self {
+        let report = |error: reqwest::Error| warn!(%error, "A payment provider cannot be used");
+        let daraja = config.daraja.clone().and_then(|url| Daraja::new(url, config).map_err(report).ok());
+        let pesapal = config.pesapal.clone().and_then(|url| Pesapal::new(url, config).map_err(report).ok());
+        Self { daraja, pesapal }
+    }
+}
+
+impl Accounts {
+    fn can(&self, method: PaymentMethod) -> bool {
+        let daraja = self.daraja.as_ref();
+        self.is_sandbox
+            || match method {
+                PaymentMethod::MpesaStk => daraja.is_some_and(DarajaAccount::can_push),
+                PaymentMethod::MpesaC2b => daraja.is_some_and(DarajaAccount::can_check),
+                PaymentMethod::Pesapal => self.pesapal.is_some(),
+            }
+    }
+
+    fn provider_of(&self, method: PaymentMethod) -> PaymentProvider {
+        match method {
+            _ if self.is_sandbox => PaymentProvider::Sandbox,
+            PaymentMethod::MpesaStk | PaymentMethod::MpesaC2b => PaymentProvider::Daraja,
+            PaymentMethod::Pesapal => PaymentProvider::Pesapal,
+        }
+    }
+}
+
 impl Payments {
-    pub fn new(mode: PaymentMode, store: &Store, jobs: &Arc<JobRunner>) -> Self {
-        Self { mode, store: store.clone(), jobs: jobs.clone(), sandbox: Sandbox::new(store) }
+    pub fn new(config: &Config, store: &Store, gateways: &Arc<Gateways>) -> Self {
+        Self {
+            mode: config.commerce.payments,
+            config: config.commerce.providers.clone(),
+            store: store.clone(),
+            gateways: gateways.clone(),
+            callbacks: PaymentCallbacks::new(store, config),
+            sandbox: Sandbox::new(store),
+        }
     }
 
-    /// Returns the ways to pay that the shop has enabled and the server can offer. The sandbox never serves a shop that has credentials
-    /// of a real provider.
-    pub async fn methods(&self, tenant: &Tenant) -> Result<Vec<PaymentMethod>, StoreError> {
-        if self.mode == PaymentMode::Off {
-            return Ok(Vec::new());
-        }
-        let credentials = self.store.tenant(&tenant.id).list_credentials().await?;
-        if credentials.keys().any(|name| name.is_for_payments()) {
-            return Ok(Vec::new());
-        }
-        Ok(tenant.settings.payments_enabled.iter().copied().collect())
+    /// Returns the shop's accounts. The sandbox never serves a shop that has credentials of a real provider.
+    async fn accounts(&self, tenant: &TenantId) -> Result<Accounts, StoreError> {
+        let stored = self.store.tenant(tenant).list_credentials().await?;
+        let has_real = stored.keys().any(|name| name.is_for_payments());
+        let is_live = has_real && matches!(self.mode, PaymentMode::Auto | PaymentMode::Live);
+        let credentials = if is_live { self.callbacks.credentials(tenant).await? } else { Default::default() };
+        Ok(Accounts {
+            daraja: DarajaAccount::of(&credentials),
+            pesapal: PesapalAccount::of(&credentials),
+            is_sandbox: !has_real && matches!(self.mode, PaymentMode::Auto | PaymentMode::Sandbox),
+        })
     }
 
-    /// The number of the shop's paybill.
-    pub fn paybill(&self) -> &str {
-        self.sandbox.paybill()
+    /// Returns the ways to pay that the shop has enabled and the server can offer.
+    pub async fn offers(&self, tenant: &Tenant) -> Result<PaymentOffers, StoreError> {
+        let accounts = self.accounts(&tenant.id).await?;
+        let enabled = tenant.settings.payments_enabled.iter().copied();
+        let pay_to = match &accounts.daraja {
+            Some(account) => account.pay_to().to_owned(),
+            None => self.sandbox.paybill().to_owned(),
+        };
+        Ok(PaymentOffers {
+            methods: enabled.filter(|method| accounts.can(*method)).collect(),
+            pay_to,
+            is_till: accounts.daraja.is_some_and(|account| account.is_till),
+        })
     }
 
     /// Stores a payment, then asks its provider. The row precedes the request, so that a payment that a customer may have made is
-    /// always known.
+    /// always known. The request is not repeated, whatever happens to its answer.
     pub async fn start(
         &self,
         context: &ToolContext<'_>,
@@ -74,13 +155,15 @@ impl Payments {
         phone: Option<&E164>,
         confirmed: Money,
     ) -> Result<Started, CallError> {
-        if !self.methods(context.tenant).await?.contains(&method) {
+        let tenant = &context.tenant.id;
+        let accounts = self.accounts(tenant).await?;
+        if !context.tenant.settings.payments_enabled.contains(&method) || !accounts.can(method) {
             return Err(CallError::refused("method_not_enabled"));
         }
         if confirmed.minor % 100 != 0 || !(1..=LARGEST).contains(&(confirmed.minor / 100)) {
             return Err(CallError::refused("amount_out_of_range"));
         }
-        let new = NewPayment { sale, method, phone, confirmed, provider: PaymentProvider::Sandbox };
+        let new = NewPayment { sale, method, phone, confirmed, provider: accounts.provider_of(method) };
         let payment = match context.door().begin_payment(context.owner()?, &new, context.now).await? {
             Beginning::Begun(payment) => payment,
             Beginning::NoOrder => return Err(CallError::refused("no_such_order")),
@@ -90,111 +173,189 @@ impl Payments {
             Beginning::Refused(CannotPay::UnderReview) => return Err(CallError::refused("payment_under_review")),
             Beginning::Refused(CannotPay::Paid) => return Err(CallError::refused("already_paid")),
         };
-        let report = self.gateway(payment.provider).request(&context.tenant.id, &payment).await;
-        let after = self.store.tenant(&context.tenant.id).report_payment(payment.id, &report, Utc::now()).await?;
-        self.jobs.wake();
+        let PaymentAnswer { report, reference, page } = self.request(tenant, &payment, &accounts).await?;
+        let door = self.store.tenant(tenant);
+        if let Some(reference) = &reference {
+            door.note_payment_reference(payment.id, reference).await?;
+        }
+        if page.is_some()
+            && let Some(callback) = self.callback_of(tenant, payment.id).await?
+        {
+            door.change_callback(callback.id, |callback| callback.detail.page = page.clone(), &[]).await?;
+        }
+        let after = door.report_payment(payment.id, &report, Utc::now()).await?;
         let status = after.map_or(payment.request.status, |payment| payment.request.status);
-        Ok(Started { payment_request_id: payment.id, status })
+        Ok(Started { payment_request_id: payment.id, status, page })
     }
 
-    /// Asks the provider about a payment, and stores the report.
-    pub async fn settle(&self, tenant: &TenantId, id: PaymentId) -> Result<Option<Payment>, StoreError> {
-        let after = settle(&self.store, &self.sandbox, tenant, id).await?;
-        self.jobs.wake();
-        Ok(after)
-    }
-
-    fn gateway(&self, provider: PaymentProvider) -> &dyn PaymentGateway {
-        match provider {
-            PaymentProvider::Sandbox => &self.sandbox,
+    async fn request(
+        &self,
+        tenant: &TenantId,
+        payment: &Payment,
+        accounts: &Accounts,
+    ) -> Result<PaymentAnswer, StoreError> {
+        if payment.provider == PaymentProvider::Sandbox {
+            return Ok(self.sandbox.request(tenant, payment).await);
+        }
+        if payment.method == PaymentMethod::MpesaC2b {
+            self.register_c2b(tenant, accounts).await?;
+            return Ok(PaymentReport::Accepted.into());
+        }
+        let subject = payment.id.to_string();
+        let opened = self.callbacks.open(tenant, CallbackPurpose::Payment, &subject, Some(payment.id)).await?;
+        let Some(OpenCallback { url, .. }) = opened else { return Ok(PaymentReport::Failed.into()) };
+        match self.gateway(payment, accounts, url, self.ipn_id(tenant, payment, accounts).await?) {
+            Some(gateway) => Ok(gateway.request(tenant, payment).await),
+            None => Ok(PaymentReport::Failed.into()),
         }
     }
-}
 
-async fn settle(
-    store: &Store,
-    gateway: &dyn PaymentGateway,
-    tenant: &TenantId,
-    id: PaymentId,
-) -> Result<Option<Payment>, StoreError> {
-    let Some(payment) = store.tenant(tenant).find_payment(id).await? else { return Ok(None) };
-    let report = gateway.query(tenant, &payment).await;
-    if report == PaymentReport::StillRunning {
-        return Ok(Some(payment));
-    }
-    store.tenant(tenant).report_payment(id, &report, Utc::now()).await
-}
-
-/// Asks the provider about a payment until it is settled.
-pub(super) struct PollPayment;
-
-#[async_trait]
-impl Job for PollPayment {
-    fn name(&self) -> &'static str {
-        POLL_PAYMENT
+    /// Returns the shop's gateway for a payment; `None` if the shop has no account of its provider any more.
+    fn gateway<'a>(
+        &'a self,
+        payment: &Payment,
+        accounts: &'a Accounts,
+        callback: String,
+        ipn_id: Option<String>,
+    ) -> Option<Box<dyn PaymentGateway + 'a>> {
+        Some(match payment.provider {
+            PaymentProvider::Sandbox => Box::new(self.sandbox.clone()),
+            PaymentProvider::Daraja => {
+                let (daraja, account) = (self.gateways.daraja.as_ref()?, accounts.daraja.as_ref()?);
+                Box::new(StkPush { daraja, account, callback })
+            }
+            PaymentProvider::Pesapal => {
+                let (pesapal, account) = (self.gateways.pesapal.as_ref()?, accounts.pesapal.as_ref()?);
+                Box::new(Checkout { pesapal, account, callback, ipn_id: ipn_id? })
+            }
+        })
     }
 
-    fn queue(&self) -> &'static str {
-        "payments"
-    }
-
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
-    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
-        let sandbox = Sandbox::new(&context.store);
-        match settle(&context.store, &sandbox, &job.tenant, PaymentId(job.subject)).await? {
-            Some(payment) if payment.request.status.is_open() => Err(JobError::Later(POLL_EVERY)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Says a payment's result in the conversation, and opens a ticket for a problem.
-pub(super) struct SayPayment(pub TextsOfShops<Replies<Text>>);
-
-#[async_trait]
-impl Job for SayPayment {
-    fn name(&self) -> &'static str {
-        SAY_PAYMENT
-    }
-
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
-    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
-        let store = context.store.tenant(&job.tenant);
-        let (Some(notice), Some(id)) = (job.payload::<PaymentNotice>(), job.conversation) else { return Ok(()) };
-        let (Some(conversation), Some(payment)) =
-            (store.find_conversation(id).await?, store.find_payment(notice.payment).await?)
-        else {
+    /// Registers the addresses for payments to the shop's paybill or till, once. Without them, customers send receipt codes.
+    async fn register_c2b(&self, tenant: &TenantId, accounts: &Accounts) -> Result<(), StoreError> {
+        let (Some(daraja), Some(account)) = (&self.gateways.daraja, &accounts.daraja) else { return Ok(()) };
+        let subject = format!("{} {}", account.shortcode, self.callbacks.base());
+        let validation = self.callbacks.open(tenant, CallbackPurpose::C2bValidation, &subject, None).await?;
+        let confirmation = self.callbacks.open(tenant, CallbackPurpose::C2bConfirmation, &subject, None).await?;
+        let (Some(validation), Some(confirmation)) = (validation, confirmation) else { return Ok(()) };
+        if confirmation.callback.detail.registered.is_some() {
             return Ok(());
-        };
-        // A persona may come back at a reload: the message waits for it.
-        let Some((texts, common)) = self.0.get(&job.tenant) else {
-            return Err(JobError::Unavailable("no persona uses the commerce desk".to_owned()));
-        };
-        if let Some(problem) = notice.problem {
-            let by = By { hand: Hand::Automatic, who: "job", conversation: Some(id), now: Utc::now() };
-            let summary = summary(&payment, problem);
-            let new = NewEscalation {
-                rma: None,
-                order: None,
-                priority: Priority::High,
-                reason: "a payment needs a decision",
-                summary: &summary,
-                claim: None,
-            };
-            store.escalate(&new, &by).await?;
         }
-        let language = texts.closest(conversation.language);
-        let format = &common.get(language).number_format;
-        let text = say::result(texts.get(language), format, &payment, &notice).map_err(JobError::failed)?;
-        let Some(text) = text else { return Ok(()) };
-        let metadata = Metadata::of(Kind::Agent).with("payment", about(&payment));
-        context.announce(job, text, metadata).await
+        match daraja.register_c2b(tenant, account, &validation.url, &confirmation.url).await {
+            Ok(()) => self.note_registered(tenant, &confirmation, account.shortcode.clone()).await,
+            Err(error) => {
+                warn!(%tenant, %error, "Daraja did not register the addresses for payments to the shop's paybill or till");
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the notification address of the shop at PesaPal, which is registered once. `None` if it cannot be.
+    async fn ipn_id(
+        &self,
+        tenant: &TenantId,
+        payment: &Payment,
+        accounts: &Accounts,
+    ) -> Result<Option<String>, StoreError> {
+        let (Some(pesapal), Some(account)) = (&self.gateways.pesapal, &accounts.pesapal) else { return Ok(None) };
+        if payment.provider != PaymentProvider::Pesapal || account.ipn_id.is_some() {
+            return Ok(account.ipn_id.clone());
+        }
+        let subject = format!("{} {}", account.fingerprint(), self.callbacks.base());
+        let Some(opened) = self.callbacks.open(tenant, CallbackPurpose::PesapalIpn, &subject, None).await? else {
+            return Ok(None);
+        };
+        if let Some(id) = &opened.callback.detail.registered {
+            return Ok(Some(id.clone()));
+        }
+        match pesapal.register_ipn(tenant, account, &opened.url).await {
+            Ok(id) => {
+                self.note_registered(tenant, &opened, id.clone()).await?;
+                Ok(Some(id))
+            }
+            Err(error) => {
+                warn!(%tenant, %error, "PesaPal did not register the shop's notification address");
+                Ok(None)
+            }
+        }
+    }
+
+    async fn note_registered(&self, tenant: &TenantId, opened: &OpenCallback, name: String) -> Result<(), StoreError> {
+        let door = self.store.tenant(tenant);
+        door.change_callback(opened.callback.id, |callback| callback.detail.registered = Some(name), &[]).await?;
+        Ok(())
+    }
+
+    async fn callback_of(
+        &self,
+        tenant: &TenantId,
+        payment: PaymentId,
+    ) -> Result<Option<crate::store::payment_callbacks::PaymentCallback>, StoreError> {
+        self.store.tenant(tenant).find_callback(CallbackPurpose::Payment, &payment.to_string()).await
+    }
+
+    /// Returns the page on which the customer pays.
+    pub(super) async fn page_of(&self, tenant: &TenantId, payment: &Payment) -> Result<Option<String>, StoreError> {
+        if payment.provider != PaymentProvider::Pesapal || !payment.request.status.is_open() {
+            return Ok(None);
+        }
+        Ok(self.callback_of(tenant, payment.id).await?.and_then(|callback| callback.detail.page))
+    }
+
+    /// Asks the provider about a payment, and stores the report. A payment that stays open too long is closed; a late success
+    /// counts.
+    pub(super) async fn settle(&self, tenant: &TenantId, id: PaymentId) -> Result<Option<Settled>, StoreError> {
+        let door = self.store.tenant(tenant);
+        let Some(payment) = door.find_payment(id).await? else { return Ok(None) };
+        let report = self.query(tenant, &payment).await?;
+        let is_definite = !matches!(report, PaymentReport::StillRunning | PaymentReport::AnswerLost);
+        let report = self.close_if_old(&payment, report, Utc::now());
+        let payment = match report {
+            PaymentReport::StillRunning => payment,
+            report => door.report_payment(id, &report, Utc::now()).await?.unwrap_or(payment),
+        };
+        let is_open = payment.request.status.is_open();
+        let may_be_late = payment.request.status == PaymentStatus::Timeout
+            && payment.reference.is_some()
+            && Utc::now() - payment.created_at < FOLLOWED_FOR;
+        Ok(Some(Settled { payment, is_over: !is_open && (is_definite || !may_be_late) }))
+    }
+
+    async fn query(&self, tenant: &TenantId, payment: &Payment) -> Result<PaymentReport, StoreError> {
+        // Nobody can be asked about a payment to the paybill before its receipt is known.
+        if payment.provider == PaymentProvider::Daraja && payment.method == PaymentMethod::MpesaC2b {
+            return Ok(PaymentReport::StillRunning);
+        }
+        let accounts = self.accounts(tenant).await?;
+        let Some(gateway) = self.gateway(payment, &accounts, String::new(), Some(String::new())) else {
+            return Ok(PaymentReport::AnswerLost);
+        };
+        let report = gateway.query(tenant, payment).await;
+        match report {
+            PaymentReport::Paid { amount, receipt } if payment.method == PaymentMethod::MpesaStk => {
+                let named = self.callback_of(tenant, payment.id).await?.and_then(|callback| callback.detail.receipt);
+                Ok(PaymentReport::Paid { amount, receipt: named.unwrap_or(receipt) })
+            }
+            report => Ok(report),
+        }
+    }
+
+    fn close_if_old(&self, payment: &Payment, report: PaymentReport, now: DateTime<Utc>) -> PaymentReport {
+        let wait = match (payment.provider, payment.method) {
+            // The sandbox closes its payments itself.
+            (PaymentProvider::Sandbox, _) => return report,
+            (_, PaymentMethod::MpesaStk) => self.config.stk_wait,
+            (_, PaymentMethod::MpesaC2b | PaymentMethod::Pesapal) => self.config.checkout_wait,
+        };
+        let age = now - payment.created_at;
+        let is_over = TimeDelta::from_std(wait).is_ok_and(|wait| age >= wait);
+        match report {
+            PaymentReport::StillRunning if is_over => PaymentReport::TimedOut,
+            // The provider does not answer, so the customer may have paid.
+            PaymentReport::AnswerLost if age < FOLLOWED_FOR => PaymentReport::StillRunning,
+            PaymentReport::AnswerLost => PaymentReport::TimedOut,
+            report => report,
+        }
     }
 }
 
@@ -209,13 +370,4 @@ pub(super) fn about(payment: &Payment) -> serde_json::Value {
 /// Returns the metadata of a message about a payment.
 pub(super) fn metadata(payment: &Payment) -> Metadata {
     Metadata::of(kind::PAYMENT).with("payment", about(payment))
-}
-
-fn summary(payment: &Payment, problem: PaymentProblem) -> String {
-    let receipts = payment.request.receipts.join(", ");
-    format!(
-        "Payment problem: {problem}\nOrder {}, confirmed {}, receipts [{receipts}], provider {}\nNext steps: compare with the provider, then \
-         answer the customer",
-        payment.sale, payment.request.amount, payment.provider
-    )
 }

@@ -125,7 +125,7 @@ impl Commerce {
             Line::LanguageAck => Kind::LanguageAck,
             Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(_) => kind::GOODS,
             Line::Cart { .. } => kind::CART,
-            Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone => kind::PAYMENT_PROMPT,
+            Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone | Line::AskCardPhone => kind::PAYMENT_PROMPT,
             Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid => kind::PAYMENT,
             Line::Orders(_) => kind::ORDER,
             Line::HandedOver => Kind::Escalation,
@@ -210,8 +210,10 @@ impl Commerce {
                 }));
             }
         };
+        self.services.jobs.wake();
         let payment = started.payment_request_id;
         situation.payment = self.door(turn).find_payment(payment).await?;
+        situation.page = started.page;
         let is_refused = matches!(started.status, PaymentStatus::Failed | PaymentStatus::Timeout);
         Ok(Some(Event::Began(if is_refused { Began::Refused { payment } } else { Began::Asked { payment } })))
     }

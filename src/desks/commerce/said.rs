@@ -15,6 +15,7 @@ use crate::domain::commerce::{Money, SaleId};
 use crate::domain::identity::e164::E164;
 use crate::domain::text::fold;
 use crate::nlu::pick::Pick;
+use crate::providers::payment::daraja::is_receipt;
 
 /// Kenya's country code, for numbers that are written without one.
 const COUNTRY: &str = "+254";
@@ -186,6 +187,12 @@ impl Said {
         }
         let is_mobile = local.len() == LOCAL_DIGITS && local.starts_with(['7', '1']);
         is_mobile.then(|| format!("{COUNTRY}{local}").parse().ok())?
+    }
+
+    /// Returns the receipt code of M-PESA that the message names, such as `QKJ41HAY6L`.
+    pub fn receipt(&self) -> Option<String> {
+        let words = self.text().split(|c: char| !c.is_alphanumeric());
+        words.into_iter().find(|word| is_receipt(word)).map(str::to_ascii_uppercase)
     }
 
     /// Returns the PIN that the message is, for the sandbox.

@@ -237,20 +237,30 @@ pub(super) fn got_methods(
 /// Asks for the number, if none is known, then for the yes to the amount.
 fn choose_method(mut state: ConversationState, method: PaymentMethod) -> Next {
     let Some(sale) = state.order.clone() else { return say(state, Line::EmptyCart) };
-    if method == PaymentMethod::MpesaStk && state.phone.is_none() {
+    // The page for cards needs a number as well.
+    if let Some(line) = ask_phone(method).filter(|_| state.phone.is_none()) {
         state.stage = Stage::Phone { method };
-        return say(state, Line::AskPhone);
+        return say(state, line);
     }
     state.stage = Stage::ConfirmAmount { method, amount: sale.totals.total };
     let phone = state.phone.clone();
     say(state, Line::Confirm { method, sale: Box::new(sale), phone })
 }
 
+/// Returns the question for the number that a way to pay needs.
+fn ask_phone(method: PaymentMethod) -> Option<Line> {
+    match method {
+        PaymentMethod::MpesaStk => Some(Line::AskPhone),
+        PaymentMethod::Pesapal => Some(Line::AskCardPhone),
+        PaymentMethod::MpesaC2b => None,
+    }
+}
+
 /// Pays by a clear yes to the amount that was just asked. Everything else is no yes.
 fn confirm(state: &ConversationState, said: &Said) -> Option<Effect> {
     match &state.stage {
         Stage::ConfirmAmount { method, amount } if said.is_clear_yes_to(*amount) => {
-            let phone = state.phone.clone().filter(|_| *method == PaymentMethod::MpesaStk);
+            let phone = state.phone.clone().filter(|_| ask_phone(*method).is_some());
             Some(Effect::Pay { method: *method, amount: *amount, phone })
         }
         _ => None,
@@ -297,7 +307,7 @@ pub(super) fn reminder(state: &ConversationState) -> Option<Line> {
         Stage::Method { methods } => {
             Line::Methods { methods: methods.clone(), total: state.order.as_ref()?.totals.total }
         }
-        Stage::Phone { .. } => Line::AskPhone,
+        Stage::Phone { method } => ask_phone(*method)?,
         Stage::ConfirmAmount { method, .. } => {
             Line::Confirm { method: *method, sale: order()?, phone: state.phone.clone() }
         }

@@ -11,7 +11,7 @@ use super::rules::SandboxWish;
 use super::said::Said;
 use crate::domain::commerce::payment::{Payment, PaymentReport, SandboxState};
 use crate::domain::{PaymentId, TenantId};
-use crate::providers::payment::PaymentGateway;
+use crate::providers::payment::{PaymentAnswer, PaymentGateway};
 use crate::store::{Store, StoreError};
 
 /// How long the customer has for the PIN.
@@ -78,12 +78,12 @@ impl Sandbox {
 
 #[async_trait]
 impl PaymentGateway for Sandbox {
-    async fn request(&self, tenant: &TenantId, payment: &Payment) -> PaymentReport {
+    async fn request(&self, tenant: &TenantId, payment: &Payment) -> PaymentAnswer {
         match self.store.tenant(tenant).ask_sandbox(payment.id, Utc::now()).await {
-            Ok(()) => PaymentReport::Accepted,
+            Ok(()) => PaymentReport::Accepted.into(),
             Err(error) => {
                 warn!(%error, "The sandbox did not answer");
-                PaymentReport::AnswerLost
+                PaymentReport::AnswerLost.into()
             }
         }
     }

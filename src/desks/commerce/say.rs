@@ -6,7 +6,7 @@ use super::texts::Text;
 use super::tools::OrderView;
 use super::{Commerce, Situation};
 use crate::dialogue::Turn;
-use crate::domain::commerce::payment::{Payment, PaymentStatus};
+use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus};
 use crate::domain::commerce::sale::{CouponRefused, Offer, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
@@ -152,6 +152,8 @@ impl Speaker<'_> {
                 }
             }
             Line::Asked { .. } => self.asked(),
+            // The page's address may be far above by now.
+            Line::StillWaiting if self.situation.page.is_some() => self.asked(),
             Line::Orders(orders) => {
                 let mut lines = Vec::new();
                 if orders.len() > 1 {
@@ -250,17 +252,25 @@ impl Speaker<'_> {
         let Some(payment) = &self.situation.payment else { return self.plain(Text::StillWaiting) };
         let (total, order) = (self.money(payment.request.amount), payment.sale.as_str());
         let phone = payment.phone.as_ref().map_or("", |phone| phone.as_str());
-        let paybill = self.situation.paybill.as_str();
+        let paybill = self.situation.offers.pay_to.as_str();
+        let page = self.situation.page.as_deref();
         let values = [("total", total.as_str()), ("order", order), ("phone", phone), ("paybill", paybill)];
+        let values = [&values[..], &[("page", page.unwrap_or_default())]].concat();
         let asked = self.text(
             match payment.method {
+                PaymentMethod::MpesaStk if payment.request.status == PaymentStatus::Unknown => Text::AskedUnknown,
                 PaymentMethod::MpesaStk => Text::AskedStk,
+                PaymentMethod::MpesaC2b if self.situation.offers.is_till => Text::AskedTill,
                 PaymentMethod::MpesaC2b => Text::AskedC2b,
+                PaymentMethod::Pesapal if page.is_some() => Text::AskedPage,
                 PaymentMethod::Pesapal => Text::AskedPesapal,
             },
             &values,
         )?;
-        Ok(format!("{asked}\n{}", self.plain(Text::Sandbox)?))
+        match payment.provider {
+            PaymentProvider::Sandbox => Ok(format!("{asked}\n{}", self.plain(Text::Sandbox)?)),
+            PaymentProvider::Daraja | PaymentProvider::Pesapal => Ok(asked),
+        }
     }
 
     fn order(&self, view: &OrderView) -> TextResult {
@@ -290,12 +300,13 @@ pub(super) fn result(
     payment: &Payment,
     notice: &PaymentNotice,
 ) -> Result<Option<String>, MissingValue> {
-    let receipt = payment.request.receipts.first().map_or("-", String::as_str);
+    let receipt = payment.shown_receipt();
     let total = payment.request.amount.shown(format);
-    let values = [("order", payment.sale.as_str()), ("total", total.as_str()), ("receipt", receipt)];
+    let values = [("order", payment.sale.as_str()), ("total", &total), ("receipt", receipt.unwrap_or_default())];
     let key = match (notice.problem, notice.status) {
         (None | Some(_), PaymentStatus::Reversed) => Text::ResultReversed,
         (Some(_), _) => Text::ResultProblem,
+        (None, PaymentStatus::Paid) if receipt.is_none() => Text::ResultPaidPlain,
         (None, PaymentStatus::Paid) => Text::ResultPaid,
         (None, PaymentStatus::Failed) => Text::ResultFailed,
         (None, PaymentStatus::Timeout) => Text::ResultTimeout,
@@ -331,6 +342,7 @@ fn simple_text(line: &Line) -> Text {
         Line::NoOffers => Text::NoOffers,
         Line::NoMethods => Text::NoMethods,
         Line::AskPhone => Text::AskPhone,
+        Line::AskCardPhone => Text::AskCardPhone,
         Line::NextStep => Text::NextStep,
         Line::NotPaid => Text::NotPaid,
         Line::StillWaiting => Text::StillWaiting,

@@ -3,6 +3,7 @@
 use url::Url;
 
 use super::Commerce;
+use super::payments::PaymentOffers;
 use super::state::{ConversationState, Search, Stage};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::Tenant;
@@ -22,7 +23,9 @@ pub(super) struct Situation {
     pub phone: Option<E164>,
     /// The payment that the turn began, or that is open.
     pub payment: Option<Payment>,
-    pub paybill: String,
+    /// The page on which the customer pays, while a payment there is open.
+    pub page: Option<String>,
+    pub offers: PaymentOffers,
     pub is_default_language: bool,
 }
 
@@ -64,11 +67,14 @@ impl Commerce {
         let (shopper, _) = self.door(turn).find_or_create_shopper(&key, turn.accepted_at()).await?;
         // The channel's number counts more than what anybody writes.
         state.phone = own.or(state.phone);
-        let methods = self.payments.methods(&tenant).await?;
-        let payment = self.follow_payment(turn, &mut state, &methods).await?;
-        let phone = state.phone.clone();
-        let (paybill, is_default_language) = (self.payments.paybill().to_owned(), true);
-        let situation = Situation { tenant, shopper, phone, payment, paybill, is_default_language };
+        let offers = self.payments.offers(&tenant).await?;
+        let payment = self.follow_payment(turn, &mut state, &offers.methods).await?;
+        let page = match &payment {
+            Some(payment) => self.payments.page_of(&tenant.id, payment).await?,
+            None => None,
+        };
+        let (phone, is_default_language) = (state.phone.clone(), true);
+        let situation = Situation { tenant, shopper, phone, payment, page, offers, is_default_language };
         Ok(Some((situation, state, was_unreadable)))
     }
 

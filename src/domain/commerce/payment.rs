@@ -94,6 +94,26 @@ string_enum! {
     pub enum PaymentProvider {
         /// A provider inside the program, for trying things out. No money moves.
         Sandbox = "sandbox",
+        /// Safaricom's API of M-PESA.
+        Daraja = "daraja",
+        /// Cards, on a page of PesaPal.
+        Pesapal = "pesapal",
+    }
+}
+
+string_enum! {
+    /// What an address for callbacks of a provider is for.
+    pub enum CallbackPurpose {
+        /// The end of one payment request, which is the subject.
+        Payment = "payment",
+        /// A payment to the shop's paybill, before it is made. The subject is what was registered.
+        C2bValidation = "c2b_validation",
+        /// A payment to the shop's paybill or till that was made.
+        C2bConfirmation = "c2b_confirmation",
+        /// Changes of the shop's payments at PesaPal.
+        PesapalIpn = "pesapal_ipn",
+        /// The status of a receipt of M-PESA, which is the subject.
+        Receipt = "receipt",
     }
 }
 
@@ -119,8 +139,30 @@ pub struct Payment {
     /// The number that is asked for its PIN.
     pub phone: Option<E164>,
     pub provider: PaymentProvider,
+    /// The provider's number of the request; `None` until it has answered.
+    pub reference: Option<String>,
     pub request: PaymentRequest,
     pub created_at: DateTime<Utc>,
+}
+
+impl Payment {
+    /// Returns the report about this request. A prompt on the phone, or an order at a payment page, is paid at most once: another
+    /// receipt is another name of the same payment.
+    pub fn same_payment(&self, report: &PaymentReport) -> PaymentReport {
+        let is_once = self.provider != PaymentProvider::Sandbox && self.method != PaymentMethod::MpesaC2b;
+        match (report, self.request.receipts.first()) {
+            (PaymentReport::Paid { amount, .. }, Some(known)) if is_once => {
+                PaymentReport::Paid { amount: *amount, receipt: known.clone() }
+            }
+            _ => report.clone(),
+        }
+    }
+
+    /// Returns the receipt to show: not the provider's own number of the request, which customers never see.
+    pub fn shown_receipt(&self) -> Option<&str> {
+        let first = self.request.receipts.first()?;
+        (self.reference.as_ref() != Some(first)).then_some(first)
+    }
 }
 
 string_enum! {

@@ -79,15 +79,34 @@ string_enum! {
         DarajaConsumerKey = "daraja_consumer_key",
         DarajaConsumerSecret = "daraja_consumer_secret",
         DarajaPasskey = "daraja_passkey",
+        /// What the shortcode is: `paybill` (the default) or `till`.
+        DarajaType = "daraja_type",
+        /// The number to which customers pay, where it is not the shortcode: a till of a store.
+        DarajaTillNumber = "daraja_till_number",
+        /// The user who may ask for the status of a transaction, and its encrypted password.
+        DarajaInitiator = "daraja_initiator",
+        DarajaSecurityCredential = "daraja_security_credential",
         PesapalConsumerKey = "pesapal_consumer_key",
         PesapalConsumerSecret = "pesapal_consumer_secret",
+        /// A notification address that is registered at PesaPal already. Without it, the server registers one.
+        PesapalIpnId = "pesapal_ipn_id",
     }
 }
 
 impl CredentialName {
     /// Whether it belongs to a provider of payments.
     pub fn is_for_payments(self) -> bool {
-        !matches!(self, Self::TwilioAccountSid | Self::TwilioAuthToken | Self::TwilioSecondAuthToken)
+        self.as_str().starts_with("daraja_") || self.as_str().starts_with("pesapal_")
+    }
+
+    /// Returns what is wrong with a value, without quoting it.
+    pub fn problem_of(self, value: &str) -> Option<&'static str> {
+        let is_number = || value.len() <= 10 && value.bytes().all(|byte| byte.is_ascii_digit());
+        match self {
+            Self::DarajaShortcode | Self::DarajaTillNumber if !is_number() => Some("write digits only, such as 174379"),
+            Self::DarajaType if !matches!(value, "paybill" | "till") => Some("write paybill or till"),
+            _ => None,
+        }
     }
 }
 

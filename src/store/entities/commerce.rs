@@ -110,3 +110,17 @@ table! {
         pub asked_at: DateTimeUtc,
     }
 }
+
+table! {
+    /// An address at which a payment provider calls back. `sealed` is its secret, and opens with `TENANT_SECRET_KEY`. A purpose has
+    /// one row for each subject.
+    payment_callbacks "payment_callbacks" [id: Uuid] {
+        pub tenant_id: String,
+        pub purpose: String,
+        pub subject: String,
+        pub payment_id: Option<Uuid>,
+        pub sealed: Vec<u8>,
+        pub detail: Json,
+        pub created_at: DateTimeUtc,
+    }
+}

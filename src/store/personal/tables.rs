@@ -264,6 +264,8 @@ pub const TABLES: &[Table] = &[
     },
     none("offers", &["code", "offer"]),
     none("sandbox_payments", &["state", "receipt"]),
+    // Without names and numbers of customers.
+    none("payment_callbacks", &["purpose", "subject", "sealed", "detail"]),
     none("return_policies", &["name", "scope", "category"]),
     none("settings", &["name", "value"]),
     none("vector_collections", &["name", "model"]),

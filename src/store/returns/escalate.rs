@@ -33,6 +33,8 @@ pub struct NewEscalation<'a> {
     pub summary: &'a str,
     /// The return to create if the person approves it.
     pub claim: Option<&'a Claim>,
+    /// Names what happened, so that it gets one ticket however often it is reported, also after the decision.
+    pub once: Option<&'a str>,
 }
 
 /// The result of [`TenantStore::escalate`].
@@ -123,12 +125,18 @@ impl TenantStore<'_> {
     /// Creates a ticket for a person and locks its RMAs. A further escalation of the same subject joins the open ticket.
     pub async fn escalate(&self, new: &NewEscalation<'_>, by: &By<'_>) -> Result<Escalated> {
         let subject = match (new.rma, new.order, by.conversation) {
+            _ if new.once.is_some() => format!("once:{}", new.once.unwrap_or_default()),
             (Some(rma), _, _) => format!("rma:{rma}"),
             (None, Some(order), _) => subject_of(order),
             (None, None, Some(conversation)) => format!("conversation:{conversation}"),
             (None, None, None) => format!("who:{}", by.who),
         };
         let transaction = self.store.begin_fenced().await?;
+        if new.once.is_some()
+            && let Some(known) = find_by_key(&transaction, self.tenant, &escalation_key(&subject, 0)).await?
+        {
+            return Ok(Escalated::Duplicate(Box::new(read_ticket(known)?)));
+        }
         let marked = self.rmas_to_lock(&transaction, new).await?;
         let mut earlier = self.ticket_of_lock(&transaction, new).await?;
         let key = loop {

@@ -161,6 +161,7 @@ async fn escalation_is_resolved_with_a_reason() {
         reason: "Damaged items",
         summary: "…",
         claim: None,
+        once: None,
     };
     let ticket = door.escalate(&new, &desk()).await.unwrap().ticket().id.clone();
     let run = shop.run(&["rma", "advance", number, "label_sent"]);

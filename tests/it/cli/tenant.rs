@@ -1,6 +1,7 @@
 //! `frontdesk tenant`, `seed commerce` and `import catalog`.
 
 use super::shop::Shop;
+use crate::support::payments::Daraja;
 
 const KEY: [(&str, &str); 1] = [("TENANT_SECRET_KEY", "a-secret-of-the-operator-with-40-letters")];
 
@@ -129,6 +130,58 @@ fn doctor_checks_shops_with_a_whatsapp_number() {
         let examined = doctor(url);
         assert!(examined.contains(line), "{examined}");
     }
+}
+
+#[test]
+fn sandbox_and_real_credentials_exclude_each_other() {
+    let shop = Shop::new();
+    shop.run(&["tenant", "add", "acme", "--name", "Acme"], &[]);
+    let set = ["tenant", "set", "acme", "--credentials", "-"];
+    let sandbox = [KEY[0], ("PAYMENTS", "sandbox")];
+    let refused = shop.run_with_input(&set, &sandbox, "daraja_shortcode = \"174379\"\n");
+    assert!(refused.code == Some(1) && refused.stderr.contains("set PAYMENTS=auto"), "{refused:?}");
+    assert!(!shop.run(&["tenant", "list"], &KEY).stdout.contains("daraja_shortcode"));
+    for (file, hint) in [
+        ("daraja_shortcode = \"ABC\"\n", "daraja_shortcode: write digits only"),
+        ("daraja_type = \"shop\"\n", "daraja_type: write paybill or till"),
+    ] {
+        let refused = shop.run_with_input(&set, &KEY, file);
+        assert!(refused.code == Some(1) && refused.stderr.contains(hint), "{refused:?}");
+    }
+    assert_eq!(shop.run_with_input(&set, &KEY, "daraja_shortcode = \"174379\"\n").code, Some(0));
+    let examined = shop.run(&["doctor"], &sandbox).stdout;
+    assert!(examined.contains("fail  payments: PAYMENTS=sandbox, but acme have credentials"), "{examined}");
+    let served = shop.run(&["serve"], &sandbox);
+    assert!(served.code == Some(1) && served.stderr.contains("the shop acme has credentials"), "{served:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_logs_in_at_payment_providers() {
+    let daraja = Daraja::open().await;
+    let shop = Shop::new();
+    shop.run(&["tenant", "add", "acme", "--name", "Acme", "--payments-enabled", "mpesa_stk,pesapal"], &[]);
+    let set = ["tenant", "set", "acme", "--credentials", "-"];
+    let lines = |credentials: Vec<(&str, String)>| -> String {
+        credentials.iter().map(|(name, value)| format!("{name} = \"{value}\"\n")).collect()
+    };
+    shop.run_with_input(&set, &KEY, &lines(Daraja::credentials("a")));
+    let variables = [KEY[0], ("DARAJA_URL", daraja.url())];
+    let examined = shop.run(&["doctor"], &variables).stdout;
+    for line in [
+        "warn  payments: payment providers cannot call back and may refuse requests: set PUBLIC_URL",
+        "fail  payments: shop acme: pesapal needs the credentials pesapal_consumer_key and pesapal_consumer_secret\n",
+    ] {
+        assert!(examined.contains(line), "{examined}");
+    }
+    shop.run(&["tenant", "set", "acme", "--payments-enabled", "mpesa_stk"], &[]);
+    let public = [variables[0], variables[1], ("PUBLIC_URL", "https://mpesa.shop.example")];
+    let examined = shop.run(&["doctor"], &public).stdout;
+    assert!(examined.contains("fail  payments: Daraja refuses callbacks at https://mpesa.shop.example"), "{examined}");
+    assert!(examined.contains("ok    payments: shop acme: its providers accept its credentials"), "{examined}");
+    shop.run_with_input(&set, &KEY, "daraja_consumer_secret = \"wrong-one\"\n");
+    let examined = shop.run(&["doctor"], &variables).stdout;
+    let line = "the request was not sent: no token: daraja does not accept the shop's credentials (400 Bad Request)";
+    assert!(examined.contains(line) && !examined.contains("wrong-one"), "{examined}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod dialogues;
 mod payments;
+mod providers;
 mod shops;
 
 use std::path::Path;
@@ -9,10 +10,16 @@ use std::time::Duration;
 
 use chrono::Utc;
 use frontdesk::cli::seed::commerce::shops;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::commerce::Tenant;
+use frontdesk::domain::commerce::tenant::CredentialName;
+use frontdesk::domain::sealed::SealingKey;
+use frontdesk::store::tenants::{Saving, credential_owner};
 use serde_json::{Value, json};
 
 use super::retail::chat::{Chat, Shop, open_shop_with};
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::payments::{Daraja, Pesapal};
 
 /// The shipped documents of the desk.
 fn documents() -> Vec<(String, String)> {
@@ -68,4 +75,35 @@ pub async fn wait_for_results(app: &TestApp, conversation: &str, count: usize) -
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// Seals the credentials of the shops.
+const TENANT_KEY: &str = "a-key-of-the-tests-0123456789-abcdef";
+
+/// Starts the server with the sample shops and these stand-ins, without credentials of any shop.
+async fn open_desk_at(builder: TestAppBuilder, daraja: &Daraja, pesapal: &Pesapal) -> Shop {
+    open_desk_with(at_providers(builder, daraja, pesapal)).await
+}
+
+fn at_providers(builder: TestAppBuilder, daraja: &Daraja, pesapal: &Pesapal) -> TestAppBuilder {
+    builder
+        .env("TENANT_SECRET_KEY", TENANT_KEY)
+        .env("DARAJA_URL", daraja.url())
+        .env("PESAPAL_URL", pesapal.url())
+        .env("PUBLIC_URL", "https://shop.example")
+        .env("PAYMENT_POLL_SECONDS", "0.05")
+}
+
+/// Stores credentials of a shop. An empty value removes one.
+async fn give_credentials(app: &TestApp, tenant: &str, credentials: &[(&str, String)]) {
+    let (tenant, key): (TenantId, _) = (tenant.parse().unwrap(), SealingKey::new(TENANT_KEY).unwrap());
+    let seal = |(name, value): &(&str, String)| {
+        let name = CredentialName::parse(name).unwrap();
+        let sealed = key.seal(&credential_owner(&tenant, name), value, rand::random()).unwrap();
+        (name, Some(sealed).filter(|_| !value.is_empty()))
+    };
+    let changes = credentials.iter().map(seal).collect();
+    let keep = |found: Option<Tenant>| found.ok_or(Saving::Missing);
+    let saved = app.inner.store.tenant(&tenant).save_tenant(keep, &changes, "test", Utc::now()).await.unwrap();
+    assert!(matches!(saved, Saving::Done(_)), "{saved:?}");
 }

@@ -34,7 +34,7 @@ impl Tool for PaymentGetMethods {
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<MethodsFound, CallError> {
         find_sale(context, &self.order_id).await?;
-        Ok(MethodsFound { methods: context.payments.methods(context.tenant).await? })
+        Ok(MethodsFound { methods: context.payments.offers(context.tenant).await?.methods })
     }
 }
 
@@ -47,8 +47,10 @@ pub struct PaymentGetC2bInstructions {
 
 #[derive(Debug, Serialize)]
 pub struct C2bInstructions {
+    /// The number of the paybill or till.
     pub paybill: String,
-    pub account_reference: String,
+    /// `None` for a till, which takes none: the customer sends the receipt's code.
+    pub account_reference: Option<String>,
     pub amount: Money,
     #[serde(skip)]
     pub started: Started,
@@ -59,6 +61,9 @@ pub struct C2bInstructions {
 pub struct Started {
     pub payment_request_id: PaymentId,
     pub status: PaymentStatus,
+    /// The page on which the customer pays.
+    #[serde(skip)]
+    pub page: Option<String>,
 }
 
 #[async_trait]
@@ -70,8 +75,9 @@ impl Tool for PaymentGetC2bInstructions {
         let sale = find_sale(context, &self.order_id).await?;
         let amount = sale.totals.total;
         let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
-        let paybill = context.payments.paybill().to_owned();
-        Ok(C2bInstructions { paybill, account_reference: sale.id.to_string(), amount, started })
+        let offers = context.payments.offers(context.tenant).await?;
+        let account_reference = (!offers.is_till).then(|| sale.id.to_string());
+        Ok(C2bInstructions { paybill: offers.pay_to, account_reference, amount, started })
     }
 }
 
@@ -113,7 +119,7 @@ pub struct PaymentCreatePesapalCheckout {
 #[derive(Debug, Serialize)]
 pub struct Checkout {
     pub payment_request_id: PaymentId,
-    /// `None` at the sandbox, which has no page.
+    /// `None` if the order was refused, and at the sandbox, which has no page.
     pub redirect_url: Option<String>,
     #[serde(skip)]
     pub started: Started,
@@ -127,8 +133,9 @@ impl Tool for PaymentCreatePesapalCheckout {
     async fn run(&self, context: &ToolContext<'_>) -> Result<Checkout, CallError> {
         let sale = find_sale(context, &self.order_id).await?;
         let amount = confirmed(self.confirmed_amount)?;
-        let started = context.payments.start(context, &sale.id, PaymentMethod::Pesapal, None, amount).await?;
-        Ok(Checkout { payment_request_id: started.payment_request_id, redirect_url: None, started })
+        let started = context.payments.start(context, &sale.id, PaymentMethod::Pesapal, context.phone, amount).await?;
+        let redirect_url = started.page.clone();
+        Ok(Checkout { payment_request_id: started.payment_request_id, redirect_url, started })
     }
 }
 

@@ -82,6 +82,7 @@ impl Tool for HandoffCreateTicket {
             reason: &self.reason,
             summary: &summary,
             claim: None,
+            once: None,
         };
         let by = By { hand: Hand::Automatic, who: "desk", conversation: Some(context.conversation), now: context.now };
         let escalated = context.door().escalate(&new, &by).await?;

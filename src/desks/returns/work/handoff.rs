@@ -27,6 +27,7 @@ impl Returns {
             reason: reason_of(reason, state),
             summary: &summary(reason, state),
             claim: claim.as_ref(),
+            once: None,
         };
         let escalated = self.store_of(turn).escalate(&new, &by(turn)).await?;
         Ok(Event::Escalated(escalated.ticket().id.clone()))

@@ -14,7 +14,24 @@ fn damage(rma: Option<&frontdesk::domain::returns::RmaNumber>) -> NewEscalation<
         reason: "Damaged items",
         summary: "Asked for a return, then reported damage.",
         claim: None,
+        once: None,
     }
+}
+
+#[tokio::test]
+async fn named_event_gets_one_ticket() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let event = |name| NewEscalation { once: Some(name), ..damage(None) };
+    let opened = door.escalate(&event("short"), &shop.desk()).await.unwrap();
+    let Escalated::Created(ticket) = opened else { panic!("{opened:?}") };
+    assert!(matches!(door.escalate(&event("short"), &shop.desk()).await.unwrap(), Escalated::Duplicate(_)));
+    assert!(matches!(door.escalate(&event("reversed"), &shop.desk()).await.unwrap(), Escalated::Created(_)));
+    // A job may run again after the decision.
+    shop.resolve(&ticket.id, Resolution::Reject, "compared").await;
+    let again = door.escalate(&event("short"), &shop.desk()).await.unwrap();
+    let Escalated::Duplicate(known) = again else { panic!("{again:?}") };
+    assert_eq!((&known.id, known.resolved.is_some()), (&ticket.id, true));
 }
 
 #[tokio::test]

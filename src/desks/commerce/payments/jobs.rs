@@ -1,0 +1,179 @@
+//! The jobs that follow a payment to its end, and say it in the conversation.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::Utc;
+
+use super::super::say;
+use super::super::texts::Text;
+use super::{Gateways, Payments, about};
+use crate::config::Config;
+use crate::desks::TextsOfShops;
+use crate::domain::commerce::payment::{Payment, PaymentProblem, PaymentProvider, PaymentStatus};
+use crate::domain::returns::{Hand, Priority};
+use crate::domain::{ConversationId, Kind, Metadata, PaymentId};
+use crate::jobs::{Job, JobContext, JobError, LeasedJob};
+use crate::replies::Replies;
+use crate::store::TenantStore;
+use crate::store::payments::{POLL_PAYMENT, PaymentNotice, SAY_PAYMENT, SETTLE_PAYMENT};
+use crate::store::returns::By;
+use crate::store::returns::escalate::NewEscalation;
+
+/// How soon the sandbox is asked again.
+const SANDBOX_POLL: Duration = Duration::from_secs(2);
+/// The longest time between two queries about a payment.
+const POLL_MAX: Duration = Duration::from_secs(1800);
+
+/// What the jobs need of the server. It is known once a desk is opened.
+pub(in crate::desks::commerce) type SharedGateways = Arc<OnceLock<(Arc<Config>, Arc<Gateways>)>>;
+
+/// Returns the payments on the store of a job.
+pub(super) fn payments(shared: &SharedGateways, context: &JobContext) -> Result<Payments, JobError> {
+    let waiting = || JobError::Unavailable("no persona uses the commerce desk".to_owned());
+    let (config, gateways) = shared.get().ok_or_else(waiting)?;
+    Ok(Payments::new(config, &context.store, gateways))
+}
+
+/// Asks the provider about a payment until it is settled.
+pub(in crate::desks::commerce) struct PollPayment(pub SharedGateways);
+
+#[async_trait]
+impl Job for PollPayment {
+    fn name(&self) -> &'static str {
+        POLL_PAYMENT
+    }
+
+    fn queue(&self) -> &'static str {
+        "payments"
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let (payments, id) = (payments(&self.0, context)?, PaymentId(job.subject));
+        let Some(payment) = context.store.tenant(&job.tenant).find_payment(id).await? else { return Ok(()) };
+        let may_change = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
+        if !may_change {
+            return Ok(());
+        }
+        match payments.settle(&job.tenant, id).await? {
+            Some(settled) if !settled.is_over => Err(JobError::Later(wait(&settled.payment, payments.config.poll))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns how long to wait for the next query: a quarter of the payment's age.
+fn wait(payment: &Payment, first: Duration) -> Duration {
+    if payment.provider == PaymentProvider::Sandbox {
+        return SANDBOX_POLL;
+    }
+    let age = (Utc::now() - payment.created_at).to_std().unwrap_or_default();
+    (age / 4).clamp(first, POLL_MAX.max(first))
+}
+
+/// Asks the provider about a payment once, after it called back. [`PollPayment`] asks again.
+pub(in crate::desks::commerce) struct SettlePayment(pub SharedGateways);
+
+#[async_trait]
+impl Job for SettlePayment {
+    fn name(&self) -> &'static str {
+        SETTLE_PAYMENT
+    }
+
+    fn queue(&self) -> &'static str {
+        "payment callbacks"
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        payments(&self.0, context)?.settle(&job.tenant, PaymentId(job.subject)).await?;
+        Ok(())
+    }
+}
+
+/// Says a payment's result in the conversation, and opens a ticket for a problem.
+pub(in crate::desks::commerce) struct SayPayment(pub TextsOfShops<Replies<Text>>);
+
+#[async_trait]
+impl Job for SayPayment {
+    fn name(&self) -> &'static str {
+        SAY_PAYMENT
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let store = context.store.tenant(&job.tenant);
+        let Some(notice) = job.payload::<PaymentNotice>() else { return Ok(()) };
+        let Some(payment) = store.find_payment(notice.payment).await? else { return Ok(()) };
+        if let Some(problem) = notice.problem {
+            let receipt = notice.receipt.as_deref().unwrap_or_default();
+            let once = format!("payment:{}:{problem}:{receipt}", payment.id);
+            open_ticket(&store, job.conversation, &once, &summary(&payment, problem)).await?;
+        }
+        say(&self.0, context, job, &payment, |texts, format| say::result(texts, format, &payment, &notice)).await
+    }
+}
+
+/// Says something about a payment in the job's conversation, once.
+pub(super) async fn say(
+    texts: &TextsOfShops<Replies<Text>>,
+    context: &JobContext,
+    job: &LeasedJob,
+    payment: &Payment,
+    text: impl FnOnce(
+        &Replies<Text>,
+        &crate::domain::language::NumberFormat,
+    ) -> Result<Option<String>, crate::replies::MissingValue>,
+) -> Result<(), JobError> {
+    let Some(id) = job.conversation else { return Ok(()) };
+    let Some(conversation) = context.store.tenant(&job.tenant).find_conversation(id).await? else { return Ok(()) };
+    // A persona may come back at a reload: the message waits for it.
+    let Some((texts, common)) = texts.get(&job.tenant) else {
+        return Err(JobError::Unavailable("no persona uses the commerce desk".to_owned()));
+    };
+    let language = texts.closest(conversation.language);
+    let format = &common.get(language).number_format;
+    let Some(text) = text(texts.get(language), format).map_err(JobError::failed)? else { return Ok(()) };
+    context.announce(job, text, Metadata::of(Kind::Agent).with("payment", about(payment))).await
+}
+
+/// Opens a ticket about money, once for each `once`.
+pub(super) async fn open_ticket(
+    store: &TenantStore<'_>,
+    conversation: Option<ConversationId>,
+    once: &str,
+    summary: &str,
+) -> Result<(), JobError> {
+    let by = By { hand: Hand::Automatic, who: "job", conversation, now: Utc::now() };
+    let new = NewEscalation {
+        rma: None,
+        order: None,
+        priority: Priority::High,
+        reason: "a payment needs a decision",
+        summary,
+        claim: None,
+        once: Some(once),
+    };
+    store.escalate(&new, &by).await?;
+    Ok(())
+}
+
+fn summary(payment: &Payment, problem: PaymentProblem) -> String {
+    let receipts = payment.request.receipts.join(", ");
+    format!(
+        "Payment problem: {problem}\nOrder {}, confirmed {}, receipts [{receipts}], provider {}\nNext steps: compare with the provider, then \
+         answer the customer",
+        payment.sale, payment.request.amount, payment.provider
+    )
+}

@@ -1,0 +1,283 @@
+//! Receipts of M-PESA: of payments to the shop's paybill or till that Daraja reported, or whose code a customer typed.
+//!
+//! A receipt counts once, for one order, after Daraja has confirmed it.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{TimeDelta, Utc};
+use serde::Deserialize;
+use tracing::warn;
+
+use super::super::texts::Text;
+use super::Payments;
+use super::jobs::{SharedGateways, open_ticket, payments, say};
+use crate::desks::TextsOfShops;
+use crate::domain::commerce::payment::{
+    CallbackPurpose, Payment, PaymentProvider, PaymentReport, PaymentRequest, PaymentStatus,
+};
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::commerce::{Money, Sale};
+use crate::domain::{PaymentId, TenantId};
+use crate::jobs::{Job, JobContext, JobError, LeasedJob};
+use crate::providers::payment::daraja::ReceiptResult;
+use crate::replies::Replies;
+use crate::store::payment_callbacks::{APPLY_RECEIPT, CHECK_RECEIPT, PaymentCallback};
+use crate::store::{StoreError, TenantStore};
+use crate::tools::payment_callback::OpenCallback;
+
+/// How often Daraja is asked for the status of a receipt.
+const QUESTIONS: u32 = 5;
+/// How long Daraja has for a result, in polls.
+const POLLS_FOR_A_RESULT: u32 = 12;
+/// A typed receipt may be so much older than the request to pay: clocks differ.
+const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(2);
+/// How soon to look again whether a prompt of the same order has ended.
+const PROMPT_POLL: Duration = Duration::from_secs(2);
+
+/// What follows from a typed receipt code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checking {
+    /// Daraja is asked; the result follows as a message.
+    Asked,
+    /// The receipt has been counted.
+    Counted,
+}
+
+impl Payments {
+    /// Asks Daraja for the receipt whose code the customer typed for a payment.
+    pub(in crate::desks::commerce) async fn check_receipt(
+        &self,
+        tenant: &TenantId,
+        payment: &Payment,
+        code: &str,
+    ) -> Result<Checking, StoreError> {
+        let door = self.store.tenant(tenant);
+        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, code, Some(payment.id)).await?;
+        let Some(OpenCallback { callback, .. }) = opened else { return Ok(Checking::Asked) };
+        if callback.detail.is_counted || door.has_receipt(code).await? {
+            return Ok(Checking::Counted);
+        }
+        // The receipt belongs to the order in its account number, else to the first order for which it was typed.
+        if order_of(&door, &callback).await?.is_some_and(|(sale, _)| sale.id != payment.sale) {
+            return Ok(Checking::Counted);
+        }
+        let name = if callback.detail.result.is_some() { APPLY_RECEIPT } else { CHECK_RECEIPT };
+        let job = door.receipt_job(name, &callback, payment.conversation, Utc::now());
+        let claim = |callback: &mut PaymentCallback| callback.payment = callback.payment.or(Some(payment.id));
+        door.change_callback(callback.id, claim, &[job]).await?;
+        Ok(Checking::Asked)
+    }
+
+    /// Asks Daraja for the status of a receipt.
+    async fn ask_receipt(&self, callback: &PaymentCallback) -> Result<(), StoreError> {
+        let tenant = &callback.tenant;
+        let accounts = self.accounts(tenant).await?;
+        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, &callback.subject, None).await?;
+        let (Some(daraja), Some(account), Some(opened)) = (&self.gateways.daraja, &accounts.daraja, opened) else {
+            return Ok(());
+        };
+        let door = self.store.tenant(tenant);
+        let count = |callback: &mut PaymentCallback| {
+            callback.detail.asked += 1;
+            callback.detail.asked_at = Some(Utc::now());
+        };
+        // Before the question, since the result may come before its answer.
+        door.change_callback(callback.id, count, &[]).await?;
+        if let Err(error) = daraja.ask_receipt(tenant, account, &callback.subject, &opened.url).await {
+            warn!(%tenant, %error, "Daraja did not take a question about a receipt");
+        }
+        Ok(())
+    }
+}
+
+/// Asks Daraja for the status of a receipt, until the result has come.
+pub(in crate::desks::commerce) struct CheckReceipt(pub SharedGateways);
+
+#[async_trait]
+impl Job for CheckReceipt {
+    fn name(&self) -> &'static str {
+        CHECK_RECEIPT
+    }
+
+    fn queue(&self) -> &'static str {
+        "payments"
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let payments = payments(&self.0, context)?;
+        let Some(callback) = find(context, job).await?.filter(|callback| callback.detail.result.is_none()) else {
+            return Ok(());
+        };
+        let wait = payments.config.poll * POLLS_FOR_A_RESULT;
+        let age = callback.detail.asked_at.and_then(|asked| (Utc::now() - asked).to_std().ok());
+        if let Some(left) = age.and_then(|age| wait.checked_sub(age)) {
+            return Err(JobError::Later(left.max(Duration::from_millis(10))));
+        }
+        if callback.detail.asked < QUESTIONS {
+            payments.ask_receipt(&callback).await?;
+            return Err(JobError::Later(wait));
+        }
+        let store = context.store.tenant(&job.tenant);
+        let summary = format!(
+            "M-PESA receipt {}: Daraja gave no result\nAccount number: {}\nNext steps: look it up in the M-PESA portal",
+            callback.subject,
+            callback.detail.account.as_deref().unwrap_or("-"),
+        );
+        open_ticket(&store, job.conversation, &format!("receipt:{}:unanswered", callback.subject), &summary).await
+    }
+}
+
+/// Counts a receipt that Daraja has confirmed.
+pub(in crate::desks::commerce) struct ApplyReceipt(pub TextsOfShops<Replies<Text>>);
+
+#[async_trait]
+impl Job for ApplyReceipt {
+    fn name(&self) -> &'static str {
+        APPLY_RECEIPT
+    }
+
+    fn queue(&self) -> &'static str {
+        "payment callbacks"
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let Some(callback) = find(context, job).await? else { return Ok(()) };
+        let stored = callback.detail.result.as_ref().map(ReceiptResult::deserialize);
+        let Some(Ok(result)) = stored else { return Ok(()) };
+        let store = context.store.tenant(&job.tenant);
+        let Some(amount) = result.amount else { return self.refuse(context, job, &callback).await };
+        let Some((sale, named)) = order_of(&store, &callback).await? else {
+            let account = callback.detail.account.as_deref().unwrap_or("-");
+            let summary = format!(
+                "A payment without an order: M-PESA receipt {}, {amount}, account number {account}\nNext steps: find the customer, or send \
+                 the money back",
+                callback.subject
+            );
+            return open_ticket(&store, None, &format!("receipt:{}:no order", callback.subject), &summary).await;
+        };
+        let payments = store.list_payments(&sale.id).await?;
+        let asked_at = payments.iter().map(|payment| payment.created_at).min();
+        let is_new = asked_at.zip(result.paid_at).is_some_and(|(asked, paid)| paid >= asked - CLOCKS_DIFFER);
+        if let Some(payment) = named.as_ref().filter(|_| !is_new) {
+            let summary = format!(
+                "The customer of order {} named M-PESA receipt {}, {amount}, which was paid before the order was asked for\nNext steps: \
+                 decide whether it is for this order",
+                sale.id, callback.subject
+            );
+            open_ticket(&store, job.conversation, &format!("receipt:{}:old", callback.subject), &summary).await?;
+            return say(&self.0, context, job, payment, |texts, _| {
+                texts.text(Text::ResultProblem, &[("order", sale.id.as_str())]).map(Some)
+            })
+            .await;
+        }
+        count(context, &callback, (&sale, &payments), named.as_ref(), (amount, &result)).await
+    }
+}
+
+impl ApplyReceipt {
+    /// Says that there is no such payment. The same code can be typed again.
+    async fn refuse(&self, context: &JobContext, job: &LeasedJob, callback: &PaymentCallback) -> Result<(), JobError> {
+        if let Some(payment) = named_payment(&context.store.tenant(&job.tenant), callback).await? {
+            let receipt = callback.subject.as_str();
+            say(&self.0, context, job, &payment, |texts, _| {
+                texts.text(Text::ReceiptUnknown, &[("receipt", receipt)]).map(Some)
+            })
+            .await?;
+        }
+        Ok(context.store.tenant(&job.tenant).delete_callback(callback.id).await?)
+    }
+}
+
+/// Reports the receipt for a payment of the order.
+async fn count(
+    context: &JobContext,
+    callback: &PaymentCallback,
+    (sale, all): (&Sale, &[Payment]),
+    named: Option<&Payment>,
+    (amount, result): (Money, &ReceiptResult),
+) -> Result<(), JobError> {
+    let (store, receipt) = (context.store.tenant(&callback.tenant), callback.subject.clone());
+    let is_prompt =
+        |payment: &&Payment| payment.method == PaymentMethod::MpesaStk && payment.provider == PaymentProvider::Daraja;
+    // A paid prompt is also reported as a payment to the paybill.
+    if all.iter().any(|payment| is_prompt(&payment) && payment.request.status.is_open()) {
+        return Err(JobError::Later(PROMPT_POLL));
+    }
+    let has_it = |payment: &Payment| payment.request.receipts.contains(&receipt);
+    let unnamed = all.iter().filter(is_prompt).find(|payment| {
+        let has_only_reference = payment.request.receipts.iter().eq(&payment.reference);
+        payment.request.status == PaymentStatus::Paid && has_only_reference && payment.request.amount == amount
+    });
+    if let Some(payment) = unnamed.filter(|_| !result.is_reversed) {
+        store.replace_receipt(payment, &receipt).await?;
+    } else if result.is_reversed || !all.iter().any(has_it) {
+        let is_c2b = |payment: &&Payment| payment.method == PaymentMethod::MpesaC2b;
+        let known = all.iter().find(|payment| has_it(payment));
+        let id = match known.or(named.filter(is_c2b)).or(all.iter().rev().find(is_c2b)) {
+            Some(payment) => payment.id,
+            None => {
+                let payment = made_unasked(PaymentId(callback.id), sale);
+                store.add_payment(&payment).await?;
+                payment.id
+            }
+        };
+        let report = match result.is_reversed {
+            true => PaymentReport::Reversed { receipt: Some(receipt) },
+            false => PaymentReport::Paid { amount, receipt },
+        };
+        store.report_payment(id, &report, Utc::now()).await?;
+    }
+    store.change_callback(callback.id, |callback| callback.detail.is_counted = true, &[]).await?;
+    Ok(())
+}
+
+/// Returns a payment to the paybill for which the customer asked for no instructions.
+fn made_unasked(id: PaymentId, sale: &Sale) -> Payment {
+    Payment {
+        id,
+        sale: sale.id.clone(),
+        conversation: sale.conversation,
+        method: PaymentMethod::MpesaC2b,
+        phone: None,
+        provider: PaymentProvider::Daraja,
+        reference: None,
+        request: PaymentRequest { status: PaymentStatus::Created, amount: sale.totals.total, receipts: Vec::new() },
+        created_at: Utc::now(),
+    }
+}
+
+/// Returns the order that a receipt belongs to: the one in its account number, else the one for whose payment it was typed.
+async fn order_of(
+    store: &TenantStore<'_>,
+    callback: &PaymentCallback,
+) -> Result<Option<(Sale, Option<Payment>)>, StoreError> {
+    if let Some(Ok(order)) = callback.detail.account.as_ref().map(|account| account.parse())
+        && let Some(sale) = store.find_any_sale(&order).await?
+    {
+        return Ok(Some((sale, None)));
+    }
+    let Some(payment) = named_payment(store, callback).await? else { return Ok(None) };
+    Ok(store.find_any_sale(&payment.sale).await?.map(|sale| (sale, Some(payment))))
+}
+
+/// Returns the payment for which a customer typed the receipt's code.
+async fn named_payment(store: &TenantStore<'_>, callback: &PaymentCallback) -> Result<Option<Payment>, StoreError> {
+    match callback.payment {
+        Some(id) => store.find_payment(id).await,
+        None => Ok(None),
+    }
+}
+
+async fn find(context: &JobContext, job: &LeasedJob) -> Result<Option<PaymentCallback>, StoreError> {
+    let callback = context.store.find_payment_callback(job.subject).await?;
+    Ok(callback.filter(|callback| callback.tenant == job.tenant && callback.purpose == CallbackPurpose::Receipt))
+}

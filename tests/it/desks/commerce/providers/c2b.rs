@@ -1,0 +1,257 @@
+//! Payments that customers make by themselves, to the shop's paybill or till.
+
+use std::time::Duration;
+
+use frontdesk::domain::commerce::payment::PaymentStatus;
+use serde_json::{Value, json};
+
+use super::super::super::retail::chat::Chat;
+use super::super::{ask, give_credentials, wait_for_results};
+use super::{DEFAULT, Desk, PHONE, settle};
+use crate::support::payments::{Daraja, receipt_result};
+
+/// What M-PESA reports of a payment to the paybill.
+fn confirmation(receipt: &str, account: &str, amount: &str) -> Value {
+    json!({
+        "TransactionType": "Pay Bill", "TransID": receipt, "TransTime": "20261121013005", "TransAmount": amount,
+        "BusinessShortCode": "174379", "BillRefNumber": account, "InvoiceNumber": "", "OrgAccountBalance": "1.00",
+        "ThirdPartyTransID": "", "MSISDN": "2547*****001", "FirstName": "JOHN",
+    })
+}
+
+impl Desk {
+    /// Reports a payment to the paybill, as M-PESA does.
+    async fn confirm(&self, body: &Value) {
+        let url = self.daraja.state().registered[0]["ConfirmationURL"].clone();
+        let (status, answer) = self.call_back(&url, body).await;
+        assert_eq!((status, &answer["ResultCode"]), (200, &json!("0")));
+    }
+
+    /// Waits until Daraja was asked for this receipt so often. Returns the last question.
+    async fn asked_receipt(&self, receipt: &str, times: usize) -> Value {
+        loop {
+            let asked = self.daraja.state().asked_receipts.clone();
+            let mut questions = asked.into_iter().filter(|question| question["TransactionID"] == receipt);
+            if let Some(question) = questions.nth(times - 1) {
+                return question;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Answers the question about a receipt.
+    async fn answer(&self, receipt: &str, result: &Value) {
+        let asked = self.asked_receipt(receipt, 1).await;
+        let (status, _) = self.call_back(&asked["ResultURL"], result).await;
+        assert_eq!(status, 200);
+        settle(self.app()).await;
+    }
+
+    async fn order_of(&self, chat: &Chat<'_>) -> String {
+        self.payments(chat).await[0].sale.to_string()
+    }
+
+    async fn loose_tickets(&self) -> Vec<String> {
+        let tickets = self.app().inner.store.tenant(&DEFAULT).list_loose_tickets().await.unwrap();
+        tickets.into_iter().map(|ticket| ticket.summary).collect()
+    }
+}
+
+#[tokio::test]
+async fn confirmed_receipt_pays_the_order() {
+    let desk = Desk::open().await;
+    let (chat, said) = desk.buy(PHONE, "paybill").await;
+    let order = desk.order_of(&chat).await;
+    assert!(said.contains("Paybill 174379") && said.contains(&order), "{said}");
+    desk.confirm(&confirmation("QKJ41HAY6L", &order, "2500.00")).await;
+    assert_eq!(desk.asked_receipt("QKJ41HAY6L", 1).await["PartyA"], "174379");
+    // The confirmation itself decides nothing.
+    assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Pending);
+    let result = receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed");
+    desk.answer("QKJ41HAY6L", &result).await;
+    desk.answer("QKJ41HAY6L", &result).await;
+    desk.confirm(&confirmation("QKJ41HAY6L", &order, "2500.00")).await;
+    let results = wait_for_results(desk.app(), &chat.id, 1).await;
+    assert!(results[0].contains("KSh 2,500 received, receipt QKJ41HAY6L"), "{results:?}");
+    settle(desk.app()).await;
+    let payments = desk.payments(&chat).await;
+    assert_eq!((payments.len(), payments[0].request.status), (1, PaymentStatus::Paid));
+    assert_eq!(desk.tickets(&chat).await, Vec::<String>::new());
+    let daraja = desk.daraja.state();
+    assert_eq!((daraja.registered.len(), daraja.wrong.len()), (1, 0));
+}
+
+#[tokio::test]
+async fn short_and_excess_payments_are_for_people() {
+    for (amount, problem) in [("2400.0", "short"), ("2600.0", "excess")] {
+        let desk = Desk::open().await;
+        let (chat, _) = desk.buy(PHONE, "paybill").await;
+        let order = desk.order_of(&chat).await;
+        desk.confirm(&confirmation("QKJ41HAY6L", &order, amount)).await;
+        desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", amount, "Completed")).await;
+        let results = wait_for_results(desk.app(), &chat.id, 1).await;
+        assert!(results[0].contains("A colleague"), "{results:?}");
+        let tickets = desk.tickets(&chat).await;
+        assert_eq!(tickets.len(), 1, "{tickets:?}");
+        assert!(tickets[0].contains(problem), "{tickets:?}");
+    }
+}
+
+#[tokio::test]
+async fn second_payment_gets_one_ticket() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let order = desk.order_of(&chat).await;
+    for receipt in ["QKJ41HAY6L", "QKJ41HAY7M"] {
+        desk.confirm(&confirmation(receipt, &order, "2500.00")).await;
+        desk.answer(receipt, &receipt_result(receipt, "174379", "2500.0", "Completed")).await;
+    }
+    let tickets = desk.tickets(&chat).await;
+    assert_eq!(tickets.len(), 1, "{tickets:?}");
+    assert!(tickets[0].contains("double"), "{tickets:?}");
+}
+
+#[tokio::test]
+async fn payment_without_known_order_is_for_people() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    for _ in 0..2 {
+        desk.confirm(&confirmation("QKJ41HAY6L", "RENT 12", "900.00")).await;
+    }
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "900.0", "Completed")).await;
+    let tickets = desk.loose_tickets().await;
+    assert_eq!(tickets.len(), 1, "{tickets:?}");
+    assert!(tickets[0].contains("QKJ41HAY6L") && tickets[0].contains("RENT 12"), "{tickets:?}");
+    assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Pending);
+}
+
+#[tokio::test]
+async fn order_may_be_paid_without_instructions() {
+    let desk = Desk::open().await;
+    // The addresses are registered by the first customer who asks.
+    desk.buy("+254700000009", "paybill").await;
+    let (chat, _) = desk.buy(PHONE, "1").await;
+    desk.daraja.decide(0, "1032");
+    wait_for_results(desk.app(), &chat.id, 1).await;
+    let order = desk.order_of(&chat).await;
+    desk.confirm(&confirmation("QKJ41HAY6L", &order, "2500.00")).await;
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    let results = wait_for_results(desk.app(), &chat.id, 2).await;
+    assert!(results[1].contains("receipt QKJ41HAY6L"), "{results:?}");
+}
+
+#[tokio::test]
+async fn confirmation_of_a_prompt_counts_once() {
+    let desk = Desk::open().await;
+    desk.buy("+254700000009", "paybill").await;
+    let (chat, _) = desk.buy(PHONE, "1").await;
+    let order = desk.order_of(&chat).await;
+    // M-PESA also reports a paid prompt as a payment to the paybill, here before the prompt's own callback.
+    desk.confirm(&confirmation("QKJ41HAY6L", &order, "2500.00")).await;
+    let asked = desk.asked_receipt("QKJ41HAY6L", 1).await;
+    desk.call_back(&asked["ResultURL"], &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    desk.daraja.decide(0, "0");
+    let url = desk.daraja.pushes()[0]["CallBackURL"].clone();
+    desk.call_back(&url, &Daraja::callback(0, Some("QKJ41HAY6L"))).await;
+    wait_for_results(desk.app(), &chat.id, 1).await;
+    settle(desk.app()).await;
+    let payments = desk.payments(&chat).await;
+    assert_eq!((payments.len(), &payments[0].request.receipts), (1, &vec!["QKJ41HAY6L".to_owned()]));
+    assert_eq!(desk.tickets(&chat).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn till_customer_sends_the_receipt_code() {
+    let desk = Desk::open().await;
+    let till = [("daraja_type", "till".to_owned()), ("daraja_till_number", "555001".to_owned())];
+    give_credentials(desk.app(), "default", &till).await;
+    let (chat, said) = desk.buy(PHONE, "paybill").await;
+    assert!(said.contains("Buy Goods, till 555001"), "{said}");
+    // A till's confirmation names no account, so nothing follows from it.
+    desk.confirm(&confirmation("QKJ41HAY6L", "", "2500.00")).await;
+    // A code that M-PESA does not know.
+    let said = ask(desk.app(), &chat.id, "AAAAAAAA1A").await;
+    assert!(said.contains("AAAAAAAA1A"), "{said}");
+    desk.answer("AAAAAAAA1A", &json!({"Result": {"ResultCode": 2032, "ResultDesc": "…", "ResultType": 0}})).await;
+    let results = wait_for_results(desk.app(), &chat.id, 1).await;
+    assert!(results[0].contains("knows no payment"), "{results:?}");
+    // Money that went to somebody else.
+    ask(desk.app(), &chat.id, "BBBBBBBB1B").await;
+    desk.answer("BBBBBBBB1B", &receipt_result("BBBBBBBB1B", "999999", "2500.0", "Completed")).await;
+    wait_for_results(desk.app(), &chat.id, 2).await;
+    let said = ask(desk.app(), &chat.id, "the code is qkj41hay6l").await;
+    assert!(said.contains("QKJ41HAY6L"), "{said}");
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "555001", "2500.0", "Completed")).await;
+    let results = wait_for_results(desk.app(), &chat.id, 3).await;
+    assert!(results[2].contains("KSh 2,500 received, receipt QKJ41HAY6L"), "{results:?}");
+    // The same receipt pays no other order.
+    let (other, _) = desk.buy("+254700000002", "paybill").await;
+    let said = ask(desk.app(), &other.id, "QKJ41HAY6L").await;
+    assert!(said.contains("counted already"), "{said}");
+    settle(desk.app()).await;
+    assert_eq!(desk.payments(&other).await[0].request.status, PaymentStatus::Pending);
+}
+
+#[tokio::test]
+async fn receipt_belongs_to_the_order_it_names() {
+    let desk = Desk::open().await;
+    let (owner, _) = desk.buy(PHONE, "paybill").await;
+    let (other, _) = desk.buy("+254700000002", "paybill").await;
+    let order = desk.order_of(&owner).await;
+    desk.confirm(&confirmation("QKJ41HAY6L", &order, "2500.00")).await;
+    desk.asked_receipt("QKJ41HAY6L", 1).await;
+    let said = ask(desk.app(), &other.id, "QKJ41HAY6L").await;
+    assert!(said.contains("counted already"), "{said}");
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    wait_for_results(desk.app(), &owner.id, 1).await;
+    assert_eq!(desk.payments(&owner).await[0].request.status, PaymentStatus::Paid);
+    assert_eq!(desk.payments(&other).await[0].request.status, PaymentStatus::Pending);
+}
+
+#[tokio::test]
+async fn old_receipt_is_for_people() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    let mut result = receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed");
+    let parameters = result["Result"]["ResultParameters"]["ResultParameter"].as_array_mut().unwrap();
+    let time = parameters.iter_mut().find(|item| item["Key"] == "FinalisedTime").unwrap();
+    time["Value"] = json!(20_200_101_120_000_i64);
+    desk.answer("QKJ41HAY6L", &result).await;
+    let results = wait_for_results(desk.app(), &chat.id, 1).await;
+    assert!(results[0].contains("A colleague"), "{results:?}");
+    assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Pending);
+    assert_eq!(desk.tickets(&chat).await.len(), 1);
+}
+
+#[tokio::test]
+async fn missing_result_is_asked_for_again() {
+    let desk = Desk::open_with(crate::support::app::TestApp::builder()).await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    desk.asked_receipt("QKJ41HAY6L", 2).await;
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    wait_for_results(desk.app(), &chat.id, 1).await;
+    assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Paid);
+}
+
+#[tokio::test]
+async fn validation_refuses_wrong_orders_only() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let order = desk.order_of(&chat).await;
+    let unknown = if order == "K00000" { "K00001" } else { "K00000" };
+    let url = desk.daraja.state().registered[0]["ValidationURL"].clone();
+    for (account, amount, code) in [
+        (order.as_str(), "2500.00", "0"),
+        (&order.to_lowercase(), "2500", "0"),
+        (&order, "2499.00", "C2B00013"),
+        (unknown, "2500.00", "C2B00012"),
+        ("RENT 12", "2500.00", "0"),
+        ("", "2500.00", "0"),
+    ] {
+        let (status, answer) = desk.call_back(&url, &confirmation("QKJ41HAY6L", account, amount)).await;
+        assert_eq!((status, &answer["ResultCode"]), (200, &json!(code)), "{account} {amount}");
+    }
+    assert!(desk.daraja.state().asked_receipts.is_empty());
+}
