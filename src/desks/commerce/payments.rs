@@ -13,7 +13,10 @@ use super::tools::{CallError, ToolContext};
 use super::{kind, say};
 use crate::config::PaymentMode;
 use crate::desks::TextsOfShops;
-use crate::domain::commerce::payment::{CannotPay, Payment, PaymentProblem, PaymentProvider, PaymentReport};
+use crate::domain::commerce::consent::MessagePurpose;
+use crate::domain::commerce::payment::{
+    CannotPay, Payment, PaymentProblem, PaymentProvider, PaymentReport, PaymentStatus,
+};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, SaleId, Tenant};
 use crate::domain::identity::e164::E164;
@@ -27,8 +30,6 @@ use crate::store::returns::By;
 use crate::store::returns::escalate::NewEscalation;
 use crate::store::{Store, StoreError};
 
-/// M-PESA's largest payment, in shillings.
-const LARGEST: i64 = 250_000;
 /// How long to wait before the provider is asked about an open payment again.
 const POLL_EVERY: Duration = Duration::from_secs(2);
 
@@ -77,7 +78,7 @@ impl Payments {
         if !self.methods(context.tenant).await?.contains(&method) {
             return Err(CallError::refused("method_not_enabled"));
         }
-        if confirmed.minor % 100 != 0 || !(1..=LARGEST).contains(&(confirmed.minor / 100)) {
+        if !method.takes(confirmed) {
             return Err(CallError::refused("amount_out_of_range"));
         }
         let new = NewPayment { sale, method, phone, confirmed, provider: PaymentProvider::Sandbox };
@@ -86,6 +87,7 @@ impl Payments {
             Beginning::NoOrder => return Err(CallError::refused("no_such_order")),
             Beginning::OtherAmount(_) => return Err(CallError::refused("amount_changed")),
             Beginning::Expired => return Err(CallError::refused("price_expired")),
+            Beginning::GoodsChanged => return Err(CallError::refused("goods_changed")),
             Beginning::Refused(CannotPay::Open) => return Err(CallError::refused("payment_open")),
             Beginning::Refused(CannotPay::UnderReview) => return Err(CallError::refused("payment_under_review")),
             Beginning::Refused(CannotPay::Paid) => return Err(CallError::refused("already_paid")),
@@ -188,6 +190,12 @@ impl Job for SayPayment {
                 claim: None,
             };
             store.escalate(&new, &by).await?;
+        }
+        // The end of a payment answers the customer who began it. That the money went back later is a notification.
+        let is_notification = notice.status == PaymentStatus::Reversed;
+        let shopper = if is_notification { store.find_shopper_of_sale(&payment.sale).await? } else { None };
+        if shopper.is_some_and(|shopper| !shopper.consent.permits(MessagePurpose::Notification)) {
+            return Ok(());
         }
         let language = texts.closest(conversation.language);
         let format = &common.get(language).number_format;
