@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::Utc;
 
 use super::machine::run_until_wait;
 use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
@@ -13,8 +14,9 @@ use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, Sea
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::payment::{PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing, route};
+use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::returns::Priority;
-use crate::domain::{IntentSource, Kind, Language};
+use crate::domain::{ConversationStatus, IntentSource, Kind, Language, Sender};
 use crate::jobs::Job;
 use crate::nlu::examples::Classifier;
 use crate::nlu::language::LanguageRules;
@@ -33,6 +35,7 @@ mod offers;
 mod orders;
 pub mod payments;
 mod perform;
+mod phone;
 mod prefs;
 mod rules;
 mod said;
@@ -48,7 +51,7 @@ pub mod tools;
 use classify::{Verdict, classify};
 use effect::{Effect, Event, Heard, Line, Reason};
 use payments::Payments;
-use rules::CommerceRules;
+use rules::{CommerceRules, Says};
 use said::Said;
 use sandbox::Sandbox;
 use situation::Situation;
@@ -65,6 +68,8 @@ pub struct Commerce {
     rules: CommerceRules,
     examples: Classifier,
     payments: Payments,
+    /// The persona of those who choose none.
+    default_persona: String,
 }
 
 /// Makes the desk of each shop.
@@ -123,9 +128,11 @@ impl Commerce {
         let language_rules = LanguageRules::read(prompts)?;
         let rules = CommerceRules::read(prompts)?;
         let examples = Classifier::read(prompts, "commerce")?;
+        let default_persona = prompts.default_persona().id.clone();
         Ok(move |services: &Services| {
             let payments = Payments::new(services.config.commerce.payments, &services.store, &services.jobs);
-            Self { texts, common, language_rules, rules, examples, payments, services: services.clone() }
+            let services = services.clone();
+            Self { texts, common, language_rules, rules, examples, payments, default_persona, services }
         })
     }
 
@@ -143,7 +150,8 @@ impl Commerce {
             shopper: Some(&situation.shopper),
             phone: situation.phone.as_ref(),
             payments: &self.payments,
-            now: turn.accepted_at(),
+            now: Utc::now(),
+            said_at: turn.accepted_at(),
         }
     }
 
@@ -172,16 +180,22 @@ impl Commerce {
         let is_waiting = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
         let Some(answered) = Sandbox::answer_of(said).filter(|_| is_waiting) else { return Ok(false) };
         turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
+        let tenant = turn.conversation.tenant.clone();
+        self.payments.sandbox.answer(&tenant, payment.id, answered).await?;
+        let settled = self.payments.settle(&tenant, payment.id).await?;
+        let sale = self.door(turn).find_sale(situation.shopper.id, &payment.sale).await?;
+        let is_paid = settled.is_some_and(|payment| payment.request.status == PaymentStatus::Paid);
+        let is_order_paid = sale.is_some_and(|sale| sale.status == SaleStatus::Paid);
         let text = match answered {
-            SandboxState::Paid => Text::SandboxPaid,
+            SandboxState::Paid if is_paid && is_order_paid => Text::SandboxPaid,
+            SandboxState::Paid => Text::SandboxAccepted,
             SandboxState::TimedOut => Text::SandboxTimeout,
             _ => Text::SandboxFailed,
         };
-        let tenant = turn.conversation.tenant.clone();
-        self.payments.sandbox.answer(&tenant, payment.id, answered).await?;
-        let text = self.words_of(turn, text)?;
+        let total = payment.request.amount.shown(&self.common.get(turn.language()).number_format);
+        let values = [("order", payment.sale.as_str()), ("total", total.as_str())];
+        let text = self.texts.get(turn.language()).text(text, &values)?;
         turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
-        self.payments.settle(&tenant, payment.id).await?;
         Ok(true)
     }
 
@@ -197,12 +211,83 @@ impl Commerce {
         if words.is_empty() {
             return Ok(verdict);
         }
-        let known = self.door(turn).catalog_words().await?;
-        let corrected = words.iter().map(|word| nearest(word, &known).unwrap_or(word));
-        let words = SearchWords::of(&corrected.collect::<Vec<_>>().join(" "));
         let query = CatalogQuery { words, filters: CatalogFilters::default(), limit };
-        let found = self.door(turn).search_catalog(&query).await?;
+        let found = tools::catalog::search(&self.door(turn), query).await?;
         Ok(classify(said, &self.examples, found.confidence))
+    }
+
+    /// Adds what the shop's rows know of a message: which words name its goods, and which are a choice of some of them.
+    async fn name_goods(
+        &self,
+        turn: &Turn,
+        said: &mut Said,
+        state: &ConversationState,
+    ) -> Result<Vec<String>, DeskError> {
+        if said.words.is_empty() || !state.is_selling() {
+            return Ok(Vec::new());
+        }
+        let known = self.door(turn).catalog_words().await?;
+        let written: Vec<&str> = said.words.iter().flat_map(|word| word.split_whitespace()).collect();
+        let meant: Vec<&str> = written.into_iter().map(|word| nearest(word, &known.all).unwrap_or(word)).collect();
+        let is_choice = |word: &&&str| known.choices.contains(**word) && word.parse::<u64>().is_err();
+        said.details.choices = meant.iter().filter(is_choice).map(|word| (*word).to_owned()).collect();
+        Ok(meant.iter().filter(|word| known.names.contains(**word)).map(|word| (*word).to_owned()).collect())
+    }
+
+    /// Returns what the message says in this shop and this conversation.
+    async fn hear(
+        &self,
+        turn: &Turn,
+        situation: &Situation,
+        state: &ConversationState,
+        mut said: Said,
+        verdict: &Verdict,
+    ) -> Result<Heard, DeskError> {
+        let settings = &situation.tenant.settings;
+        let topics = &settings.compliance.topics;
+        let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();
+        let goods = self.name_goods(turn, &mut said, state).await?;
+        let codes = match said.codes().is_empty() {
+            true => Vec::new(),
+            false => self.door(turn).list_offers(Utc::now()).await?.into_iter().map(|offer| offer.code).collect(),
+        };
+        let has_bought = (said.says(Says::Dispute) || said.says(Says::ChangeOrder))
+            && self
+                .door(turn)
+                .list_sales(situation.shopper.id)
+                .await?
+                .iter()
+                .any(|sale| sale.status == SaleStatus::Paid);
+        // The question for an amount ends the last reply: what was sent before it answers another one.
+        let last = turn.history.iter().rev().find(|message| message.sender == Sender::Assistant);
+        Ok(Heard {
+            coupon: said.coupon(&codes),
+            intent: verdict.intent,
+            routing: route(verdict.intent, verdict.confidence),
+            rules: settings.escalation_rules,
+            knows_number: situation.knows_number,
+            is_earlier: last.is_some_and(|reply| reply.created_at > turn.accepted_at()),
+            switched_to: None,
+            said,
+            goods,
+            topic,
+            has_bought,
+        })
+    }
+
+    /// Stores the language that the customer asks for.
+    async fn keep_language(&self, turn: &Turn, situation: &mut Situation, language: Language) -> Result<(), DeskError> {
+        let change = PreferenceChange::Set { language: Some(language), marketing: None, notifications: None };
+        let (message, now) = (Some(turn.message.id), turn.accepted_at());
+        let changed = self.door(turn).change_preferences(situation.shopper.id, change, message, now).await?;
+        if let Some((shopper, _)) = changed {
+            situation.shopper = shopper;
+        }
+        Ok(())
+    }
+
+    fn is_default_persona(&self, turn: &Turn) -> bool {
+        turn.persona.id == self.default_persona
     }
 
     /// Lets the governor decide. Returns whether the turn continues.
@@ -256,6 +341,10 @@ impl Desk for Commerce {
         self.examples.prepare();
     }
 
+    fn answers_at_once(&self, message: &str) -> bool {
+        ConsentCommand::of(message).is_some()
+    }
+
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let Some((mut situation, mut state, was_unreadable)) = self.look_around(turn).await? else {
             turn.report_intent(Intent::Unknown.as_str(), 0.0, IntentSource::Rules, true).await?;
@@ -264,9 +353,16 @@ impl Desk for Commerce {
         };
         if let Some(command) = ConsentCommand::of(&turn.message.text) {
             self.command(turn, &situation, command).await?;
-            return self.remind(turn, &situation, &state).await;
+            // A person may have the conversation, who asks for no amount.
+            return match turn.conversation.status {
+                ConversationStatus::Taken => Ok(()),
+                _ => self.remind(turn, &situation, &state).await,
+            };
         }
         let (switched_to, text) = self.settle_language(turn, &mut situation);
+        if let Some(language) = switched_to {
+            self.keep_language(turn, &mut situation, language).await?;
+        }
         let said = read_text(text.len(), || self.rules.parse(&text));
         if self.answer_sandbox(turn, &situation, &said).await? {
             return Ok(());
@@ -291,15 +387,8 @@ impl Desk for Commerce {
             return Ok(());
         }
         let is_only_switch = switched_to.is_some() && text.trim().is_empty();
-        let topics = &situation.tenant.settings.compliance.topics;
-        let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();
-        let heard = Heard {
-            rules: situation.tenant.settings.escalation_rules,
-            switched_to: switched_to.filter(|_| is_only_switch),
-            said,
-            routing,
-            topic,
-        };
+        let heard = self.hear(turn, &situation, &state, said, &verdict).await?;
+        let heard = Heard { switched_to: switched_to.filter(|_| is_only_switch), ..heard };
         let begun = advance::advance(state, Event::Heard(Box::new(heard)));
         let store = self.services.store.clone();
         let running = Running { desk: self, situation: tokio::sync::Mutex::new(situation) };

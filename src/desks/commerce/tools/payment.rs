@@ -15,7 +15,7 @@ use crate::domain::commerce::payment::PaymentStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 
-/// Returns the ways to pay an order.
+/// Returns the ways to pay an order: those that take its total.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PaymentGetMethods {
@@ -33,8 +33,10 @@ impl Tool for PaymentGetMethods {
     type Output = MethodsFound;
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<MethodsFound, CallError> {
-        find_sale(context, &self.order_id).await?;
-        Ok(MethodsFound { methods: context.payments.methods(context.tenant).await? })
+        let total = find_sale(context, &self.order_id).await?.totals.total;
+        let mut methods = context.payments.methods(context.tenant).await?;
+        methods.retain(|method| method.takes(total));
+        Ok(MethodsFound { methods })
     }
 }
 
@@ -61,17 +63,28 @@ pub struct Started {
     pub status: PaymentStatus,
 }
 
+impl PaymentGetC2bInstructions {
+    /// Runs the tool for the amount to which the customer said yes.
+    pub async fn begin(
+        &self,
+        context: &ToolContext<'_>,
+        confirmed: Option<Money>,
+    ) -> Result<C2bInstructions, CallError> {
+        let sale = find_sale(context, &self.order_id).await?;
+        let amount = confirmed.unwrap_or(sale.totals.total);
+        let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
+        let paybill = context.payments.paybill().to_owned();
+        Ok(C2bInstructions { paybill, account_reference: sale.id.to_string(), amount, started })
+    }
+}
+
 #[async_trait]
 impl Tool for PaymentGetC2bInstructions {
     const NAME: &'static str = "payment_get_c2b_instructions";
     type Output = C2bInstructions;
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<C2bInstructions, CallError> {
-        let sale = find_sale(context, &self.order_id).await?;
-        let amount = sale.totals.total;
-        let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
-        let paybill = context.payments.paybill().to_owned();
-        Ok(C2bInstructions { paybill, account_reference: sale.id.to_string(), amount, started })
+        self.begin(context, None).await
     }
 }
 
@@ -133,6 +146,6 @@ impl Tool for PaymentCreatePesapalCheckout {
 }
 
 fn confirmed(shillings: i64) -> Result<Money, CallError> {
-    let minor = shillings.checked_mul(100).filter(|minor| *minor > 0);
-    Ok(Money::new(minor.ok_or_else(|| CallError::refused("amount_out_of_range"))?, CATALOG_CURRENCY))
+    let amount = Money::from_whole(shillings, CATALOG_CURRENCY).filter(|amount| amount.minor > 0);
+    amount.ok_or_else(|| CallError::refused("amount_out_of_range"))
 }
