@@ -1,6 +1,6 @@
 //! The commerce desk: a shop on WhatsApp and the web. Its business rules are in `docs/desks/commerce.md`.
 //!
-//! [`rules`] parse a message, [`mod@classify`] decides what it wants, and [`advance`] makes the next [`state`] of it with one file for
+//! [`rules`] parse a message, [`mod@classify`] and [`understand`] decide what it wants, and [`advance`] makes the next [`state`] of it with one file for
 //! each journey. [`perform`] calls the [`tools`] and says the lines. Money, identity and the shop never come from a model.
 
 use std::sync::Arc;
@@ -10,18 +10,16 @@ use chrono::Utc;
 
 use super::machine::run_until_wait;
 use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
-use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::payment::{PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing, route};
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::returns::Priority;
-use crate::domain::{ConversationStatus, IntentSource, Kind, Language, Sender};
+use crate::domain::{ConversationStatus, IntentSource, Kind, Language};
 use crate::jobs::Job;
 use crate::nlu::examples::Classifier;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
-use crate::nlu::spelling::nearest;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::replies::{MissingValue, Replies};
@@ -47,11 +45,11 @@ mod state;
 mod support;
 mod texts;
 pub mod tools;
+mod understand;
 
-use classify::{Verdict, classify};
 use effect::{Effect, Event, Heard, Line, Reason};
 use payments::Payments;
-use rules::{CommerceRules, Says};
+use rules::CommerceRules;
 use said::Said;
 use sandbox::Sandbox;
 use situation::Situation;
@@ -197,93 +195,6 @@ impl Commerce {
         let text = self.texts.get(turn.language()).text(text, &values)?;
         turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
         Ok(true)
-    }
-
-    /// Decides what the message wants. The catalogue is asked where the rules are unsure.
-    async fn classify(&self, turn: &Turn, said: &Said, state: &ConversationState) -> Result<Verdict, DeskError> {
-        let verdict = classify(said, &self.examples, 0.0);
-        let may_name_goods = said.describes_goods() && verdict.confidence < classify::ASK_CATALOG;
-        if !may_name_goods || matches!(state.stage, Stage::Phone { .. }) {
-            return Ok(verdict);
-        }
-        let Ok(limit) = SearchLimit::try_from(1) else { return Ok(verdict) };
-        let words = SearchWords::of(&said.words.join(" "));
-        if words.is_empty() {
-            return Ok(verdict);
-        }
-        let query = CatalogQuery { words, filters: CatalogFilters::default(), limit };
-        let found = tools::catalog::search(&self.door(turn), query).await?;
-        Ok(classify(said, &self.examples, found.confidence))
-    }
-
-    /// Adds what the shop's rows know of a message: which words name its goods, and which are a choice of some of them.
-    async fn name_goods(
-        &self,
-        turn: &Turn,
-        said: &mut Said,
-        state: &ConversationState,
-    ) -> Result<Vec<String>, DeskError> {
-        if said.words.is_empty() || !state.is_selling() {
-            return Ok(Vec::new());
-        }
-        let known = self.door(turn).catalog_words().await?;
-        let written: Vec<&str> = said.words.iter().flat_map(|word| word.split_whitespace()).collect();
-        let meant: Vec<&str> = written.into_iter().map(|word| nearest(word, &known.all).unwrap_or(word)).collect();
-        let is_choice = |word: &&&str| known.choices.contains(**word) && word.parse::<u64>().is_err();
-        said.details.choices = meant.iter().filter(is_choice).map(|word| (*word).to_owned()).collect();
-        Ok(meant.iter().filter(|word| known.names.contains(**word)).map(|word| (*word).to_owned()).collect())
-    }
-
-    /// Returns what the message says in this shop and this conversation.
-    async fn hear(
-        &self,
-        turn: &Turn,
-        situation: &Situation,
-        state: &ConversationState,
-        mut said: Said,
-        verdict: &Verdict,
-    ) -> Result<Heard, DeskError> {
-        let settings = &situation.tenant.settings;
-        let topics = &settings.compliance.topics;
-        let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();
-        let goods = self.name_goods(turn, &mut said, state).await?;
-        let codes = match said.codes().is_empty() {
-            true => Vec::new(),
-            false => self.door(turn).list_offers(Utc::now()).await?.into_iter().map(|offer| offer.code).collect(),
-        };
-        let has_bought = (said.says(Says::Dispute) || said.says(Says::ChangeOrder))
-            && self
-                .door(turn)
-                .list_sales(situation.shopper.id)
-                .await?
-                .iter()
-                .any(|sale| sale.status == SaleStatus::Paid);
-        // The question for an amount ends the last reply: what was sent before it answers another one.
-        let last = turn.history.iter().rev().find(|message| message.sender == Sender::Assistant);
-        Ok(Heard {
-            coupon: said.coupon(&codes),
-            intent: verdict.intent,
-            routing: route(verdict.intent, verdict.confidence),
-            rules: settings.escalation_rules,
-            knows_number: situation.knows_number,
-            is_earlier: last.is_some_and(|reply| reply.created_at > turn.accepted_at()),
-            switched_to: None,
-            said,
-            goods,
-            topic,
-            has_bought,
-        })
-    }
-
-    /// Stores the language that the customer asks for.
-    async fn keep_language(&self, turn: &Turn, situation: &mut Situation, language: Language) -> Result<(), DeskError> {
-        let change = PreferenceChange::Set { language: Some(language), marketing: None, notifications: None };
-        let (message, now) = (Some(turn.message.id), turn.accepted_at());
-        let changed = self.door(turn).change_preferences(situation.shopper.id, change, message, now).await?;
-        if let Some((shopper, _)) = changed {
-            situation.shopper = shopper;
-        }
-        Ok(())
     }
 
     fn is_default_persona(&self, turn: &Turn) -> bool {

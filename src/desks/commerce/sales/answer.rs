@@ -305,7 +305,9 @@ fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod
 /// A message while the customer pays.
 fn paying(state: ConversationState, heard: &Heard) -> Option<Next> {
     let said = &heard.said;
-    if heard.describes_other_goods() {
+    // "Did it go through?" is answered with where the order stands.
+    let asks_status = said.says(Says::WentThrough) && said.utterance.has_question();
+    if heard.describes_other_goods() || asks_status {
         return None;
     }
     if said.refuses() && !said.says(Says::WentThrough) {

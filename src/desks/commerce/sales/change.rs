@@ -29,7 +29,8 @@ impl ConversationState {
             return None;
         }
         let counts = said.says(Says::Pieces) || said.says(Says::Size);
-        let is_plain = counts || said.words.iter().all(is_own);
+        let is_choice = |word: &String| said.details.choices.contains(word);
+        let is_plain = counts || said.words.iter().all(|word| is_own(word) || is_choice(word));
         let (mut choices, mut rest) = match wanted {
             Some(wanted) => said.details.choices_of(&wanted.item.variants),
             None => (line.choices.clone(), said.details.numbers.clone()),
