@@ -63,7 +63,7 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
 fn hear(mut state: ConversationState, heard: &Heard) -> Next {
     let said = &heard.said;
     state.details = said.details.clone();
-    state.rules = heard.rules;
+    (state.rules, state.is_waiting) = (heard.rules, heard.is_waiting);
     let may_call = std::mem::take(&mut state.offers_person);
     if let Some(reason) = needs_person(&state, heard, may_call) {
         let priority = match reason {
@@ -98,6 +98,13 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
 fn answer(mut state: ConversationState, heard: &Heard) -> Next {
     let Heard { said, routing, .. } = heard;
     let utterance = &said.utterance;
+    // An M-PESA receipt says that something was paid: a person who is called already looks at it.
+    if said.names_receipt() && heard.coupon.is_none() {
+        return match heard.is_waiting {
+            true => hand_over(state, Reason::Dispute, Priority::High),
+            false => resolved(orders::start(state, heard), heard),
+        };
+    }
     if let Some(next) = offers::coupon(&state, heard).or_else(|| sales::answer(&state, heard)) {
         return resolved(next, heard);
     }

@@ -26,6 +26,8 @@ pub(super) struct Heard {
     pub has_bought: bool,
     /// Whether the channel knows the customer's number.
     pub knows_number: bool,
+    /// Whether the conversation waits for a person.
+    pub is_waiting: bool,
     /// Whether the message was sent before the desk's last reply.
     pub is_earlier: bool,
     pub rules: EscalationRules,
@@ -118,7 +120,7 @@ pub(super) enum Effect {
     GetOrders(Option<SaleId>),
     Answer {
         text: String,
-        /// What it is about, as words to look for if the text finds nothing.
+        /// What it is about.
         subject: Option<String>,
     },
     CallPerson {
@@ -175,7 +177,7 @@ pub(super) enum Line {
         link: Option<Search>,
     },
     Item(Wanted),
-    /// What is known of the item. The flag says whether it can answer the question.
+    /// What is known of the item, and whether it can answer the question.
     Details(Wanted, bool),
     AskChoices(Wanted),
     NoSuchChoice {
@@ -191,6 +193,8 @@ pub(super) enum Line {
     Cart {
         sale: Box<Sale>,
         offers: Vec<Offer>,
+        /// Whether the ways to pay follow.
+        is_paid_next: bool,
     },
     PriceChanged,
     NextStep,

@@ -17,7 +17,7 @@ pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
     let mut state = ConversationState { coupon: Some(code.clone()), ..state.clone() };
     let makes_order = state.item().is_some() || heard.names_goods() || state.changes_line(heard).is_some();
     if state.order.is_some() && !makes_order {
-        state.method = said.methods.first().copied().or(state.method);
+        state.method = said.method().or(state.chosen_method());
         return Some((state, vec![Effect::ApplyCoupon(code)]));
     }
     state.wants_coupon = true;
@@ -51,9 +51,11 @@ fn list(mut state: ConversationState) -> Next {
 /// Shows the offers: with the cart after it was priced, else by themselves.
 pub(super) fn listed(mut state: ConversationState, offers: Vec<Offer>) -> Next {
     if let Some(sale) = state.order.clone().filter(|_| state.journey != Journey::Offers) {
-        let mut effects = vec![Effect::Say(Line::Cart { sale: Box::new(sale), offers })];
         // The cart was changed while an amount waited: the new one is asked.
-        effects.extend(state.method.take().map(|method| Effect::ListMethods(Some(method))));
+        let method = state.method.take();
+        let cart = Line::Cart { sale: Box::new(sale), offers, is_paid_next: method.is_some() };
+        let mut effects = vec![Effect::Say(cart)];
+        effects.extend(method.map(|method| Effect::ListMethods(Some(method))));
         return (state, effects);
     }
     // "Use that code": there is only one.
@@ -73,7 +75,7 @@ pub(super) fn applied(mut state: ConversationState, result: Result<Box<Sale>, Co
             let code = sale.coupon.clone().unwrap_or_default();
             state.order = Some((*sale).clone());
             let line = match with_cart {
-                true => Line::Cart { sale, offers: Vec::new() },
+                true => Line::Cart { sale, offers: Vec::new(), is_paid_next: true },
                 false => Line::CouponApplied { code, sale },
             };
             let method = state.method.take();
@@ -81,10 +83,15 @@ pub(super) fn applied(mut state: ConversationState, result: Result<Box<Sale>, Co
         }
         Err(refused) => {
             let mut effects = vec![Effect::Say(Line::CouponRefused(refused))];
-            if let Some(sale) = order.filter(|_| with_cart) {
-                effects.push(Effect::Say(Line::Cart { sale, offers: Vec::new() }));
-            }
-            effects.extend(state.method.take().map(|method| Effect::ListMethods(Some(method))));
+            let method = state.method.take();
+            let cart = |sale| Line::Cart { sale, offers: Vec::new(), is_paid_next: method.is_some() };
+            let next = match order.filter(|_| with_cart) {
+                Some(sale) => Some(cart(sale)),
+                None if method.is_none() => super::sales::reminder(&state),
+                None => None,
+            };
+            effects.extend(next.map(Effect::Say));
+            effects.extend(method.map(|method| Effect::ListMethods(Some(method))));
             (state, effects)
         }
     }

@@ -217,14 +217,16 @@ impl Commerce {
 
     /// Answers from the shop's documents, if they have an answer.
     ///
-    /// A question in a mix of languages may find nothing in the documents of one: then its `subject` is looked for.
+    /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
     async fn answer(&self, turn: &mut Turn, text: &str, subject: Option<&str>) -> Performed {
         let language = turn.language();
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
         let find = retrieve::find(&self.services.knowledge, turn, text, query);
         let mut found = turn.step("retrieve").take(find).await;
-        if let Some(subject) = subject.filter(|_| found.passages.is_empty()) {
-            let find = retrieve::find(&self.services.knowledge, turn, subject, query);
+        let languages = [Some(language), self.language_rules.fallback_of(language)];
+        let known = subject.and_then(|of| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code)));
+        if let Some(known) = known.filter(|_| found.passages.is_empty()) {
+            let find = retrieve::find(&self.services.knowledge, turn, known, query);
             found = turn.step("retrieve").take(find).await;
         }
         let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };

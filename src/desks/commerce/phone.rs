@@ -9,7 +9,7 @@ const LOCAL_DIGITS: usize = 9;
 /// The fewest digits of an international number.
 const SHORTEST: usize = 10;
 
-/// Returns the first telephone number of a message, and the message without it. Its digits are no quantity and no code.
+/// Returns the first telephone number of a message, and the message without it, so that its digits count as nothing else.
 pub fn cut(text: &str) -> (Option<E164>, String) {
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '+' | ' ' | '-' | '(' | ')');
     let mut at = 0;

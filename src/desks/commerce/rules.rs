@@ -9,6 +9,7 @@ use super::phone;
 use super::said::{Details, Limits, Said};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
+use crate::domain::Language;
 use crate::domain::commerce::policy::{GovernorClass, Intent};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
@@ -99,6 +100,7 @@ pub(super) struct CommerceRules {
     intents: Vec<(Intent, Keywords)>,
     goods: Vec<(String, Vec<Pattern>)>,
     subjects: Vec<(String, Vec<Pattern>)>,
+    queries: HashMap<Language, BTreeMap<String, String>>,
     says: Vec<(Says, Vec<Pattern>)>,
     methods: Vec<(PaymentMethod, Vec<Pattern>)>,
     compliance: Vec<(String, Vec<Pattern>)>,
@@ -132,6 +134,7 @@ struct RuleFile {
     intents: BTreeMap<Intent, KeywordFile>,
     goods: BTreeMap<String, Vec<String>>,
     subjects: BTreeMap<String, Vec<String>>,
+    queries: HashMap<Language, BTreeMap<String, String>>,
     says: BTreeMap<Says, Vec<String>>,
     methods: BTreeMap<PaymentMethod, Vec<String>>,
     compliance: BTreeMap<String, Vec<String>>,
@@ -187,6 +190,7 @@ impl CommerceRules {
             says: listed(&lexicon, file.says)?,
             goods: listed(&lexicon, file.goods)?,
             subjects: listed(&lexicon, file.subjects)?,
+            queries: file.queries,
             methods: listed(&lexicon, file.methods)?,
             compliance: listed(&lexicon, file.compliance)?,
             most: patterns(&file.limits.most)?,
@@ -196,6 +200,11 @@ impl CommerceRules {
             picks,
             lexicon,
         })
+    }
+
+    /// Returns what to look for in the documents of a language about a subject.
+    pub fn query(&self, subject: &str, language: Language) -> Option<&str> {
+        self.queries.get(&language)?.get(subject).map(String::as_str)
     }
 
     /// Returns the message without names that belong to no language: "lipa na mpesa".

@@ -43,7 +43,7 @@ pub(super) struct Said {
     pub methods: Vec<PaymentMethod>,
     /// The topics that it touches.
     pub compliance: Vec<String>,
-    /// What a question about the shop is about, as words to look for.
+    /// What a question about the shop is about, by the name that the rules have for it.
     pub subject: Option<String>,
     /// Whether a word such as "coupon" introduces a code.
     pub introduces_code: bool,
@@ -182,7 +182,9 @@ impl Said {
             _ => None,
         };
         let by_number = || match self.details.numbers.as_slice() {
-            [first, ..] if self.words.is_empty() => usize::try_from(*first).ok()?.checked_sub(1),
+            [first, ..] if self.words.is_empty() && !self.says(Says::Pieces) => {
+                usize::try_from(*first).ok()?.checked_sub(1)
+            }
             _ => None,
         };
         by_words.or_else(by_number).filter(|option| *option < length)

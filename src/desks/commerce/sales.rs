@@ -239,7 +239,7 @@ fn refuse_cart(mut state: ConversationState, refused: CannotOrder) -> Next {
     }
     state.cart.retain(|line| line.quantity > 0);
     if state.cart.is_empty() {
-        // An order that the goods were to join, or replace, stays as it was if it does not have them.
+        // An earlier order without these goods stays.
         if before.is_empty() || before.iter().any(|line| line.item == item) {
             state.clear_sale();
             state.stage = Stage::Narrow;

@@ -113,7 +113,7 @@ impl Speaker<'_> {
             Line::SoldOut(name) => self.text(Text::SoldOut, &[("name", name)]),
             Line::Stock { name, left: 0 } => self.text(Text::SoldOut, &[("name", name)]),
             Line::Stock { name, left } => self.text(Text::Stock, &[("name", name), ("left", &left.to_string())]),
-            Line::Cart { sale, offers } => self.cart(sale, offers),
+            Line::Cart { sale, offers, is_paid_next } => self.cart(sale, offers, *is_paid_next),
             Line::Offers(offers) => {
                 let mut lines = vec![self.plain(Text::Offers)?];
                 for offer in offers {
@@ -217,7 +217,7 @@ impl Speaker<'_> {
         }
     }
 
-    fn cart(&self, sale: &Sale, offers: &[Offer]) -> TextResult {
+    fn cart(&self, sale: &Sale, offers: &[Offer], is_paid_next: bool) -> TextResult {
         let mut lines = vec![self.text(Text::Cart, &[("order", sale.id.as_str())])?];
         lines.extend(self.goods(sale)?);
         if let Some(code) = &sale.coupon {
@@ -228,7 +228,9 @@ impl Speaker<'_> {
         for offer in offers {
             lines.push(self.text(Text::OfferHint, &[("code", &offer.code), ("terms", &offer.terms)])?);
         }
-        lines.push(format!("{} {}", self.plain(Text::Held)?, self.plain(Text::NextStep)?));
+        if !is_paid_next {
+            lines.push(format!("{} {}", self.plain(Text::Held)?, self.plain(Text::NextStep)?));
+        }
         Ok(lines.join("\n"))
     }
 

@@ -37,7 +37,7 @@ pub(super) struct ConversationState {
     pub replaces: bool,
     /// The order that the cart became.
     pub order: Option<Sale>,
-    /// The payment that the customer was asked for last, next to whatever else goes on.
+    /// The payment that the customer was asked for last. It stays open while another cart is filled.
     pub paying: Option<Paying>,
     /// The way to pay that the customer has chosen: a changed cart leads back to it.
     pub method: Option<PaymentMethod>,
@@ -60,6 +60,9 @@ pub(super) struct ConversationState {
     /// The shop's rules for a handoff, as of this turn.
     #[serde(skip)]
     pub rules: EscalationRules,
+    /// Whether the conversation waits for a person, as of this turn.
+    #[serde(skip)]
+    pub is_waiting: bool,
 }
 
 /// Where the sale stands. Each stage holds only what it knows.
@@ -174,6 +177,7 @@ impl Default for ConversationState {
             offers_person: false,
             journey: Journey::Unknown,
             rules: EscalationRules::default(),
+            is_waiting: false,
         }
     }
 }
@@ -202,7 +206,7 @@ impl ConversationState {
         self.stage = Stage::Narrow;
     }
 
-    /// Keeps the order as one that is being paid, so that the next goods make another one.
+    /// Puts the order aside while it is paid, so that the next goods make another one.
     pub fn begin_paying(&mut self, payment: PaymentId, method: PaymentMethod) {
         if let Some(order) = self.order.take() {
             self.clear_cart();

@@ -32,7 +32,8 @@ pub(super) fn answered(mut state: ConversationState, is_answered: bool) -> Next 
         let reminder = reminder(&state).map(Effect::Say);
         return (state, reminder.into_iter().collect());
     }
-    if state.journey == Journey::Support {
+    // Who waits for a person is asked nothing more.
+    if state.journey == Journey::Support || state.is_waiting {
         return hand_over(state, Reason::NoAnswer, Priority::Low);
     }
     state.clarifications = state.clarifications.saturating_add(1);

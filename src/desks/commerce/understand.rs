@@ -12,7 +12,7 @@ use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords, stem};
 use crate::domain::commerce::policy::route;
 use crate::domain::commerce::sale::SaleStatus;
-use crate::domain::{Language, Sender};
+use crate::domain::{ConversationStatus, Language, Sender};
 use crate::nlu::spelling::nearest;
 use crate::store::shoppers::PreferenceChange;
 
@@ -90,6 +90,7 @@ impl Commerce {
             routing: route(verdict.intent, verdict.confidence),
             rules: settings.escalation_rules,
             knows_number: situation.knows_number,
+            is_waiting: turn.conversation.status == ConversationStatus::Waiting,
             is_earlier: last.is_some_and(|reply| reply.created_at > turn.accepted_at()),
             switched_to: None,
             said,

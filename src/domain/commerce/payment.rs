@@ -151,7 +151,7 @@ pub struct PaymentOutcome {
     pub problem: Option<PaymentProblem>,
     /// Whether the order counts as paid from now on.
     pub settles_order: bool,
-    /// A payment that counted went back. The order stays as it is until a person decides.
+    /// A payment that counted went back. A person decides what happens to the order.
     pub unsettles_order: bool,
     /// Store it as the last one of the request's receipts.
     pub receipt: Option<String>,

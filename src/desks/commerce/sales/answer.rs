@@ -179,7 +179,7 @@ fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option
         state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
         return Some(say(state, Line::AskDifferent { link: None }));
     }
-    // Words that the item does not have may be other goods, or what nobody knows of it.
+    // Words that the item does not have may name other goods, or ask for what its row does not say.
     let known = line.item.words();
     let is_known = said.words.iter().all(|word| known.contains(word));
     if said.utterance.has_question() && !took && strange.is_none() && is_sales(heard.routing) {

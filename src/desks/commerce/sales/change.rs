@@ -10,7 +10,7 @@ use crate::domain::text::words;
 /// A change of the last goods.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::desks::commerce) enum Change {
-    /// The line as it is wanted now.
+    /// The changed line.
     Line(CartLine),
     /// Another choice of the item, next to the first one.
     Another(Wanted),
@@ -41,7 +41,7 @@ impl ConversationState {
             choices.retain(|_, choice| choice.parse::<u64>().is_err());
         }
         let strange = wanted.and_then(|wanted| {
-            let number = rest.first().filter(|_| said.says(Says::Size)).map(u64::to_string);
+            let number = rest.first().filter(|_| said.says(Says::Size) && !said.says(Says::Pieces)).map(u64::to_string);
             let choice = number.or_else(|| said.details.strange_choice(&wanted.item))?;
             Some(Change::NoSuchChoice(wanted.item.clone(), choice))
         });

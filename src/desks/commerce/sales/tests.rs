@@ -137,6 +137,7 @@ fn play(state: ConversationState, text: &str, rise: i64) -> (ConversationState, 
         switched_to: None,
         has_bought: false,
         knows_number: true,
+        is_waiting: false,
         is_earlier: false,
         said,
     };

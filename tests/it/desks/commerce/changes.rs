@@ -149,6 +149,23 @@ async fn stopped_customer_gets_no_reversal_notice() {
 }
 
 #[tokio::test]
+async fn shopping_continues_while_a_payment_is_open() {
+    let desk = open_desk().await;
+    let phone = "+254700000008";
+    let mut chat = customer(&desk, phone).await;
+    say_all(&mut chat, &BUY).await;
+    let said = say_all(&mut chat, &["yes", "show me sandals"]).await;
+    assert!(said.contains("2. Sandals"), "{said}");
+    let said = ask(&desk.app, &chat.id, "1234").await;
+    assert!(said.contains("is paid: KSh 2,500"), "{said}");
+    wait_for_results(&desk.app, &chat.id, 1).await;
+    let said = ask(&desk.app, &chat.id, "2").await;
+    assert!(said.contains("*Sandals*"), "{said}");
+    let said = ask(&desk.app, &chat.id, "38 black").await;
+    assert!(said.contains("KSh 800") && !said.contains("Canvas"), "{said}");
+}
+
+#[tokio::test]
 async fn expired_time_keeps_an_accepted_pin() {
     let desk = open_desk().await;
     let (tenant, id) = (TenantId::default(), frontdesk::domain::PaymentId::now());

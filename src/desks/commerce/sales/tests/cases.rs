@@ -24,6 +24,7 @@ fn heard(text: &str) -> Heard {
         switched_to: None,
         has_bought: false,
         knows_number: false,
+        is_waiting: false,
         is_earlier: false,
         said,
     }
@@ -109,6 +110,41 @@ fn declined_person_is_not_called() {
     let (state, effects) = advance(state, Event::Heard(Box::new(heard("no"))));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::CallPerson { .. })), "{effects:?}");
     assert_eq!(state.clarifications, 0);
+}
+
+#[test]
+fn pieces_are_neither_a_size_nor_an_option() {
+    let (state, lines, _) = play(confirming(), "3 pairs. same size", 0);
+    assert_eq!((state.cart[0].quantity, state.cart[0].choices["size"].as_str()), (3, "40"), "{lines:?}");
+    let mut state = new_state();
+    for text in ["canvas shoes", "1", "40", "pay", "2 pairs only"] {
+        (state, _, _) = play(state, text, 0);
+    }
+    assert_eq!((state.stage.as_str(), state.cart[0].quantity), ("draft", 2));
+}
+
+#[test]
+fn receipt_while_waiting_joins_the_ticket() {
+    let heard = Heard { is_waiting: true, ..heard("code ni SGH7K2LQ9P, please check") };
+    let (_, effects) = advance(new_state(), Event::Heard(Box::new(heard)));
+    assert!(matches!(effects[..], [Effect::CallPerson { reason: Reason::Dispute, .. }]), "{effects:?}");
+}
+
+#[test]
+fn order_that_cannot_be_cancelled_says_so() {
+    let (_, effects) = advance(confirming(), Event::Cancelled(false));
+    assert_eq!(effects, [Effect::Say(Line::Settled)]);
+}
+
+#[test]
+fn success_forgets_an_earlier_complaint() {
+    let mut state = new_state();
+    for text in ["this is annoying", "canvas shoes", "so frustrating, socks"] {
+        let (next, lines, _) = play(state, text, 0);
+        assert!(!lines.contains(&Line::HandedOver), "{text}: {lines:?}");
+        state = next;
+    }
+    assert_eq!(state.unresolved, 1);
 }
 
 #[test]
