@@ -57,6 +57,11 @@ pub trait Desk: Send + Sync {
     /// the turn is cancelled; the engine then ends the message and the turn.
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError>;
 
+    /// Whether the desk answers this message also while a person has the conversation, such as a command that ends all messages.
+    fn answers_at_once(&self, _message: &str) -> bool {
+        false
+    }
+
     /// Computes what the first turn would otherwise compute while a customer waits. Takes processor time.
     fn prepare(&self) {}
 }

@@ -5,6 +5,7 @@
 //!
 //! - [`examples`]: a classifier that is trained from example sentences
 //! - [`counts`]: whole numbers in chat messages, in digits and words
+//! - [`keywords`]: the words that show what a message wants
 //! - [`pick`]: what a customer means who points at a list
 //! - [`spelling`]: corrects misspelled words
 //! - [`language`]: detects the language of a message, and requests to switch it
@@ -16,6 +17,7 @@ pub mod counts;
 pub mod entities;
 pub mod examples;
 pub mod facts;
+pub mod keywords;
 pub mod language;
 pub mod long_text;
 pub mod pick;

@@ -1,26 +1,26 @@
 //! The commerce desk: a shop on WhatsApp and the web. Its business rules are in `docs/desks/commerce.md`.
 //!
-//! [`rules`] parse a message, [`mod@classify`] decides what it wants, and [`advance`] makes the next [`state`] of it with one file for
+//! [`rules`] parse a message, [`mod@classify`] and [`understand`] decide what it wants, and [`advance`] makes the next [`state`] of it with one file for
 //! each journey. [`perform`] calls the [`tools`] and says the lines. Money, identity and the shop never come from a model.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::Utc;
 
 use super::machine::run_until_wait;
 use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
-use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing, route};
+use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::returns::Priority;
-use crate::domain::{IntentSource, Kind, Language};
+use crate::domain::{ConversationStatus, IntentSource, Kind, Language};
 use crate::jobs::Job;
 use crate::nlu::examples::Classifier;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
-use crate::nlu::spelling::nearest;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::replies::{MissingValue, Replies};
@@ -34,6 +34,7 @@ mod offers;
 mod orders;
 pub mod payments;
 mod perform;
+mod phone;
 mod prefs;
 mod rules;
 mod said;
@@ -45,8 +46,8 @@ mod state;
 mod support;
 mod texts;
 pub mod tools;
+mod understand;
 
-use classify::{Verdict, classify};
 use effect::{Effect, Event, Heard, Line, Reason};
 use payments::jobs::SharedGateways;
 use payments::{Checking, Gateways, Payments, jobs, receipt};
@@ -67,6 +68,8 @@ pub struct Commerce {
     rules: CommerceRules,
     examples: Classifier,
     payments: Payments,
+    /// The persona of those who choose none.
+    default_persona: String,
 }
 
 /// Makes the desk of each shop.
@@ -137,9 +140,11 @@ impl Commerce {
         let language_rules = LanguageRules::read(prompts)?;
         let rules = CommerceRules::read(prompts)?;
         let examples = Classifier::read(prompts, "commerce")?;
+        let default_persona = prompts.default_persona().id.clone();
         Ok(move |services: &Services, gateways: &Arc<Gateways>| {
             let payments = Payments::new(&services.config, &services.store, gateways);
-            Self { texts, common, language_rules, rules, examples, payments, services: services.clone() }
+            let services = services.clone();
+            Self { texts, common, language_rules, rules, examples, payments, default_persona, services }
         })
     }
 
@@ -157,7 +162,8 @@ impl Commerce {
             shopper: Some(&situation.shopper),
             phone: situation.phone.as_ref(),
             payments: &self.payments,
-            now: turn.accepted_at(),
+            now: Utc::now(),
+            said_at: turn.accepted_at(),
         }
     }
 
@@ -187,16 +193,22 @@ impl Commerce {
         let is_waiting = is_waiting && payment.provider == PaymentProvider::Sandbox;
         let Some(answered) = Sandbox::answer_of(said).filter(|_| is_waiting) else { return Ok(false) };
         turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
+        let tenant = turn.conversation.tenant.clone();
+        self.payments.sandbox.answer(&tenant, payment.id, answered).await?;
+        let settled = self.payments.settle(&tenant, payment.id).await?;
+        let sale = self.door(turn).find_sale(situation.shopper.id, &payment.sale).await?;
+        let is_paid = settled.is_some_and(|settled| settled.payment.request.status == PaymentStatus::Paid);
+        let is_order_paid = sale.is_some_and(|sale| sale.status == SaleStatus::Paid);
         let text = match answered {
-            SandboxState::Paid => Text::SandboxPaid,
+            SandboxState::Paid if is_paid && is_order_paid => Text::SandboxPaid,
+            SandboxState::Paid => Text::SandboxAccepted,
             SandboxState::TimedOut => Text::SandboxTimeout,
             _ => Text::SandboxFailed,
         };
-        let tenant = turn.conversation.tenant.clone();
-        self.payments.sandbox.answer(&tenant, payment.id, answered).await?;
-        let text = self.words_of(turn, text)?;
+        let total = payment.request.amount.shown(&self.common.get(turn.language()).number_format);
+        let values = [("order", payment.sale.as_str()), ("total", total.as_str())];
+        let text = self.texts.get(turn.language()).text(text, &values)?;
         turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
-        self.payments.settle(&tenant, payment.id).await?;
         self.services.jobs.wake();
         Ok(true)
     }
@@ -209,6 +221,9 @@ impl Commerce {
         };
         let payment = situation.payment.as_ref().filter(is_c2b);
         let (Some(payment), Some(code)) = (payment, said.receipt()) else { return Ok(false) };
+        if self.coupon(turn, said).await?.is_some() {
+            return Ok(false);
+        }
         turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
         let text = match self.payments.check_receipt(&turn.conversation.tenant, payment, &code).await? {
             Checking::Asked => Text::ReceiptChecking,
@@ -220,24 +235,8 @@ impl Commerce {
         Ok(true)
     }
 
-    /// Decides what the message wants. The catalogue is asked where the rules are unsure.
-    async fn classify(&self, turn: &Turn, said: &Said, state: &ConversationState) -> Result<Verdict, DeskError> {
-        let verdict = classify(said, &self.examples, 0.0);
-        let may_name_goods = said.describes_goods() && verdict.confidence < classify::ASK_CATALOG;
-        if !may_name_goods || matches!(state.stage, Stage::Phone { .. }) {
-            return Ok(verdict);
-        }
-        let Ok(limit) = SearchLimit::try_from(1) else { return Ok(verdict) };
-        let words = SearchWords::of(&said.words.join(" "));
-        if words.is_empty() {
-            return Ok(verdict);
-        }
-        let known = self.door(turn).catalog_words().await?;
-        let corrected = words.iter().map(|word| nearest(word, &known).unwrap_or(word));
-        let words = SearchWords::of(&corrected.collect::<Vec<_>>().join(" "));
-        let query = CatalogQuery { words, filters: CatalogFilters::default(), limit };
-        let found = self.door(turn).search_catalog(&query).await?;
-        Ok(classify(said, &self.examples, found.confidence))
+    fn is_default_persona(&self, turn: &Turn) -> bool {
+        turn.persona.id == self.default_persona
     }
 
     /// Lets the governor decide. Returns whether the turn continues.
@@ -291,6 +290,10 @@ impl Desk for Commerce {
         self.examples.prepare();
     }
 
+    fn answers_at_once(&self, message: &str) -> bool {
+        ConsentCommand::of(message).is_some()
+    }
+
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let Some((mut situation, mut state, was_unreadable)) = self.look_around(turn).await? else {
             turn.report_intent(Intent::Unknown.as_str(), 0.0, IntentSource::Rules, true).await?;
@@ -299,9 +302,16 @@ impl Desk for Commerce {
         };
         if let Some(command) = ConsentCommand::of(&turn.message.text) {
             self.command(turn, &situation, command).await?;
-            return self.remind(turn, &situation, &state).await;
+            // A person may have the conversation, who asks for no amount.
+            return match turn.conversation.status {
+                ConversationStatus::Taken => Ok(()),
+                _ => self.remind(turn, &situation, &state).await,
+            };
         }
         let (switched_to, text) = self.settle_language(turn, &mut situation);
+        if let Some(language) = switched_to {
+            self.keep_language(turn, &mut situation, language).await?;
+        }
         let said = read_text(text.len(), || self.rules.parse(&text));
         if self.answer_sandbox(turn, &situation, &said).await? || self.check_receipt(turn, &situation, &said).await? {
             return Ok(());
@@ -326,15 +336,8 @@ impl Desk for Commerce {
             return Ok(());
         }
         let is_only_switch = switched_to.is_some() && text.trim().is_empty();
-        let topics = &situation.tenant.settings.compliance.topics;
-        let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();
-        let heard = Heard {
-            rules: situation.tenant.settings.escalation_rules,
-            switched_to: switched_to.filter(|_| is_only_switch),
-            said,
-            routing,
-            topic,
-        };
+        let heard = self.hear(turn, &situation, &state, said, &verdict).await?;
+        let heard = Heard { switched_to: switched_to.filter(|_| is_only_switch), ..heard };
         let begun = advance::advance(state, Event::Heard(Box::new(heard)));
         let store = self.services.store.clone();
         let running = Running { desk: self, situation: tokio::sync::Mutex::new(situation) };

@@ -1,6 +1,6 @@
 //! The goods of a shop: search, look-up, and the import of a list.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -15,7 +15,7 @@ use super::audit::record;
 use super::entities::catalog_items;
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
-use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, search, searched_text, stem};
+use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, search, searched_text, with_stems};
 use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
 use crate::domain::text::words;
 use crate::domain::{AuditEntry, TenantId};
@@ -38,6 +38,16 @@ pub struct CatalogComparison {
 pub enum Unlisted {
     Keep,
     Remove,
+}
+
+/// The words of a shop's goods, folded, as written and without plural endings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CatalogWords {
+    pub all: BTreeSet<String>,
+    /// Those of names and categories.
+    pub names: BTreeSet<String>,
+    /// Those of the choices of variants, such as colours and sizes.
+    pub choices: BTreeSet<String>,
 }
 
 impl TenantStore<'_> {
@@ -91,11 +101,19 @@ impl TenantStore<'_> {
     }
 
     /// Returns the words of the shop's goods, to correct misspelled ones.
-    pub async fn catalog_words(&self) -> Result<BTreeSet<String>> {
-        let texts = self.rows::<catalog_items::Entity>().select_only().column(catalog_items::Column::Searched);
-        let texts: Vec<String> = texts.into_tuple().all(&self.store.read).await?;
-        let all = texts.iter().flat_map(|text| words(text));
-        Ok(all.flat_map(|word| [stem(&word).to_owned(), word]).collect())
+    pub async fn catalog_words(&self) -> Result<CatalogWords> {
+        use catalog_items::Column as C;
+        let rows = self.rows::<catalog_items::Entity>().select_only();
+        let rows = rows.columns([C::Searched, C::Name, C::Category, C::Variants]);
+        let rows: Vec<(String, String, String, serde_json::Value)> = rows.into_tuple().all(&self.store.read).await?;
+        let mut found = CatalogWords::default();
+        for (searched, name, category, variants) in rows {
+            found.all.extend(with_stems(&searched));
+            found.names.extend(with_stems(&format!("{name} {category}")));
+            let variants: BTreeMap<String, Vec<String>> = serde_json::from_value(variants).unwrap_or_default();
+            found.choices.extend(variants.values().flatten().flat_map(|choice| words(choice)));
+        }
+        Ok(found)
     }
 
     /// Compares the list with the shop's goods. Writes nothing.

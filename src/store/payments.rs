@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entities::{TenantEntity, payment_requests};
 use super::jobs::{NewJob, enqueue};
-use super::sales::{SaleOwner, lock_sale, take_stock, write_sale};
+use super::sales::{SaleOwner, can_be_sold, lock_sale, take_stock, write_sale};
 use super::transaction::Transaction;
 use super::{Result, TenantStore, unreadable};
 use crate::domain::commerce::payment::{
@@ -61,6 +61,8 @@ pub enum Beginning {
     OtherAmount(Money),
     /// The prices hold no longer.
     Expired,
+    /// The shop has no longer all of the goods.
+    GoodsChanged,
     Refused(CannotPay),
 }
 
@@ -86,6 +88,9 @@ impl TenantStore<'_> {
             SaleStatus::Draft => {}
             SaleStatus::Paid => return Ok(Beginning::Refused(CannotPay::Paid)),
             SaleStatus::Cancelled => return Ok(Beginning::NoOrder),
+        }
+        if !can_be_sold(&transaction, self.tenant, &sale, now).await? {
+            return Ok(Beginning::GoodsChanged);
         }
         let payment = Payment {
             id: PaymentId::now(),
@@ -115,15 +120,18 @@ impl TenantStore<'_> {
         now: DateTime<Utc>,
     ) -> Result<Option<Payment>> {
         let transaction = self.store.begin_fenced().await?;
-        let Some(sale_id) = self.find_payment(id).await?.map(|payment| payment.sale) else { return Ok(None) };
+        let row = self.rows::<payment_requests::Entity>().filter(payment_requests::Column::Id.eq(id.0));
+        let found = row.one(&transaction).await?.map(read_payment).transpose()?;
+        let Some(sale_id) = found.map(|payment| payment.sale) else { return Ok(None) };
         // Payments of one order wait for each other here.
         let sale = lock_sale(&transaction, self.tenant, &sale_id).await?;
         let rows = payments_of(&transaction, self.tenant, &sale_id).await?;
         let Some(mut payment) = rows.into_iter().find(|payment| payment.id == id) else { return Ok(None) };
         let is_paid = sale.as_ref().is_some_and(|(_, sale)| sale.status == SaleStatus::Paid);
         let report = payment.same_payment(report);
-        let outcome =
+        let decided =
             payment.request.decide(&report, is_paid).map_err(|error| unreadable("payment_requests", error))?;
+        let mut outcome = decided.for_order(sale.as_ref().map(|(_, sale)| sale), payment.request.amount);
         if outcome.steps.is_empty() && outcome.problem.is_none() && outcome.receipt.is_none() {
             return Ok(Some(payment));
         }
@@ -141,7 +149,9 @@ impl TenantStore<'_> {
         update.filter(payment_requests::Column::Id.eq(id.0)).exec(&transaction).await?;
         // A reversal does not change the order: a person decides.
         if let (true, Some((shopper, sale))) = (outcome.settles_order, sale) {
-            take_stock(&transaction, self.tenant, &sale).await?;
+            if !take_stock(&transaction, self.tenant, &sale).await? {
+                outcome.problem = outcome.problem.or(Some(PaymentProblem::OutOfStock));
+            }
             let sale = Sale { status: SaleStatus::Paid, updated_at: now, ..sale };
             write_sale(&transaction, self.tenant, shopper, &sale, now).await?;
         }

@@ -62,13 +62,9 @@ impl TenantStore<'_> {
         {
             return Ok(Placing::Settled);
         }
-        let goods = lock_goods(&transaction, self.tenant, cart).await?;
-        let reserved = reserved(&transaction, self.tenant, before.as_ref().map(|sale| &sale.id), now).await?;
-        let available = |id: &ItemId| {
-            let item = goods.get(id)?;
-            Some((item, item.stock.saturating_sub(reserved.get(id).copied().unwrap_or(0))))
-        };
-        let (lines, subtotal) = match price(cart, available) {
+        let except = before.as_ref().map(|sale| &sale.id);
+        let (goods, priced) = price_goods(&transaction, self.tenant, cart, except, now).await?;
+        let (lines, subtotal) = match priced {
             Ok(priced) => priced,
             Err(refused) => return Ok(Placing::Refused(refused)),
         };
@@ -218,25 +214,55 @@ pub(super) async fn write_sale(
     Ok(())
 }
 
-/// Takes the goods of a paid order out of stock.
-pub(super) async fn take_stock(transaction: &Transaction, tenant: &TenantId, sale: &Sale) -> Result<()> {
-    let goods = lock_goods(transaction, tenant, &sale.cart()).await?;
+/// Whether the goods of an unpaid order can still be sold, next to the pieces that other drafts hold. Locks the goods.
+pub(super) async fn can_be_sold(
+    transaction: &Transaction,
+    tenant: &TenantId,
+    sale: &Sale,
+    now: DateTime<Utc>,
+) -> Result<bool> {
+    Ok(price_goods(transaction, tenant, &sale.cart(), Some(&sale.id), now).await?.1.is_ok())
+}
+
+/// Takes the goods of a paid order out of stock. Returns whether all of its pieces were there.
+pub(super) async fn take_stock(transaction: &Transaction, tenant: &TenantId, sale: &Sale) -> Result<bool> {
+    let cart = sale.cart();
+    let goods = lock_goods(transaction, tenant, &cart).await?;
+    let mut is_complete = cart.iter().all(|line| goods.contains_key(&line.item));
     for item in goods.values() {
-        let sold = sale.lines.iter().filter(|line| line.line.item == item.id).map(|line| line.line.quantity);
-        let left = item.stock.saturating_sub(sold.sum());
+        let sold: u32 = cart.iter().filter(|line| line.item == item.id).map(|line| line.quantity).sum();
+        is_complete &= sold <= item.stock;
+        let left = item.stock.saturating_sub(sold);
         let row = catalog_items::ActiveModel { stock: Set(super::to_db(left)), ..Default::default() };
         let update = catalog_items::Entity::update_of(tenant).set(row);
         update.filter(catalog_items::Column::ItemId.eq(item.id.as_str())).exec(transaction).await?;
     }
-    Ok(())
+    Ok(is_complete)
 }
 
-/// Returns the goods of a cart and locks them, sorted to prevent deadlocks.
-async fn lock_goods(
+type Goods = BTreeMap<ItemId, CatalogItem>;
+type Priced = std::result::Result<(Vec<SaleLine>, Money), CannotOrder>;
+
+/// Prices a cart by the goods that other drafts than `except` leave, and locks the goods.
+async fn price_goods(
     transaction: &Transaction,
     tenant: &TenantId,
     cart: &[CartLine],
-) -> Result<BTreeMap<ItemId, CatalogItem>> {
+    except: Option<&SaleId>,
+    now: DateTime<Utc>,
+) -> Result<(Goods, Priced)> {
+    let goods = lock_goods(transaction, tenant, cart).await?;
+    let reserved = reserved(transaction, tenant, except, now).await?;
+    let available = |id: &ItemId| {
+        let item = goods.get(id)?;
+        Some((item, item.stock.saturating_sub(reserved.get(id).copied().unwrap_or(0))))
+    };
+    let priced = price(cart, available);
+    Ok((goods, priced))
+}
+
+/// Returns the goods of a cart and locks them, sorted to prevent deadlocks.
+async fn lock_goods(transaction: &Transaction, tenant: &TenantId, cart: &[CartLine]) -> Result<Goods> {
     let ids: BTreeSet<&str> = cart.iter().map(|line| line.item.as_str()).collect();
     let rows = catalog_items::Entity::of(tenant).filter(catalog_items::Column::ItemId.is_in(ids));
     let rows = rows.order_by_asc(catalog_items::Column::ItemId).lock(LockType::Update).all(transaction).await?;

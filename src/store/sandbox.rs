@@ -44,6 +44,18 @@ impl TenantStore<'_> {
         Ok(())
     }
 
+    /// Lets the time of a payment run out that the customer has not answered.
+    pub async fn expire_sandbox(&self, id: PaymentId) -> Result<()> {
+        use sandbox_payments::Column as C;
+        let row = sandbox_payments::ActiveModel {
+            state: Set(SandboxState::TimedOut.as_str().to_owned()),
+            ..Default::default()
+        };
+        let update = sandbox_payments::Entity::update_of(self.tenant).set(row).filter(C::Id.eq(id.0));
+        update.filter(C::State.eq(SandboxState::Asked.as_str())).exec(self.store.writer()?).await?;
+        Ok(())
+    }
+
     pub async fn find_sandbox_payment(&self, id: PaymentId) -> Result<Option<SandboxPayment>> {
         let row = self.rows::<sandbox_payments::Entity>().filter(sandbox_payments::Column::Id.eq(id.0));
         let read = |row: sandbox_payments::Model| {

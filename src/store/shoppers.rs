@@ -2,13 +2,15 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::entities::{TenantEntity, consent_changes, shoppers};
+use super::entities::{TenantEntity, consent_changes, sales, shoppers};
 use super::{Result, TenantStore, unreadable};
+use crate::domain::commerce::SaleId;
 use crate::domain::commerce::consent::{Consent, ConsentActor, ConsentChange, ConsentCommand};
 use crate::domain::identity::e164::E164;
 use crate::domain::{ConversationId, Language, MessageId, ShopperId};
@@ -85,6 +87,14 @@ impl TenantStore<'_> {
         Ok((shopper, is_new))
     }
 
+    /// Returns the customer of an order.
+    pub async fn find_shopper_of_sale(&self, sale: &SaleId) -> Result<Option<Shopper>> {
+        let row = self.rows::<sales::Entity>().filter(sales::Column::SaleId.eq(sale.as_str()));
+        let Some(sale) = row.one(&self.store.read).await? else { return Ok(None) };
+        let row = self.rows::<shoppers::Entity>().filter(shoppers::Column::Id.eq(sale.shopper_id));
+        row.one(&self.store.read).await?.map(read_shopper).transpose()
+    }
+
     /// Changes the customer's preferences, and adds a row to the consent log if anything changes. Returns the customer as of then and
     /// the id of the row.
     pub async fn change_preferences(
@@ -95,7 +105,9 @@ impl TenantStore<'_> {
         now: DateTime<Utc>,
     ) -> Result<Option<(Shopper, Option<Uuid>)>> {
         let transaction = self.store.begin_fenced().await?;
-        let row = self.rows::<shoppers::Entity>().filter(shoppers::Column::Id.eq(shopper.0)).one(&transaction).await?;
+        // Two changes of one customer wait for each other, so that neither writes what it read before the other one.
+        let row = self.rows::<shoppers::Entity>().filter(shoppers::Column::Id.eq(shopper.0)).lock(LockType::Update);
+        let row = row.one(&transaction).await?;
         let Some(before) = row.map(read_shopper).transpose()? else { return Ok(None) };
         let mut after = before.clone();
         match change {

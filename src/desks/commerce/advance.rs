@@ -5,7 +5,7 @@ use super::rules::Says;
 use super::state::{ConversationState, Stage};
 use super::{offers, orders, prefs, sales, support};
 use crate::dialogue::Social;
-use crate::domain::commerce::policy::{Journey, Routing};
+use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::returns::Priority;
 
 pub(super) type Next = (ConversationState, Vec<Effect>);
@@ -28,11 +28,10 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
         Event::Heard(heard) => hear(state, &heard),
         Event::Failed => {
             state.tool_errors = state.tool_errors.saturating_add(1);
-            match state.tool_errors {
-                // Two in a row; the shop's own limit is checked where the tools are called.
-                0 | 1 => (state, vec![Effect::Say(Line::TryLater)]),
-                _ => hand_over(state, Reason::ToolErrors, Priority::High),
+            if state.tool_errors < state.rules.tool_errors {
+                return (state, vec![Effect::Say(Line::TryLater)]);
             }
+            hand_over(state, Reason::ToolErrors, Priority::High)
         }
         event => {
             state.tool_errors = 0;
@@ -46,9 +45,10 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
                 Event::Coupon(result) => offers::applied(state, result),
                 Event::Orders(list) => orders::listed(state, list),
                 Event::Answered(is_answered) => support::answered(state, is_answered),
-                Event::Cancelled => {
+                Event::Cancelled(is_cancelled) => {
                     state.clear_sale();
-                    (state, vec![Effect::Say(Line::Dropped)])
+                    let line = if is_cancelled { Line::Dropped } else { Line::Settled };
+                    (state, vec![Effect::Say(line)])
                 }
                 Event::Said => (state, Vec::new()),
                 Event::Ticket => (state, vec![Effect::Say(Line::HandedOver)]),
@@ -61,46 +61,57 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
 
 /// Decides about a message of business.
 fn hear(mut state: ConversationState, heard: &Heard) -> Next {
-    let Heard { said, routing, rules, topic, .. } = heard;
+    let said = &heard.said;
     state.details = said.details.clone();
-    let utterance = &said.utterance;
-    if utterance.wants_person() || *routing == Routing::Journey(Journey::Handoff) {
-        return hand_over(state, Reason::Asked, Priority::Medium);
-    }
-    if topic.is_some() {
-        return hand_over(state, Reason::Topic, Priority::Medium);
-    }
-    if std::mem::take(&mut state.offers_person) && said.affirms() && utterance.only_answers() {
-        return hand_over(state, Reason::Clarifications, Priority::Medium);
+    (state.rules, state.is_waiting) = (heard.rules, heard.is_waiting);
+    let may_call = std::mem::take(&mut state.offers_person);
+    if let Some(reason) = needs_person(&state, heard, may_call) {
+        let priority = match reason {
+            Reason::Asked | Reason::Topic | Reason::Clarifications | Reason::OrderChange => Priority::Medium,
+            _ => Priority::High,
+        };
+        return hand_over(state, reason, priority);
     }
     if said.says(Says::Frustrated) {
         state.unresolved = state.unresolved.saturating_add(1);
-        if state.unresolved >= rules.unresolved_turns {
+        if state.unresolved >= heard.rules.unresolved_turns {
             return hand_over(state, Reason::Frustrated, Priority::High);
         }
     }
-    if let Some(language) = heard.switched_to {
-        state.language = Some(language);
+    if heard.switched_to.is_some() {
         let mut effects = vec![Effect::Say(Line::LanguageAck)];
         effects.extend(sales::reminder(&state).map(Effect::Say));
         return (state, effects);
     }
-    if said.says(Says::Dispute) && is_about_purchase(&state, *routing) {
-        return hand_over(state, Reason::Dispute, Priority::High);
+    if may_call && said.refuses() && said.utterance.only_answers() {
+        state.clarifications = 0;
+        let line = sales::reminder(&state).unwrap_or(Line::AskNeed);
+        return (state, vec![Effect::Say(line)]);
     }
-    // "Use KARIBU10": a word with a digit is a code here.
-    let code = said.codes().into_iter().find(|code| code.contains(|c: char| c.is_ascii_digit()));
-    let may_be_code = !matches!(routing, Routing::Journey(Journey::Sales | Journey::Support | Journey::Orders));
-    if let Some(code) = code.filter(|_| state.order.is_some() && may_be_code) {
-        return resolved((state, vec![Effect::ApplyCoupon(code)]));
+    let own_number = name_number(&mut state, heard);
+    let (state, mut effects) = answer(state, heard);
+    effects.splice(0..0, own_number.map(Effect::Say));
+    (state, effects)
+}
+
+/// Decides about a message that no person is called for.
+fn answer(mut state: ConversationState, heard: &Heard) -> Next {
+    let Heard { said, routing, .. } = heard;
+    let utterance = &said.utterance;
+    // An M-PESA receipt says that something was paid: a person who is called already looks at it.
+    if said.names_receipt() && heard.coupon.is_none() {
+        return match heard.is_waiting {
+            true => hand_over(state, Reason::Dispute, Priority::High),
+            false => resolved(orders::start(state, heard), heard),
+        };
     }
-    if let Some(next) = sales::answer(&state, heard) {
-        return resolved(next);
+    if let Some(next) = offers::coupon(&state, heard).or_else(|| sales::answer(&state, heard)) {
+        return resolved(next, heard);
     }
     match routing {
         Routing::Journey(journey) => {
             state.journey = *journey;
-            resolved(match journey {
+            let next = match journey {
                 Journey::Sales => sales::start(state, heard),
                 Journey::Support => support::start(state, heard),
                 Journey::Orders => orders::start(state, heard),
@@ -109,8 +120,11 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
                 Journey::Handoff | Journey::Governance | Journey::Unknown => {
                     return clarify(state, heard, Line::Unclear);
                 }
-            })
+            };
+            resolved(next, heard)
         }
+        // In the middle of a sale, the name of another item means that item.
+        _ if heard.names_goods() && state.is_selling() => resolved(sales::start(state, heard), heard),
         Routing::Clarify => clarify(state, heard, Line::Clarify),
         Routing::Unknown if utterance.greets() && utterance.stalls() => greet(state),
         Routing::Unknown if said.affirms() && utterance.only_answers() => match sales::reminder(&state) {
@@ -122,15 +136,46 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
     }
 }
 
-/// Whether a claim belongs to something that was bought, and is not a question about the rules ("can I get a refund?").
-fn is_about_purchase(state: &ConversationState, routing: Routing) -> bool {
-    let is_rules = routing == Routing::Journey(Journey::Support);
-    !is_rules && !matches!(state.stage, Stage::Options | Stage::Item { .. } | Stage::Disambiguate { .. })
+/// Returns why a person must take over at once.
+fn needs_person(state: &ConversationState, heard: &Heard, may_call: bool) -> Option<Reason> {
+    let said = &heard.said;
+    if said.utterance.wants_person() || heard.routing == Routing::Journey(Journey::Handoff) {
+        return Some(Reason::Asked);
+    }
+    if heard.topic.is_some() {
+        return Some(Reason::Topic);
+    }
+    if may_call && said.affirms() && said.utterance.only_answers() {
+        return Some(Reason::Clarifications);
+    }
+    // "Can I get a refund?" is a question about the rules; a claim after a purchase is none.
+    let is_refund = said.says(Says::Refund) && !said.says(Says::AsksRules);
+    let is_weak = said.says(Says::Dispute) && heard.has_bought && state.item().is_none();
+    if said.says(Says::Wronged) || is_refund || (is_weak && !said.utterance.has_question()) {
+        return Some(Reason::Dispute);
+    }
+    let is_change = said.says(Says::ChangeOrder) && heard.has_bought && state.order.is_none();
+    (is_change && !said.says(Says::AsksRules)).then_some(Reason::OrderChange)
+}
+
+/// Takes the telephone number of a message, if the channel knows none. Returns what to say of another one than the channel's.
+fn name_number(state: &mut ConversationState, heard: &Heard) -> Option<Line> {
+    let named = heard.said.phone.clone()?;
+    let is_payment = state.order.is_some() || heard.intent == Intent::PaymentHelp;
+    if !heard.knows_number {
+        state.phone = Some(named);
+        return None;
+    }
+    let own = state.phone.clone().filter(|own| *own != named && is_payment)?;
+    Some(Line::OwnNumber(own))
 }
 
 /// Forgets what went wrong before, since the desk understood.
-fn resolved((mut state, effects): Next) -> Next {
+fn resolved((mut state, effects): Next, heard: &Heard) -> Next {
     state.clarifications = 0;
+    if !heard.said.says(Says::Frustrated) {
+        state.unresolved = 0;
+    }
     (state, effects)
 }
 
@@ -142,7 +187,7 @@ fn greet(mut state: ConversationState) -> Next {
     (state, vec![Effect::Say(line)])
 }
 
-/// Asks what the customer means. When that did not help, a person is offered, then called.
+/// Asks what the customer means. When that did not help, a person is called.
 pub(super) fn clarify(mut state: ConversationState, heard: &Heard, line: Line) -> Next {
     state.clarifications = state.clarifications.saturating_add(1);
     if state.clarifications >= heard.rules.clarifications {

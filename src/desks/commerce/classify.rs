@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::rules::Strength;
 use super::said::Said;
 use crate::domain::commerce::policy::Intent;
 use crate::nlu::examples::{Classifier, Guess};
+use crate::nlu::keywords::Strength;
 
 /// Confidences of the rules.
 const CLEAR: f64 = 0.9;
@@ -43,7 +43,7 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
     if said.utterance.wants_person() {
         return verdict(Intent::HumanRequest, CLEAR, "asks for a person");
     }
-    let guess = examples.classify(said.text());
+    let guess = examples.classify(&said.rest);
     let probable =
         |intent: Intent| guess.as_ref().is_some_and(|guess| of(guess) == intent && guess.probability >= CHOOSES);
     let clear: Vec<Intent> =

@@ -3,7 +3,7 @@
 use super::said::Said;
 use super::state::{Search, Shown, StoredItem, Wanted};
 use super::tools::OrderView;
-use crate::domain::commerce::policy::Routing;
+use crate::domain::commerce::policy::{Intent, Routing};
 use crate::domain::commerce::sale::{CannotOrder, CouponRefused, Offer};
 use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::domain::commerce::{CatalogItem, Money, Sale, SaleId};
@@ -16,12 +16,32 @@ use crate::store::shoppers::PreferenceChange;
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
     pub said: Said,
+    pub intent: Intent,
     pub routing: Routing,
+    /// The words that are in the names of the shop's goods.
+    pub goods: Vec<String>,
+    /// The code of a coupon that the message names.
+    pub coupon: Option<String>,
+    /// Whether the customer has a paid order.
+    pub has_bought: bool,
+    /// Whether the channel knows the customer's number.
+    pub knows_number: bool,
+    /// Whether the conversation waits for a person.
+    pub is_waiting: bool,
+    /// Whether the message was sent before the desk's last reply.
+    pub is_earlier: bool,
     pub rules: EscalationRules,
     /// The first topic of the message that the shop leaves to people.
     pub topic: Option<String>,
     /// Only asked for another language.
     pub switched_to: Option<Language>,
+}
+
+impl Heard {
+    /// Whether the message names goods of the shop.
+    pub fn names_goods(&self) -> bool {
+        !self.goods.is_empty()
+    }
 }
 
 /// An input of the machine.
@@ -47,8 +67,8 @@ pub(super) enum Event {
     Preferences,
     /// Something was said that needs no answer.
     Said,
-    /// The cart was given up.
-    Cancelled,
+    /// Whether the cart's order could be given up.
+    Cancelled(bool),
     /// A tool failed.
     Failed,
 }
@@ -75,6 +95,8 @@ pub(super) enum Began {
     Changed,
     /// Another payment of the order is open.
     Open,
+    /// Money arrived for the order, and the shop decides what follows.
+    Review,
     Paid,
 }
 
@@ -98,6 +120,8 @@ pub(super) enum Effect {
     GetOrders(Option<SaleId>),
     Answer {
         text: String,
+        /// What it is about.
+        subject: Option<String>,
     },
     CallPerson {
         reason: Reason,
@@ -119,6 +143,7 @@ pub(super) enum Reason {
     Frustrated,
     Abuse,
     Payments,
+    FreeOrder,
 }
 
 /// Something that the desk says.
@@ -152,11 +177,12 @@ pub(super) enum Line {
         link: Option<Search>,
     },
     Item(Wanted),
-    Details(Wanted),
+    /// What is known of the item, and whether it can answer the question.
+    Details(Wanted, bool),
     AskChoices(Wanted),
     NoSuchChoice {
         item: StoredItem,
-        number: u64,
+        choice: String,
     },
     SoldOut(String),
     Stock {
@@ -167,6 +193,8 @@ pub(super) enum Line {
     Cart {
         sale: Box<Sale>,
         offers: Vec<Offer>,
+        /// Whether the ways to pay follow.
+        is_paid_next: bool,
     },
     PriceChanged,
     NextStep,
@@ -185,8 +213,13 @@ pub(super) enum Line {
         total: Money,
     },
     NoMethods,
+    /// The order costs more than the ways to pay take.
+    TooLarge,
+    NothingToPay,
     AskPhone,
     AskCardPhone,
+    /// The prompt goes only to the number of the conversation.
+    OwnNumber(E164),
     Confirm {
         method: PaymentMethod,
         sale: Box<Sale>,
@@ -199,6 +232,7 @@ pub(super) enum Line {
     StillWaiting,
     PayOpen,
     AlreadyPaid,
+    PayReview,
     Orders(Vec<OrderView>),
     NoOrders,
     CancelOnPhone,

@@ -5,48 +5,94 @@ use super::effect::{Effect, Heard, Line};
 use super::rules::Says;
 use super::state::{ConversationState, Stage};
 use crate::domain::commerce::Sale;
+use crate::domain::commerce::policy::Journey;
 use crate::domain::commerce::sale::{CouponRefused, Offer};
+
+/// Counts a coupon that the message names, or keeps it for the order that the message makes.
+pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
+    let said = &heard.said;
+    let named = heard.coupon.clone();
+    let referred = || state.coupon.clone().filter(|_| said.says(Says::UseCoupon));
+    let code = named.or_else(referred).filter(|_| !matches!(state.stage, Stage::Done | Stage::Review))?;
+    let mut state = ConversationState { coupon: Some(code.clone()), ..state.clone() };
+    let makes_order = state.item().is_some() || heard.names_goods() || state.changes_line(heard).is_some();
+    if state.order.is_some() && !makes_order {
+        state.method = said.method().or(state.chosen_method());
+        return Some((state, vec![Effect::ApplyCoupon(code)]));
+    }
+    state.wants_coupon = true;
+    if let Some(next) = super::sales::answer(&state, heard) {
+        return Some(next);
+    }
+    if heard.names_goods() {
+        return Some(super::sales::start(state, heard));
+    }
+    // Without goods there is nothing to count it on yet.
+    Some(list(state))
+}
 
 /// Starts with a message about offers or coupons.
 pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
-    let said = &heard.said;
-    match said.codes().into_iter().next() {
-        Some(code) if state.order.is_some() => (state, vec![Effect::ApplyCoupon(code)]),
-        _ if said.says(Says::Pay) && state.order.is_some() => super::sales::to_payment(state, None),
-        _ => {
-            let mut state = state;
-            // Elsewhere the list answers a question; with a cart it accompanies the cart.
-            if state.order.is_none() {
-                state.stage = Stage::Offers;
-            }
-            (
-                ConversationState { journey: crate::domain::commerce::policy::Journey::Offers, ..state },
-                vec![Effect::ListOffers],
-            )
-        }
+    if heard.said.says(Says::Pay) && state.order.is_some() {
+        return super::sales::to_payment(state, None);
     }
+    list(state)
+}
+
+fn list(mut state: ConversationState) -> Next {
+    // Elsewhere the list answers a question; with a cart it accompanies the cart.
+    if state.order.is_none() && !matches!(state.stage, Stage::Options) && state.item().is_none() {
+        state.stage = Stage::Offers;
+    }
+    state.journey = Journey::Offers;
+    (state, vec![Effect::ListOffers])
 }
 
 /// Shows the offers: with the cart after it was priced, else by themselves.
-pub(super) fn listed(state: ConversationState, offers: Vec<Offer>) -> Next {
-    use crate::domain::commerce::policy::Journey;
-    let line = match &state.order {
-        Some(sale) if state.journey != Journey::Offers => Line::Cart { sale: Box::new(sale.clone()), offers },
-        _ if offers.is_empty() => Line::NoOffers,
-        _ => Line::Offers(offers),
-    };
+pub(super) fn listed(mut state: ConversationState, offers: Vec<Offer>) -> Next {
+    if let Some(sale) = state.order.clone().filter(|_| state.journey != Journey::Offers) {
+        // The cart was changed while an amount waited: the new one is asked.
+        let method = state.method.take();
+        let cart = Line::Cart { sale: Box::new(sale), offers, is_paid_next: method.is_some() };
+        let mut effects = vec![Effect::Say(cart)];
+        effects.extend(method.map(|method| Effect::ListMethods(Some(method))));
+        return (state, effects);
+    }
+    // "Use that code": there is only one.
+    if let [only] = offers.as_slice() {
+        state.coupon = Some(only.code.clone());
+    }
+    let line = if offers.is_empty() { Line::NoOffers } else { Line::Offers(offers) };
     (state, vec![Effect::Say(line)])
 }
 
-/// Continues with the ways to pay after a coupon counted.
+/// Continues with the ways to pay after a coupon counted. A coupon that was named with the goods is shown with the cart.
 pub(super) fn applied(mut state: ConversationState, result: Result<Box<Sale>, CouponRefused>) -> Next {
+    let with_cart = std::mem::take(&mut state.wants_coupon);
+    let order = state.order.clone().map(Box::new);
     match result {
         Ok(sale) => {
             let code = sale.coupon.clone().unwrap_or_default();
             state.order = Some((*sale).clone());
-            let applied = Effect::Say(Line::CouponApplied { code, sale });
-            (state, vec![applied, Effect::ListMethods(None)])
+            let line = match with_cart {
+                true => Line::Cart { sale, offers: Vec::new(), is_paid_next: true },
+                false => Line::CouponApplied { code, sale },
+            };
+            let method = state.method.take();
+            (state, vec![Effect::Say(line), Effect::ListMethods(method)])
         }
-        Err(refused) => (state, vec![Effect::Say(Line::CouponRefused(refused))]),
+        Err(refused) => {
+            let mut effects = vec![Effect::Say(Line::CouponRefused(refused))];
+            let method = state.method.take();
+            let cart = |sale| Line::Cart { sale, offers: Vec::new(), is_paid_next: method.is_some() };
+            let next = match order.filter(|_| with_cart) {
+                Some(sale) => Some(cart(sale)),
+                None if method.is_none() => super::sales::reminder(&state),
+                None => None,
+            };
+            effects.extend(next.map(Effect::Say));
+            effects.extend(method.map(|method| Effect::ListMethods(Some(method))));
+            (state, effects)
+        }
     }
 }

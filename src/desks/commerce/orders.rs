@@ -12,14 +12,14 @@ use crate::domain::returns::Priority;
 /// Starts with a question about an order or a payment.
 pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
     let said = &heard.said;
-    let is_payment = said.intents.first().is_some_and(|(intent, _)| *intent == Intent::PaymentHelp);
-    if is_payment && !said.says(Says::WentThrough) && said.order().is_none() {
-        if state.order.is_some() && !matches!(state.stage, Stage::Paying { .. }) {
-            return to_payment(state, said.methods.first().copied());
-        }
+    let is_payment = heard.intent == Intent::PaymentHelp && !said.names_receipt();
+    if is_payment && !said.says(Says::WentThrough) && said.order().is_none() && state.stage != Stage::Paying {
         // How to pay is in the shop's documents.
-        if !matches!(state.stage, Stage::Paying { .. }) && said.utterance.has_question() {
+        if said.utterance.has_question() && state.order.is_none() {
             return super::support::start(state, heard);
+        }
+        if state.order.is_some() || !said.methods.is_empty() {
+            return to_payment(state, said.methods.first().copied());
         }
     }
     if said.says(Says::ChangeOrder) && state.order.is_none() {

@@ -19,7 +19,7 @@ use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, SaleId, Tenant};
 use crate::domain::identity::e164::E164;
 use crate::domain::{Metadata, PaymentId, TenantId};
-use crate::providers::payment::daraja::{Daraja, DarajaAccount, LARGEST, StkPush};
+use crate::providers::payment::daraja::{Daraja, DarajaAccount, StkPush};
 use crate::providers::payment::pesapal::{Checkout, Pesapal, PesapalAccount};
 use crate::providers::payment::{PaymentAnswer, PaymentGateway};
 use crate::store::payments::{Beginning, NewPayment};
@@ -160,7 +160,7 @@ impl Payments {
         if !context.tenant.settings.payments_enabled.contains(&method) || !accounts.can(method) {
             return Err(CallError::refused("method_not_enabled"));
         }
-        if confirmed.minor % 100 != 0 || !(1..=LARGEST).contains(&(confirmed.minor / 100)) {
+        if !method.takes(confirmed) {
             return Err(CallError::refused("amount_out_of_range"));
         }
         let new = NewPayment { sale, method, phone, confirmed, provider: accounts.provider_of(method) };
@@ -169,6 +169,7 @@ impl Payments {
             Beginning::NoOrder => return Err(CallError::refused("no_such_order")),
             Beginning::OtherAmount(_) => return Err(CallError::refused("amount_changed")),
             Beginning::Expired => return Err(CallError::refused("price_expired")),
+            Beginning::GoodsChanged => return Err(CallError::refused("goods_changed")),
             Beginning::Refused(CannotPay::Open) => return Err(CallError::refused("payment_open")),
             Beginning::Refused(CannotPay::UnderReview) => return Err(CallError::refused("payment_under_review")),
             Beginning::Refused(CannotPay::Paid) => return Err(CallError::refused("already_paid")),

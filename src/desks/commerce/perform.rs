@@ -1,10 +1,11 @@
 //! Performs the machine's effects: calls the tools, and says the lines.
 
+use chrono::Utc;
 use serde_json::json;
 
 use super::effect::{Began, Effect, Event, Line, OrderProblem, Reason};
 use super::sales::LISTED;
-use super::state::{ConversationState, Search, Stage};
+use super::state::{ConversationState, Search};
 use super::texts::Text;
 use super::tools::catalog::{CatalogGetItem, CatalogSearch, Filters};
 use super::tools::customer::CustomerUpdatePreferences;
@@ -54,11 +55,10 @@ impl Commerce {
             }
             Effect::PlaceOrder => self.place_order(turn, situation, state).await,
             Effect::CancelOrder => {
-                if let Some(order) = &state.order {
-                    let owner = situation.owner(turn);
-                    self.door(turn).cancel_sale(owner, &order.id, turn.accepted_at()).await?;
-                }
-                Ok(Some(Event::Cancelled))
+                let Some(order) = &state.order else { return Ok(Some(Event::Cancelled(true))) };
+                let owner = situation.owner(turn);
+                let is_cancelled = self.door(turn).cancel_sale(owner, &order.id, Utc::now()).await?;
+                Ok(Some(Event::Cancelled(is_cancelled)))
             }
             Effect::ListOffers => {
                 let order_id = state.order.as_ref().map(|sale| sale.id.to_string());
@@ -74,6 +74,7 @@ impl Commerce {
                 Ok(Some(match self.call(turn, situation, &tool).await? {
                     Ok(CouponApplied::Totals(sale)) => Event::Coupon(Ok(sale)),
                     Ok(CouponApplied::Reason(reason)) => Event::Coupon(Err(reason)),
+                    Err(error) if error.code == "order_settled" => Event::Ordered(Err(OrderProblem::Settled)),
                     Err(_) => Event::Failed,
                 }))
             }
@@ -93,7 +94,7 @@ impl Commerce {
                     Err(_) => Event::Orders(Vec::new()),
                 }))
             }
-            Effect::Answer { text } => self.answer(turn, situation, &text).await,
+            Effect::Answer { text, subject } => self.answer(turn, &text, subject.as_deref()).await,
             Effect::CallPerson { reason, priority } => self.call_person(turn, situation, state, reason, priority).await,
             Effect::ChangePreferences(change) => self.change_preferences(turn, situation, change).await,
         }
@@ -107,13 +108,7 @@ impl Commerce {
         tool: &T,
     ) -> Result<Result<T::Output, ToolError>, DeskError> {
         let result = tool.run(&self.context(turn, situation)).await;
-        let result = match result {
-            Ok(output) => Ok(output),
-            Err(CallError::Tool(error)) => Err(error),
-            Err(CallError::Store(error)) => return Err(error.into()),
-        };
-        note_call(turn, T::NAME, result.as_ref().err());
-        Ok(result)
+        note_result(turn, T::NAME, result)
     }
 
     pub(super) async fn say_line(&self, turn: &mut Turn, situation: &Situation, line: &Line) -> Result<(), DeskError> {
@@ -123,10 +118,10 @@ impl Commerce {
                 Kind::Social
             }
             Line::LanguageAck => Kind::LanguageAck,
-            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(_) => kind::GOODS,
+            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(..) => kind::GOODS,
             Line::Cart { .. } => kind::CART,
             Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone | Line::AskCardPhone => kind::PAYMENT_PROMPT,
-            Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid => kind::PAYMENT,
+            Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid | Line::PayReview => kind::PAYMENT,
             Line::Orders(_) => kind::ORDER,
             Line::HandedOver => Kind::Escalation,
             _ => Kind::Reply,
@@ -140,7 +135,10 @@ impl Commerce {
     }
 
     async fn search(&self, turn: &mut Turn, situation: &Situation, search: &Search) -> Performed {
-        let filters = Filters { min_price: search.least, max_price: search.most, ..Filters::default() };
+        let (category, min_price, max_price) = (search.category.clone(), search.least, search.most);
+        // What is sold out is no cheaper choice.
+        let in_stock = category.is_some();
+        let filters = Filters { category, min_price, max_price, in_stock, ..Filters::default() };
         let tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
         Ok(Some(match self.call(turn, situation, &tool).await? {
             Ok(found) => {
@@ -180,7 +178,7 @@ impl Commerce {
         phone: Option<E164>,
     ) -> Performed {
         let Some(order) = &state.order else { return Ok(None) };
-        let (order_id, confirmed_amount) = (order.id.to_string(), amount.minor / 100);
+        let (order_id, confirmed_amount) = (order.id.to_string(), amount.whole());
         situation.phone = phone.or(situation.phone.take());
         let started: Result<Started, ToolError> = match method {
             PaymentMethod::MpesaStk => {
@@ -188,11 +186,11 @@ impl Commerce {
                 let tool = PaymentInitiateStkPush { order_id, phone_e164, confirmed_amount };
                 self.call(turn, situation, &tool).await?
             }
-            // These instructions are for the order's total, which is compared first.
-            PaymentMethod::MpesaC2b if order.totals.total != amount => return Ok(Some(Event::Began(Began::Changed))),
             PaymentMethod::MpesaC2b => {
                 let tool = PaymentGetC2bInstructions { order_id };
-                self.call(turn, situation, &tool).await?.map(|given| given.started)
+                let given = tool.begin(&self.context(turn, situation), Some(amount)).await;
+                let name = PaymentGetC2bInstructions::NAME;
+                note_result(turn, name, given)?.map(|given| given.started)
             }
             PaymentMethod::Pesapal => {
                 let tool = PaymentCreatePesapalCheckout { order_id, confirmed_amount };
@@ -203,8 +201,9 @@ impl Commerce {
             Ok(started) => started,
             Err(error) => {
                 return Ok(Some(match error.code.as_str() {
-                    "amount_changed" | "price_expired" => Event::Began(Began::Changed),
-                    "payment_open" | "payment_under_review" => Event::Began(Began::Open),
+                    "amount_changed" | "price_expired" | "goods_changed" => Event::Began(Began::Changed),
+                    "payment_open" => Event::Began(Began::Open),
+                    "payment_under_review" => Event::Began(Began::Review),
                     "already_paid" => Event::Began(Began::Paid),
                     _ => Event::Failed,
                 }));
@@ -219,11 +218,19 @@ impl Commerce {
     }
 
     /// Answers from the shop's documents, if they have an answer.
-    async fn answer(&self, turn: &mut Turn, situation: &Situation, text: &str) -> Performed {
+    ///
+    /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
+    async fn answer(&self, turn: &mut Turn, text: &str, subject: Option<&str>) -> Performed {
         let language = turn.language();
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
         let find = retrieve::find(&self.services.knowledge, turn, text, query);
-        let found = turn.step("retrieve").take(find).await;
+        let mut found = turn.step("retrieve").take(find).await;
+        let languages = [Some(language), self.language_rules.fallback_of(language)];
+        let known = subject.and_then(|of| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code)));
+        if let Some(known) = known.filter(|_| found.passages.is_empty()) {
+            let find = retrieve::find(&self.services.knowledge, turn, known, query);
+            found = turn.step("retrieve").take(find).await;
+        }
         let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
         note_call(turn, KbRetrieve::NAME, None);
         let snippets = tool.output(&found);
@@ -239,7 +246,6 @@ impl Commerce {
         }
         let said = answer::quotation(self.words_of(turn, Text::QuoteIntro)?, quotes.into_iter());
         turn.say_with(Kind::Reply, &said, metadata).await?;
-        let _ = situation;
         Ok(Some(Event::Answered(true)))
     }
 
@@ -252,12 +258,9 @@ impl Commerce {
         reason: Reason,
         priority: Priority,
     ) -> Performed {
+        let was_waiting = turn.conversation.status == ConversationStatus::Waiting;
         let has_console = self.services.config.console.on;
-        if turn.conversation.status == ConversationStatus::Waiting {
-            let text = self.words_of(turn, Text::PersonWaiting)?;
-            turn.say(Kind::Escalation, &text).await?;
-            return Ok(Some(Event::Said));
-        }
+        // A claim that follows joins the ticket.
         let tool = HandoffCreateTicket {
             reason: reason.as_str().to_owned(),
             priority,
@@ -268,17 +271,24 @@ impl Commerce {
         if self.call(turn, situation, &tool).await?.is_err() {
             return Ok(Some(Event::Failed));
         }
-        if !has_console {
-            let text = self.words_of(turn, Text::PersonCall)?;
-            turn.say(Kind::Escalation, &text).await?;
-            return Ok(Some(Event::Said));
-        }
-        match reason {
-            Reason::Asked => turn.ask_for_person(),
-            _ => turn.call_person(),
+        if has_console && !was_waiting {
+            match reason {
+                Reason::Asked => turn.ask_for_person(),
+                _ => turn.call_person(),
+            }
         }
         // Nothing is said to abuse.
-        Ok((reason != Reason::Abuse).then_some(Event::Ticket))
+        if reason == Reason::Abuse {
+            return Ok(None);
+        }
+        let text = match (was_waiting, has_console) {
+            (true, _) => Text::PersonWaiting,
+            (false, false) => Text::PersonCall,
+            (false, true) => return Ok(Some(Event::Ticket)),
+        };
+        let text = self.words_of(turn, text)?;
+        turn.say(Kind::Escalation, &text).await?;
+        Ok(Some(Event::Said))
     }
 
     async fn change_preferences(
@@ -304,20 +314,35 @@ impl Commerce {
     }
 }
 
+/// Notes the result of a tool, and returns it. A store that does not answer ends the turn.
+fn note_result<T>(
+    turn: &mut Turn,
+    name: &'static str,
+    result: Result<T, CallError>,
+) -> Result<Result<T, ToolError>, DeskError> {
+    let result = match result {
+        Ok(output) => Ok(output),
+        Err(CallError::Tool(error)) => Err(error),
+        Err(CallError::Store(error)) => return Err(error.into()),
+    };
+    note_call(turn, name, result.as_ref().err());
+    Ok(result)
+}
+
 /// Notes a tool with its result in the receipt. Arguments can hold the customer's data, so they are left out.
 fn note_call(turn: &mut Turn, name: &'static str, error: Option<&ToolError>) {
     turn.note_one_more("tools", json!({ "name": name, "ok": error.is_none(), "error": error }));
 }
 
-/// Returns the summary of a ticket: what was asked, what is in the cart, and what to do.
+/// Returns the summary of a ticket: the customer, the cart, an open payment, and what to do.
 fn summary(state: &ConversationState, situation: &Situation) -> String {
     let cart = match &state.order {
         Some(sale) => format!("order {}, {}, {}", sale.id, sale.status, sale.totals.total),
         None => "none".to_owned(),
     };
-    let payment = match &state.stage {
-        Stage::Paying { payment, .. } => payment.to_string(),
-        _ => "none open".to_owned(),
+    let payment = match &state.paying {
+        Some(paying) => format!("{} of order {}", paying.payment, paying.order.id),
+        None => "none open".to_owned(),
     };
     format!(
         "Customer: {}\nCart: {cart}\nPayment: {payment}\nNext steps: answer the customer in the conversation",
@@ -338,6 +363,7 @@ impl Reason {
             Self::Frustrated => "the customer is frustrated",
             Self::Abuse => "abusive messages",
             Self::Payments => "the shop takes no payments yet",
+            Self::FreeOrder => "an order that costs nothing needs to be confirmed",
         }
     }
 }

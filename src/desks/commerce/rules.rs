@@ -5,13 +5,16 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::phone;
 use super::said::{Details, Limits, Said};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
+use crate::domain::Language;
 use crate::domain::commerce::policy::{GovernorClass, Intent};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::nlu::counts::{Count, Counts};
+use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::nlu::pick::PickRules;
 use crate::persona::{PromptError, Prompts};
 
@@ -32,12 +35,30 @@ pub(super) enum Says {
     Remove,
     /// One more thing for the cart.
     More,
+    /// In place of what was chosen.
+    Instead,
+    /// Goods of the kind that was talked about: "the leather ones".
+    Ones,
+    /// The number of a message counts pieces.
+    Pieces,
+    /// The number of a message is a size.
+    Size,
+    /// Has no coupon.
+    NoCoupon,
+    /// The coupon that was talked about.
+    UseCoupon,
     /// Asks whether the payment arrived, or says that it was made.
     WentThrough,
     /// Do it once more.
     Again,
     Frustrated,
-    /// Claims something that a person must decide.
+    /// Something went wrong that a person must settle: charged twice, damaged goods.
+    Wronged,
+    /// Wants money back.
+    Refund,
+    /// Asks what the shop's rules are, such as "can I get a refund?".
+    AsksRules,
+    /// May be a complaint about what was bought.
     Dispute,
     /// Wants a paid order changed.
     ChangeOrder,
@@ -45,13 +66,6 @@ pub(super) enum Says {
     MarketingOff,
     NotificationsOn,
     NotificationsOff,
-}
-
-/// How clearly the words of a message have an intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Strength {
-    Weak,
-    Clear,
 }
 
 /// What a customer types at the sandbox.
@@ -71,6 +85,11 @@ pub(super) struct CommerceRules {
     picks: PickRules,
     greeting: Vec<Pattern>,
     filler: Vec<Pattern>,
+    polite: Vec<Pattern>,
+    without: Vec<Pattern>,
+    negated: Vec<Pattern>,
+    brands: Vec<Pattern>,
+    coupon: Vec<Pattern>,
     cancel: Vec<Pattern>,
     yes: Vec<Pattern>,
     no: Vec<Pattern>,
@@ -78,19 +97,16 @@ pub(super) struct CommerceRules {
     question: Vec<Pattern>,
     abuse: Vec<Pattern>,
     spam: Vec<Pattern>,
-    intents: Vec<(Intent, Words)>,
+    intents: Vec<(Intent, Keywords)>,
+    goods: Vec<(String, Vec<Pattern>)>,
+    subjects: Vec<(String, Vec<Pattern>)>,
+    queries: HashMap<Language, BTreeMap<String, String>>,
     says: Vec<(Says, Vec<Pattern>)>,
     methods: Vec<(PaymentMethod, Vec<Pattern>)>,
     compliance: Vec<(String, Vec<Pattern>)>,
     most: Vec<Pattern>,
     least: Vec<Pattern>,
     sandbox: Vec<(SandboxWish, Vec<Pattern>)>,
-}
-
-#[derive(Debug)]
-struct Words {
-    clear: Vec<Pattern>,
-    weak: Vec<Pattern>,
 }
 
 #[derive(Default, Deserialize)]
@@ -103,6 +119,11 @@ struct RuleFile {
     social: HashMap<Social, Vec<String>>,
     greeting: Vec<String>,
     filler: Vec<String>,
+    polite: Vec<String>,
+    without: Vec<String>,
+    negated: Vec<String>,
+    brands: Vec<String>,
+    coupon: Vec<String>,
     cancel: Vec<String>,
     yes: Vec<String>,
     no: Vec<String>,
@@ -110,19 +131,15 @@ struct RuleFile {
     question: Vec<String>,
     abuse: Vec<String>,
     spam: Vec<String>,
-    intents: BTreeMap<Intent, WordFile>,
+    intents: BTreeMap<Intent, KeywordFile>,
+    goods: BTreeMap<String, Vec<String>>,
+    subjects: BTreeMap<String, Vec<String>>,
+    queries: HashMap<Language, BTreeMap<String, String>>,
     says: BTreeMap<Says, Vec<String>>,
     methods: BTreeMap<PaymentMethod, Vec<String>>,
     compliance: BTreeMap<String, Vec<String>>,
     limits: LimitFile,
     sandbox: BTreeMap<SandboxWish, Vec<String>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct WordFile {
-    clear: Vec<String>,
-    weak: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -152,12 +169,16 @@ impl CommerceRules {
             written.into_iter().map(|(key, written)| Ok((key, lexicon.patterns(&written)?))).collect()
         }
         let patterns = |written: &Vec<String>| lexicon.patterns(written);
-        let words = |file: WordFile| Ok(Words { clear: patterns(&file.clear)?, weak: patterns(&file.weak)? });
-        let intents = file.intents.into_iter().map(|(intent, file)| Ok((intent, words(file)?)));
+        let intents = file.intents.iter().map(|(intent, file)| Ok((*intent, Keywords::new(file, &lexicon)?)));
         Ok(Self {
             social: SocialRules::new(&file.topics, &file.social, &lexicon)?,
             greeting: patterns(&file.greeting)?,
             filler: patterns(&file.filler)?,
+            polite: patterns(&file.polite)?,
+            without: patterns(&file.without)?,
+            negated: patterns(&file.negated)?,
+            brands: patterns(&file.brands)?,
+            coupon: patterns(&file.coupon)?,
             cancel: patterns(&file.cancel)?,
             yes: patterns(&file.yes)?,
             no: patterns(&file.no)?,
@@ -167,6 +188,9 @@ impl CommerceRules {
             spam: patterns(&file.spam)?,
             intents: intents.collect::<Result<_, _>>()?,
             says: listed(&lexicon, file.says)?,
+            goods: listed(&lexicon, file.goods)?,
+            subjects: listed(&lexicon, file.subjects)?,
+            queries: file.queries,
             methods: listed(&lexicon, file.methods)?,
             compliance: listed(&lexicon, file.compliance)?,
             most: patterns(&file.limits.most)?,
@@ -178,89 +202,137 @@ impl CommerceRules {
         })
     }
 
+    /// Returns what to look for in the documents of a language about a subject.
+    pub fn query(&self, subject: &str, language: Language) -> Option<&str> {
+        self.queries.get(&language)?.get(subject).map(String::as_str)
+    }
+
+    /// Returns the message without names that belong to no language: "lipa na mpesa".
+    pub fn without_brands(&self, text: &str) -> String {
+        let stream = self.lexicon.tokenize(text);
+        let brands = match_mask(&self.brands, &stream, &[]);
+        let left = (0..brands.len()).filter(|at| !brands[*at]).map(|at| stream.source(at..at + 1));
+        left.collect::<Vec<_>>().join(" ")
+    }
+
     /// Parses a message by itself.
     pub fn parse(&self, text: &str) -> Said {
-        let stream = self.lexicon.tokenize(text);
-        let (social, _) = self.social.find(&stream);
-        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &[]).is_some());
+        let (phone, rest) = phone::cut(text);
+        let stream = self.lexicon.tokenize(&rest);
+        let aside = match_mask(&self.without, &stream, &[]);
+        let negated = self.negated(&stream);
+        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &aside).is_some());
+        let mask = |patterns: &[Pattern]| match_mask(patterns, &stream, &aside);
         let mut utterance = Utterance { text: text.to_owned(), ..Utterance::default() };
         for (says, patterns) in &self.says {
             utterance.set(Act::Mention(*says), has(patterns));
         }
-        let greeting = match_mask(&self.greeting, &stream, &[]);
-        let filler = match_mask(&self.filler, &stream, &[]);
-        let (yes, no) = (match_mask(&self.yes, &stream, &[]), match_mask(&self.no, &stream, &[]));
-        let is_padding = |at: usize| filler[at] || greeting[at];
-        let numbers = self.counts.find(&stream);
+        utterance.set(Act::Mention(Says::NoCoupon), aside.contains(&true));
+        let (greeting, filler, polite) = (mask(&self.greeting), mask(&self.filler), mask(&self.polite));
+        let (yes, no, hesitating) = (mask(&self.yes), mask(&self.no), mask(&self.hesitate));
+        let is_padding = |at: usize| filler[at] || greeting[at] || polite[at];
+        let mut numbers = self.counts.find(&stream);
+        numbers.retain(|count| !count.words.clone().any(|at| negated[at] || aside[at]));
         let is_number = |at: usize| numbers.iter().any(|count| count.words.contains(&at));
-        let has_only = |mask: &[bool]| {
-            (0..mask.len()).all(|at| mask[at] || is_padding(at) || is_number(at)) && mask.contains(&true)
-        };
+        let has_only =
+            |mask: &[bool]| (0..mask.len()).all(|at| mask[at] || polite[at] || is_number(at)) && mask.contains(&true);
         utterance.answer = match () {
             () if has(&self.cancel) => Some(Answer::Cancel),
             () if no.contains(&true) && !yes.contains(&true) => Some(Answer::No),
             () if yes.contains(&true) && !no.contains(&true) => Some(Answer::Yes),
             () => None,
         };
-        utterance.set(Act::OnlyAnswer, has_only(&yes) || has_only(&no));
-        utterance.set(Act::Hesitate, has(&self.hesitate) || no.contains(&true));
+        utterance.set(Act::OnlyAnswer, phone.is_none() && (has_only(&yes) || has_only(&no)));
+        utterance.set(Act::Hesitate, hesitating.contains(&true) || no.contains(&true));
         utterance.set(Act::Question, text.contains('?') || has(&self.question));
         utterance.set(Act::Greet, greeting.contains(&true));
         utterance.set(Act::Stall, !stream.tokens().is_empty() && (0..stream.tokens().len()).all(is_padding));
+        let (social, covered) = self.social.find(&stream);
         utterance.set(Act::WantPerson, social.contains(&Social::Person));
         let limits = self.limits(&stream, &numbers);
-        let intents = self.intents_of(&stream);
+        let intents = self.intents_of(&stream, &aside);
+        let is_clear = intents.iter().any(|(_, strength)| *strength == Strength::Clear);
+        let asks_more = utterance.has_question() && (0..covered.len()).any(|at| !covered[at] && !is_padding(at));
         let small_talk = social.into_iter().find(|topic| *topic != Social::Person);
-        if let Some(topic) = small_talk.filter(|_| !intents.iter().any(|(_, strength)| *strength == Strength::Clear)) {
+        // "Thanks, when will it arrive?" is a question.
+        let is_question = |topic: Social| asks_more && matches!(topic, Social::Thanks | Social::Compliment);
+        if let Some(topic) = small_talk.filter(|topic| !is_clear && !is_question(*topic)) {
             utterance.set(Act::Chat(topic), true);
         }
+        let claims = [Says::Wronged, Says::Refund, Says::Dispute].into_iter().any(|says| utterance.mentions(says));
         let class = match () {
+            // A customer who is angry about an order is one of business.
+            () if has(&self.abuse) && (is_clear || claims || utterance.wants_person()) => GovernorClass::Business,
             () if has(&self.abuse) => GovernorClass::Abuse,
             () if has(&self.spam) => GovernorClass::Spam,
             () if utterance.social().is_some() => GovernorClass::Casual,
             () => GovernorClass::Business,
         };
+        let (phrases, in_phrase) = self.goods_of(&stream);
+        let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
+        let is_other = |at: usize| is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
+        let goods = (0..stream.tokens().len()).filter(|at| !is_other(*at) && !is_in_limit(*at) && !in_phrase[*at]);
+        let goods = goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned());
+        let words: Vec<String> = phrases.into_iter().chain(goods).collect();
+        let free = numbers.iter().filter(|count| !count.words.clone().any(is_in_limit));
+        let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at]);
+        let find = |patterns: &[Pattern]| patterns.iter().any(|of| of.find(&stream, &in_phrase).is_some());
         let all = |table: &[(String, Vec<Pattern>)]| -> Vec<String> {
-            table.iter().filter(|(_, patterns)| has(patterns)).map(|(name, _)| name.clone()).collect()
+            table.iter().filter(|(_, patterns)| find(patterns)).map(|(name, _)| name.clone()).collect()
         };
         let methods = self.methods.iter().filter(|(_, patterns)| has(patterns)).map(|(method, _)| *method);
-        let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
-        let goods = (0..stream.tokens().len()).filter(|at| !filler[*at] && !greeting[*at] && !is_in_limit(*at));
-        let goods = goods.filter(|at| !yes[*at] && !no[*at]);
-        let words: Vec<String> =
-            goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned()).collect();
-        let free = numbers.iter().filter(|count| !count.words.clone().any(is_in_limit));
-        let has_other_words = !words.is_empty();
         Said {
             class,
             intents,
-            pick: self.picks.pick(text).map(|(pick, _)| pick),
+            phone,
+            pick: self.picks.pick(&rest).map(|(pick, _)| pick),
             details: Details {
-                words: stream.tokens().iter().map(|token| token.folded().to_owned()).collect(),
+                words: named.map(|at| stream.tokens()[at].folded().to_owned()).collect(),
                 numbers: free.map(|count| count.value).collect(),
+                choices: Vec::new(),
             },
             all_numbers: numbers.iter().map(|count| count.value).collect(),
             least: limits.least,
             most: limits.most,
             words,
-            has_other_words,
             methods: methods.collect(),
             compliance: all(&self.compliance),
+            subject: all(&self.subjects).into_iter().next(),
+            introduces_code: has(&self.coupon),
             sandbox: self.sandbox.iter().find(|(_, patterns)| has(patterns)).map(|(wish, _)| *wish),
+            rest,
             utterance,
         }
     }
 
+    /// Returns a flag for each word: whether the message says "not" before it.
+    fn negated(&self, stream: &TokenStream<'_>) -> Vec<bool> {
+        let mut negated = vec![false; stream.tokens().len()];
+        for words in self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])) {
+            if let Some(next) = negated.get_mut(words.end) {
+                *next = true;
+            }
+        }
+        negated
+    }
+
+    /// Returns the names of goods that several words stand for, and a flag for each of these words.
+    fn goods_of(&self, stream: &TokenStream<'_>) -> (Vec<String>, Vec<bool>) {
+        let (mut named, mut covered) = (Vec::new(), vec![false; stream.tokens().len()]);
+        for (name, patterns) in &self.goods {
+            let mask = match_mask(patterns, stream, &covered);
+            if mask.contains(&true) {
+                named.extend(name.split_whitespace().map(str::to_owned));
+            }
+            covered.iter_mut().zip(mask).for_each(|(covered, is_in)| *covered |= is_in);
+        }
+        (named, covered)
+    }
+
     /// Returns the intents that the words show, the clear ones first.
-    fn intents_of(&self, stream: &TokenStream<'_>) -> Vec<(Intent, Strength)> {
-        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
-        let strength = |words: &Words| match () {
-            () if has(&words.clear) => Some(Strength::Clear),
-            () if has(&words.weak) => Some(Strength::Weak),
-            () => None,
-        };
-        let found = self.intents.iter().filter_map(|(intent, words)| Some((*intent, strength(words)?)));
-        let mut found: Vec<_> = found.collect();
+    fn intents_of(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> Vec<(Intent, Strength)> {
+        let found = self.intents.iter().map(|(intent, words)| (*intent, words.strength(stream, hidden)));
+        let mut found: Vec<_> = found.filter(|(_, strength)| *strength != Strength::None).collect();
         found.sort_by_key(|(_, strength)| std::cmp::Reverse(*strength));
         found
     }

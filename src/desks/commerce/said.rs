@@ -5,22 +5,22 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{SandboxWish, Says, Strength, Utterance};
-use crate::dialogue::Answer;
+use super::rules::{SandboxWish, Says, Utterance};
+use super::state::StoredItem;
+use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::policy::{GovernorClass, Intent};
 use crate::domain::commerce::sale::{Choices, QUANTITY_MAX};
 use crate::domain::commerce::tenant::PaymentMethod;
-use crate::domain::commerce::{Money, SaleId};
+use crate::domain::commerce::{CatalogItem, Money, SaleId};
 use crate::domain::identity::e164::E164;
 use crate::domain::text::fold;
+use crate::nlu::keywords::Strength;
 use crate::nlu::pick::Pick;
 use crate::providers::payment::daraja::is_receipt;
 
-/// Kenya's country code, for numbers that are written without one.
-const COUNTRY: &str = "+254";
-/// Digits of a Kenyan number after its country code.
-const LOCAL_DIGITS: usize = 9;
+/// A larger number is a size, or a price.
+pub(super) const MOST_PIECES: u64 = 12;
 
 /// A parsed message with what this desk needs.
 #[derive(Clone, Debug)]
@@ -39,11 +39,18 @@ pub(super) struct Said {
     pub most: Option<i64>,
     /// The words that may name goods.
     pub words: Vec<String>,
-    pub has_other_words: bool,
     pub methods: Vec<PaymentMethod>,
     /// The topics that it touches.
     pub compliance: Vec<String>,
+    /// What a question about the shop is about, by the name that the rules have for it.
+    pub subject: Option<String>,
+    /// Whether a word such as "coupon" introduces a code.
+    pub introduces_code: bool,
     pub sandbox: Option<SandboxWish>,
+    /// The telephone number of the message.
+    pub phone: Option<E164>,
+    /// The message without the telephone number.
+    pub rest: String,
 }
 
 /// The words and numbers by which a message chooses a variant or a quantity.
@@ -53,6 +60,8 @@ pub(super) struct Details {
     pub words: Vec<String>,
     /// The whole numbers, without limits of a price.
     pub numbers: Vec<u64>,
+    /// The words that are a choice of some goods of the shop, such as colours.
+    pub choices: Vec<String>,
 }
 
 /// The limits of a price with their words.
@@ -85,7 +94,21 @@ impl Details {
         (chosen, rest)
     }
 
-    /// Whether the message has the words of a choice, or a longer word that begins with it ("blacks").
+    /// Returns a choice that the item does not have.
+    pub fn strange_choice(&self, item: &StoredItem) -> Option<String> {
+        let own = item.words();
+        self.choices.iter().find(|choice| !own.contains(*choice)).cloned()
+    }
+
+    /// Whether an item has what the message names: sizes, or a price.
+    pub fn fits(&self, item: &CatalogItem) -> bool {
+        let (_, rest) = self.choices_of(&item.variants);
+        let is_price = |number: &u64| i64::try_from(*number) == Ok(item.price.whole());
+        let prices = self.numbers.iter().any(is_price);
+        rest.iter().all(|number| *number <= MOST_PIECES || (prices && is_price(number)))
+    }
+
+    /// Whether the message has all words of a choice.
     fn names(&self, choice: &str) -> bool {
         let wanted: Vec<String> = fold(choice).split_whitespace().map(str::to_owned).collect();
         !wanted.is_empty() && wanted.iter().all(|word| self.words.iter().any(|token| token == word))
@@ -116,6 +139,11 @@ impl Said {
         self.utterance.hesitates() && !self.utterance.has_question() && self.details.words.len() <= SHORT
     }
 
+    /// Returns the way to pay that the message names. A telephone number is one for the prompt.
+    pub fn method(&self) -> Option<PaymentMethod> {
+        self.methods.first().copied().or(self.phone.as_ref().map(|_| PaymentMethod::MpesaStk))
+    }
+
     pub fn text(&self) -> &str {
         &self.utterance.text
     }
@@ -123,11 +151,12 @@ impl Said {
     /// Whether the message says yes to exactly this amount, and nothing that could mean anything else.
     pub fn is_clear_yes_to(&self, amount: Money) -> bool {
         let utterance = &self.utterance;
-        let shillings = u64::try_from(amount.minor / 100).ok();
+        let shillings = u64::try_from(amount.whole()).ok();
         let names_other = self.all_numbers.iter().any(|number| Some(*number) != shillings);
-        let pays = self.says(Says::Pay) && !self.has_other_words;
-        let affirms = utterance.answer == Some(Answer::Yes) && (utterance.only_answers() || pays);
-        affirms && !utterance.has_question() && !utterance.hesitates() && !names_other && self.most.is_none()
+        let means_other = |act: &Act<Says>| matches!(act, Act::Mention(says) if *says != Says::Pay);
+        let affirms = utterance.answer == Some(Answer::Yes) && utterance.only_answers();
+        let is_unsure = utterance.has_question() || utterance.hesitates() || utterance.acts.iter().any(means_other);
+        affirms && !is_unsure && !names_other && self.most.is_none()
     }
 
     /// Whether the message refuses, or gives up.
@@ -152,7 +181,9 @@ impl Said {
             _ => None,
         };
         let by_number = || match self.details.numbers.as_slice() {
-            [first, ..] if self.words.is_empty() => usize::try_from(*first).ok()?.checked_sub(1),
+            [first, ..] if self.words.is_empty() && !self.says(Says::Pieces) => {
+                usize::try_from(*first).ok()?.checked_sub(1)
+            }
             _ => None,
         };
         by_words.or_else(by_number).filter(|option| *option < length)
@@ -166,7 +197,7 @@ impl Said {
 
     /// Returns the words that may be the code of a coupon: letters and digits together, or all capitals.
     pub fn codes(&self) -> Vec<String> {
-        let words = self.text().split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
+        let words = self.rest.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
         let is_code = |word: &&str| {
             let has = |of: fn(char) -> bool| word.chars().any(of);
             word.len() >= 4
@@ -178,15 +209,19 @@ impl Said {
         words.filter(is_code).map(str::to_ascii_uppercase).collect()
     }
 
-    /// Returns the telephone number of the message: international, or as Kenyans write it.
-    pub fn phone(&self) -> Option<E164> {
-        let written: String = self.text().chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
-        let local = written.strip_prefix('0').or_else(|| written.strip_prefix("254")).unwrap_or(&written);
-        if written.starts_with('+') {
-            return written.parse().ok();
+    /// Whether the message names the receipt of an M-PESA payment.
+    pub fn names_receipt(&self) -> bool {
+        self.receipt().is_some()
+    }
+
+    /// Returns the code of a coupon: one of the shop's, else one that the message calls so and that is no receipt.
+    pub fn coupon(&self, of_shop: &[String]) -> Option<String> {
+        let mut codes = self.codes();
+        if let Some(at) = codes.iter().position(|code| of_shop.contains(code)) {
+            return Some(codes.swap_remove(at));
         }
-        let is_mobile = local.len() == LOCAL_DIGITS && local.starts_with(['7', '1']);
-        is_mobile.then(|| format!("{COUNTRY}{local}").parse().ok())?
+        let has_digit = |code: &String| code.contains(|c: char| c.is_ascii_digit());
+        codes.into_iter().find(|code| self.introduces_code && has_digit(code) && !is_receipt(code))
     }
 
     /// Returns the receipt code of M-PESA that the message names, such as `QKJ41HAY6L`.
@@ -204,6 +239,6 @@ impl Said {
 
     /// Returns a limit as an amount.
     pub fn limit(shillings: Option<i64>) -> Option<Money> {
-        Some(Money::new(shillings?.checked_mul(100)?, CATALOG_CURRENCY))
+        Money::from_whole(shillings?, CATALOG_CURRENCY)
     }
 }

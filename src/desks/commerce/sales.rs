@@ -13,9 +13,9 @@ use crate::domain::commerce::sale::{CannotOrder, add};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{CatalogItem, Money, Sale};
 use crate::domain::returns::Priority;
-use crate::nlu::pick::Pick;
 
 mod answer;
+mod change;
 
 pub(super) use answer::answer;
 
@@ -30,7 +30,7 @@ fn say(state: ConversationState, line: Line) -> Next {
 pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
     let said = &heard.said;
     if said.says(Says::Pay) && !said.describes_goods() {
-        return to_payment(state, said.methods.first().copied());
+        return to_payment(state, said.method());
     }
     if said.says(Says::ShowCart) && !said.describes_goods() {
         return show_cart(state);
@@ -38,7 +38,7 @@ pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
     let sees_all = said.says(Says::SeeAll);
     if !said.describes_goods() && !sees_all {
         if let Some(line) = state.item().cloned().filter(|_| said.utterance.has_question()) {
-            return say(state, Line::Details(line));
+            return say(state, Line::Details(line, true));
         }
         if said.says(Says::HowMuch) && !state.options.is_empty() {
             let items = state.options.clone();
@@ -52,13 +52,29 @@ pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
         state.stage = Stage::Narrow;
         return say(state, Line::AskNeed);
     }
-    search(state, search_of(said, sees_all))
+    let is_other = said.says(Says::Instead) || (said.refuses() && heard.names_goods());
+    state.replaces = is_other && !said.says(Says::More) && !state.cart.is_empty();
+    let mut wanted = search_of(said, sees_all);
+    // "The leather ones", after boots: leather boots.
+    if said.says(Says::Ones)
+        && let Some(kind) = state.kind().filter(|kind| !wanted.words.contains(kind))
+    {
+        wanted.words.push(kind);
+    }
+    search(state, wanted)
 }
 
 /// Returns the search for a message's words.
 fn search_of(said: &Said, sees_all: bool) -> Search {
-    let is_question = said.utterance.has_question();
-    Search { words: said.words.clone(), least: said.least, most: said.most, sees_all, is_question }
+    Search {
+        words: said.words.clone(),
+        category: None,
+        least: said.least,
+        most: said.most,
+        sees_all,
+        is_question: said.utterance.has_question(),
+        details: said.details.clone(),
+    }
 }
 
 fn search(mut state: ConversationState, search: Search) -> Next {
@@ -67,23 +83,43 @@ fn search(mut state: ConversationState, search: Search) -> Next {
     (state, vec![Effect::Search(search)])
 }
 
+/// Looks for goods that cost less than this.
+fn cheaper(state: ConversationState, words: Vec<String>, category: Option<String>, than: Money) -> Next {
+    let most = Some(than.whole() - 1);
+    search(state, Search { words, category, most, is_question: true, ..Search::default() })
+}
+
 /// Shows what a search found: one item, or a numbered list, with the link where that helps more.
-pub(super) fn found(mut state: ConversationState, items: Vec<CatalogItem>, total: usize, confidence: f64) -> Next {
-    let search = state.search.clone().unwrap_or_default();
-    let is_vague = search.words.len() <= 1 && search.most.is_none() && search.least.is_none();
+pub(super) fn found(
+    mut state: ConversationState,
+    mut items: Vec<CatalogItem>,
+    mut total: usize,
+    confidence: f64,
+) -> Next {
+    let asked = state.search.clone().unwrap_or_default();
+    let is_vague = asked.words.len() <= 1 && asked.most.is_none() && asked.least.is_none();
+    if items.is_empty() && asked.category.is_some() {
+        return search(state, Search { category: None, words: Vec::new(), ..asked });
+    }
     if items.is_empty() {
         state.rejections = state.rejections.saturating_add(1);
         state.stage = Stage::Narrow;
-        let with_link = needs_link(0, is_vague, 0.0, search.sees_all, state.rejections);
-        return say(state, Line::NothingFound { words: search.words.join(" "), with_link });
+        let with_link = needs_link(0, is_vague, 0.0, asked.sees_all, state.rejections);
+        return say(state, Line::NothingFound { words: asked.words.join(" "), with_link });
     }
-    let wants_link = needs_link(total, is_vague, confidence, search.sees_all, state.rejections);
-    let link = wants_link.then(|| search.clone());
+    // A size or a price that the message names leaves out what does not have it.
+    if items.iter().any(|item| asked.details.fits(item)) {
+        let before = items.len();
+        items.retain(|item| asked.details.fits(item));
+        total = if items.len() < before { items.len() } else { total };
+    }
+    let wants_link = needs_link(total, is_vague, confidence, asked.sees_all, state.rejections);
+    let link = wants_link.then(|| asked.clone());
     if let [item] = items.as_slice()
         && !wants_link
     {
         state.options = vec![item.into()];
-        return take_item(state, item.clone(), search.is_question);
+        return take_item(state, item.clone(), asked.is_question);
     }
     state.options = items.iter().map(Shown::from).collect();
     state.stage = Stage::Options;
@@ -113,47 +149,59 @@ fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool)
     if details.numbers.len() == 1 && state.options.len() > 1 && matches!(state.stage, Stage::Options) {
         details.numbers.clear();
     }
-    let strange = line.take(&details);
+    let earlier = state.search.as_ref().and_then(|search| line.take(&search.details));
+    let strange = line.take(&details).or(earlier);
     state.rejections = 0;
-    if is_question {
+    if is_question && strange.is_none() {
         state.stage = Stage::Item { line: line.clone() };
         return say(state, Line::Item(line));
     }
     complete(state, line, strange)
 }
 
-/// Asks for what is missing, or puts the item into the cart.
-fn complete(mut state: ConversationState, line: Wanted, strange: Option<u64>) -> Next {
-    if line.missing().next().is_none() {
-        add(&mut state.cart, line.to_line());
-        state.stage = Stage::Draft;
-        return (state, vec![Effect::PlaceOrder]);
-    }
-    let line_to_say = match strange {
-        Some(number) => Line::NoSuchChoice { item: line.item.clone(), number },
-        None if matches!(&state.stage, Stage::Disambiguate { .. }) => Line::AskChoices(line.clone()),
-        None => Line::Item(line.clone()),
+/// Asks for what is missing, or puts the item into the cart. `strange`: what the message names and the item does not have.
+fn complete(mut state: ConversationState, line: Wanted, strange: Option<String>) -> Next {
+    let is_complete = line.missing().next().is_none();
+    let Some(choice) = strange else {
+        if is_complete {
+            if std::mem::take(&mut state.replaces) {
+                state.cart.pop();
+            }
+            add(&mut state.cart, line.to_line());
+            state.last = Some(line);
+            state.stage = Stage::Draft;
+            return (state, vec![Effect::PlaceOrder]);
+        }
+        let is_again = matches!(&state.stage, Stage::Disambiguate { .. });
+        let question = if is_again { Line::AskChoices(line.clone()) } else { Line::Item(line.clone()) };
+        state.stage = Stage::Disambiguate { line };
+        return say(state, question);
     };
+    let refused = Line::NoSuchChoice { item: line.item.clone(), choice };
+    if is_complete {
+        state.stage = Stage::Item { line: line.clone() };
+        return (state, vec![Effect::Say(refused), Effect::Say(Line::AskChoices(line))]);
+    }
     state.stage = Stage::Disambiguate { line };
-    say(state, line_to_say)
+    say(state, refused)
 }
 
 /// Shows the cart with its total, or why it cannot be ordered.
 pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, OrderProblem>) -> Next {
     match ordered {
         Ok(sale) => {
-            let is_dearer = state.order.as_ref().is_some_and(|before| {
-                before.cart() == sale.cart() && before.totals.total.minor != sale.totals.total.minor
+            let has_changed = state.order.as_ref().is_some_and(|before| {
+                before.cart() == sale.cart() && before.totals.subtotal.minor != sale.totals.subtotal.minor
             });
             state.cart = sale.cart();
             state.order = Some(*sale);
-            state.stage = Stage::Draft;
-            // The offers follow, and the cart with them.
-            let mut effects = Vec::new();
-            if is_dearer {
-                effects.push(Effect::Say(Line::PriceChanged));
-            }
-            effects.push(Effect::ListOffers);
+            (state.stage, state.journey) = (Stage::Draft, Journey::Sales);
+            let mut effects: Vec<Effect> = has_changed.then_some(Effect::Say(Line::PriceChanged)).into_iter().collect();
+            // The cart follows, with the offers or with the coupon.
+            effects.push(match state.coupon.clone().filter(|_| state.wants_coupon) {
+                Some(code) => Effect::ApplyCoupon(code),
+                None => Effect::ListOffers,
+            });
             (state, effects)
         }
         Err(OrderProblem::Settled) => {
@@ -164,32 +212,44 @@ pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, O
     }
 }
 
-/// Takes what cannot be ordered out of the cart, and says why.
+/// Takes what cannot be ordered out of the cart, and says why. The rest is ordered.
 fn refuse_cart(mut state: ConversationState, refused: CannotOrder) -> Next {
     let before = state.order.as_ref().map(Sale::cart).unwrap_or_default();
-    state.stage = if before.is_empty() { Stage::Narrow } else { Stage::Draft };
-    let line = match refused {
-        CannotOrder::Stock { item, name, left } => {
-            // The customer may take what is left.
-            let wanted = state.cart.iter().position(|line| line.item == item);
-            match wanted.filter(|_| left > 0) {
-                Some(at) if state.cart.iter().filter(|line| line.item == item).count() == 1 => {
-                    state.cart[at].quantity = left;
-                    let mut effects = vec![Effect::Say(Line::Stock { name, left })];
-                    effects.push(Effect::PlaceOrder);
-                    return (state, effects);
-                }
-                _ => Line::Stock { name, left },
-            }
+    let (item, left, line) = match refused {
+        CannotOrder::Stock { item, name, left } => (item, left, Line::Stock { name, left }),
+        CannotOrder::NoItem(item) | CannotOrder::Choice { item, .. } => {
+            let name = state.order.iter().flat_map(|sale| &sale.lines).find(|line| line.line.item == item);
+            let line = name.map_or(Line::NothingFound { words: String::new(), with_link: false }, |line| {
+                Line::SoldOut(line.name.clone())
+            });
+            (item, 0, line)
         }
-        CannotOrder::Quantity(_) | CannotOrder::TooManyLines => Line::TooMany,
-        CannotOrder::Empty => Line::EmptyCart,
-        CannotOrder::NoItem(_) | CannotOrder::Choice { .. } | CannotOrder::Amount(_) => {
-            Line::NothingFound { words: String::new(), with_link: false }
+        CannotOrder::Quantity(_) | CannotOrder::TooManyLines | CannotOrder::Amount(_) | CannotOrder::Empty => {
+            let line = if refused == CannotOrder::Empty { Line::EmptyCart } else { Line::TooMany };
+            state.stage = if before.is_empty() { Stage::Narrow } else { Stage::Draft };
+            state.cart = before;
+            return say(state, line);
         }
     };
-    state.cart = before;
-    say(state, line)
+    // The customer may take what is left.
+    let mut rest = left;
+    for line in state.cart.iter_mut().filter(|line| line.item == item) {
+        line.quantity = line.quantity.min(rest);
+        rest -= line.quantity;
+    }
+    state.cart.retain(|line| line.quantity > 0);
+    if state.cart.is_empty() {
+        // An earlier order without these goods stays.
+        if before.is_empty() || before.iter().any(|line| line.item == item) {
+            state.clear_sale();
+            state.stage = Stage::Narrow;
+        } else {
+            (state.cart, state.stage) = (before, Stage::Draft);
+        }
+        return say(state, line);
+    }
+    state.stage = Stage::Draft;
+    (state, vec![Effect::Say(line), Effect::PlaceOrder])
 }
 
 pub(super) fn show_cart(state: ConversationState) -> Next {
@@ -198,14 +258,16 @@ pub(super) fn show_cart(state: ConversationState) -> Next {
 
 /// Asks how to pay, if there is something to pay.
 pub(super) fn to_payment(mut state: ConversationState, wanted: Option<PaymentMethod>) -> Next {
-    if let Stage::Paying { .. } = state.stage {
+    if state.order.is_some() {
+        return (state, vec![Effect::ListMethods(wanted)]);
+    }
+    if state.paying.is_some() {
         return say(state, Line::StillWaiting);
     }
-    if state.order.is_none() {
+    if state.item().is_none() {
         state.stage = Stage::Narrow;
-        return say(state, Line::EmptyCart);
     }
-    (state, vec![Effect::ListMethods(wanted)])
+    say(state, Line::EmptyCart)
 }
 
 /// Lists the ways to pay, or continues with the named one, or with the only one.
@@ -221,8 +283,15 @@ pub(super) fn got_methods(
     match (methods.as_slice(), chosen) {
         ([], _) => {
             state.stage = Stage::Draft;
-            let (state, mut effects) = hand_over(state, Reason::Payments, Priority::Medium);
-            effects.insert(0, Effect::Say(Line::NoMethods));
+            let (line, reason) = match total.minor {
+                0 => (Line::NothingToPay, Reason::FreeOrder),
+                _ if !PaymentMethod::ALL.iter().all(|method| method.takes(total)) => {
+                    return say(state, Line::TooLarge);
+                }
+                _ => (Line::NoMethods, Reason::Payments),
+            };
+            let (state, mut effects) = hand_over(state, reason, Priority::Medium);
+            effects.insert(0, Effect::Say(line));
             (state, effects)
         }
         (_, Some(method)) => choose_method(state, method),
@@ -256,10 +325,10 @@ fn ask_phone(method: PaymentMethod) -> Option<Line> {
     }
 }
 
-/// Pays by a clear yes to the amount that was just asked. Everything else is no yes.
-fn confirm(state: &ConversationState, said: &Said) -> Option<Effect> {
+/// Pays by a clear yes to the amount that was just asked. Everything else is no yes, and neither is what was sent before the question.
+fn confirm(state: &ConversationState, heard: &Heard) -> Option<Effect> {
     match &state.stage {
-        Stage::ConfirmAmount { method, amount } if said.is_clear_yes_to(*amount) => {
+        Stage::ConfirmAmount { method, amount } if heard.said.is_clear_yes_to(*amount) && !heard.is_earlier => {
             let phone = state.phone.clone().filter(|_| ask_phone(*method).is_some());
             Some(Effect::Pay { method: *method, amount: *amount, phone })
         }
@@ -269,28 +338,34 @@ fn confirm(state: &ConversationState, said: &Said) -> Option<Effect> {
 
 /// Continues after the wish to pay was stored.
 pub(super) fn began(mut state: ConversationState, began: Began) -> Next {
-    let method = match state.stage {
-        Stage::ConfirmAmount { method, .. } | Stage::Paying { method, .. } => method,
-        _ => PaymentMethod::MpesaStk,
-    };
+    let method = state.chosen_method().unwrap_or(PaymentMethod::MpesaStk);
     match began {
         Began::Asked { payment } => {
-            state.stage = Stage::Paying { payment, method };
+            state.begin_paying(payment, method);
             say(state, Line::Asked { payment })
         }
         // The result follows as a separate message.
         Began::Refused { payment } => {
-            state.stage = Stage::Paying { payment, method };
+            state.begin_paying(payment, method);
             (state, Vec::new())
         }
-        // The prices are asked again, and the customer sees the cart before the next yes.
+        // The cart is priced again, and the customer sees it before the next yes.
         Began::Changed => {
             state.stage = Stage::Draft;
-            (state, vec![Effect::Say(Line::PriceChanged), Effect::PlaceOrder])
+            (state, vec![Effect::PlaceOrder])
         }
-        Began::Open => say(state, Line::PayOpen),
+        Began::Open => {
+            state.stage = Stage::Draft;
+            say(state, Line::PayOpen)
+        }
+        Began::Review => {
+            state.clear_sale();
+            state.stage = Stage::Review;
+            say(state, Line::PayReview)
+        }
         Began::Paid => {
             state.clear_sale();
+            state.stage = Stage::Done;
             say(state, Line::AlreadyPaid)
         }
     }
@@ -300,7 +375,7 @@ pub(super) fn began(mut state: ConversationState, began: Began) -> Next {
 pub(super) fn reminder(state: &ConversationState) -> Option<Line> {
     let order = || state.order.clone().map(Box::new);
     Some(match &state.stage {
-        Stage::Idle | Stage::Narrow | Stage::Done | Stage::Offers => return None,
+        Stage::Idle | Stage::Narrow | Stage::Done | Stage::Review | Stage::Offers => return None,
         Stage::Options => Line::SameOptions(state.options.clone()),
         Stage::Item { line } | Stage::Disambiguate { line } => Line::AskChoices(line.clone()),
         Stage::Draft => Line::NextStep,
@@ -311,23 +386,13 @@ pub(super) fn reminder(state: &ConversationState) -> Option<Line> {
         Stage::ConfirmAmount { method, .. } => {
             Line::Confirm { method: *method, sale: order()?, phone: state.phone.clone() }
         }
-        Stage::Paying { .. } => Line::StillWaiting,
+        Stage::Paying => Line::StillWaiting,
     })
 }
 
 /// Whether a message of this journey is surely one: "2" is, where a list waits for it.
 fn is_sales(routing: Routing) -> bool {
     matches!(routing, Routing::Journey(Journey::Sales) | Routing::Unknown | Routing::Clarify)
-}
-
-/// The cheapest of the goods that were shown.
-fn least_price(state: &ConversationState) -> Option<Money> {
-    state.options.iter().map(|shown| shown.price).min_by_key(|price| price.minor)
-}
-
-/// Whether the message asks for something cheaper.
-fn wants_cheaper(said: &Said) -> bool {
-    matches!(said.pick, Some(Pick::Cheaper))
 }
 
 #[cfg(test)]

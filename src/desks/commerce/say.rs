@@ -84,7 +84,7 @@ impl Speaker<'_> {
                 };
                 Ok(format!("{} {ask}", self.item(wanted)?))
             }
-            Line::Details(wanted) => {
+            Line::Details(wanted, is_known) => {
                 let attributes = wanted.item.attributes.iter().map(|(name, value)| format!("{name}: {value}"));
                 let description = Some(wanted.item.description.trim_end_matches('.').to_owned());
                 let details = description.into_iter().filter(|text| !text.is_empty()).chain(attributes);
@@ -97,21 +97,23 @@ impl Speaker<'_> {
                     Some(_) => self.ask_choices(wanted)?,
                     None => self.plain(Text::TakeIt)?,
                 };
-                Ok(format!("{}{details} {ask}", self.item(wanted)?))
+                let said = format!("{}{details} {ask}", self.item(wanted)?);
+                Ok(if *is_known { said } else { format!("{} {said}", self.plain(Text::UnknownDetail)?) })
             }
             Line::AskChoices(wanted) => match wanted.missing().next() {
                 Some(_) => self.ask_choices(wanted),
                 None => self.plain(Text::TakeIt),
             },
-            Line::NoSuchChoice { item, number } => {
+            Line::NoSuchChoice { item, choice } => {
                 let choices: Vec<String> = item.variants.values().map(|choices| choices.join(", ")).collect();
-                let (number, choices) = (number.to_string(), choices.join("; "));
-                self.text(Text::NoSuchChoice, &[("name", &item.name), ("number", &number), ("choices", &choices)])
+                let choices = choices.join("; ");
+                self.text(Text::NoSuchChoice, &[("name", &item.name), ("choice", choice), ("choices", &choices)])
             }
+            Line::OwnNumber(phone) => self.text(Text::OwnNumber, &[("phone", phone.as_str())]),
             Line::SoldOut(name) => self.text(Text::SoldOut, &[("name", name)]),
             Line::Stock { name, left: 0 } => self.text(Text::SoldOut, &[("name", name)]),
             Line::Stock { name, left } => self.text(Text::Stock, &[("name", name), ("left", &left.to_string())]),
-            Line::Cart { sale, offers } => self.cart(sale, offers),
+            Line::Cart { sale, offers, is_paid_next } => self.cart(sale, offers, *is_paid_next),
             Line::Offers(offers) => {
                 let mut lines = vec![self.plain(Text::Offers)?];
                 for offer in offers {
@@ -217,7 +219,7 @@ impl Speaker<'_> {
         }
     }
 
-    fn cart(&self, sale: &Sale, offers: &[Offer]) -> TextResult {
+    fn cart(&self, sale: &Sale, offers: &[Offer], is_paid_next: bool) -> TextResult {
         let mut lines = vec![self.text(Text::Cart, &[("order", sale.id.as_str())])?];
         lines.extend(self.goods(sale)?);
         if let Some(code) = &sale.coupon {
@@ -228,7 +230,9 @@ impl Speaker<'_> {
         for offer in offers {
             lines.push(self.text(Text::OfferHint, &[("code", &offer.code), ("terms", &offer.terms)])?);
         }
-        lines.push(format!("{} {}", self.plain(Text::Held)?, self.plain(Text::NextStep)?));
+        if !is_paid_next {
+            lines.push(format!("{} {}", self.plain(Text::Held)?, self.plain(Text::NextStep)?));
+        }
         Ok(lines.join("\n"))
     }
 
@@ -278,6 +282,11 @@ impl Speaker<'_> {
         let status = match (view.status, view.payment_status) {
             (SaleStatus::Paid, Some(PaymentStatus::Reversed)) => self.plain(Text::PaymentReversed)?,
             (SaleStatus::Paid, _) => self.text(Text::StatusPaid, &[("receipt", receipt)])?,
+            (SaleStatus::Draft | SaleStatus::Cancelled, Some(PaymentStatus::Reversed)) => {
+                self.plain(Text::PaymentReversed)?
+            }
+            // Money arrived that did not settle the order.
+            (SaleStatus::Draft | SaleStatus::Cancelled, Some(PaymentStatus::Paid)) => self.plain(Text::PayReview)?,
             (SaleStatus::Draft, Some(status)) if status.is_open() => self.plain(Text::PaymentPending)?,
             (SaleStatus::Draft, Some(PaymentStatus::Failed | PaymentStatus::Timeout)) => {
                 format!("{} {}", self.plain(Text::StatusDraft)?, self.plain(Text::PaymentFailed)?)
@@ -341,6 +350,8 @@ fn simple_text(line: &Line) -> Text {
         Line::Settled => Text::Settled,
         Line::NoOffers => Text::NoOffers,
         Line::NoMethods => Text::NoMethods,
+        Line::TooLarge => Text::TooLarge,
+        Line::NothingToPay => Text::NothingToPay,
         Line::AskPhone => Text::AskPhone,
         Line::AskCardPhone => Text::AskCardPhone,
         Line::NextStep => Text::NextStep,
@@ -348,6 +359,7 @@ fn simple_text(line: &Line) -> Text {
         Line::StillWaiting => Text::StillWaiting,
         Line::PayOpen => Text::PayOpen,
         Line::AlreadyPaid => Text::AlreadyPaid,
+        Line::PayReview => Text::PayReview,
         Line::NoOrders => Text::NoOrders,
         Line::CancelOnPhone => Text::CancelOnPhone,
         Line::AskPreference => Text::AskPreference,

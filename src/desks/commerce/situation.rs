@@ -9,6 +9,7 @@ use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::Tenant;
 use crate::domain::commerce::payment::{Payment, PaymentStatus};
 use crate::domain::commerce::policy::switches_language;
+use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::{Language, LanguageSource};
@@ -21,7 +22,9 @@ pub(super) struct Situation {
     pub shopper: Shopper,
     /// The number that may be asked to pay: of the channel, else the one that the customer gave.
     pub phone: Option<E164>,
-    /// The payment that the turn began, or that is open.
+    /// Whether the number is the channel's.
+    pub knows_number: bool,
+    /// The last payment of the conversation.
     pub payment: Option<Payment>,
     /// The page on which the customer pays, while a payment there is open.
     pub page: Option<String>,
@@ -66,42 +69,49 @@ impl Commerce {
         };
         let (shopper, _) = self.door(turn).find_or_create_shopper(&key, turn.accepted_at()).await?;
         // The channel's number counts more than what anybody writes.
+        let knows_number = own.is_some();
         state.phone = own.or(state.phone);
         let offers = self.payments.offers(&tenant).await?;
-        let payment = self.follow_payment(turn, &mut state, &offers.methods).await?;
+        let payment = self.follow_payment(turn, &shopper, &mut state, &offers.methods).await?;
         let page = match &payment {
             Some(payment) => self.payments.page_of(&tenant.id, payment).await?,
             None => None,
         };
         let (phone, is_default_language) = (state.phone.clone(), true);
-        let situation = Situation { tenant, shopper, phone, payment, page, offers, is_default_language };
+        let situation = Situation { tenant, shopper, phone, knows_number, payment, page, offers, is_default_language };
         Ok(Some((situation, state, was_unreadable)))
     }
 
-    /// Brings the stage up to date with what became of the order's payment since the last turn, a crash included.
+    /// Brings the state up to date with what became of the last payment since the last turn, a crash included. Returns it.
     async fn follow_payment(
         &self,
         turn: &Turn,
+        shopper: &Shopper,
         state: &mut ConversationState,
         methods: &[PaymentMethod],
     ) -> Result<Option<Payment>, DeskError> {
-        let Some(order) = &state.order else { return Ok(None) };
-        let last = self.door(turn).find_last_payment(turn.conversation.id).await?;
-        let Some(payment) = last.filter(|payment| payment.sale == order.id) else { return Ok(None) };
-        let was_paying = matches!(state.stage, Stage::Paying { .. });
+        let Some(payment) = self.door(turn).find_last_payment(turn.conversation.id).await? else { return Ok(None) };
+        let is_paying = state.paying.as_ref().is_some_and(|paying| paying.order.id == payment.sale);
+        let is_cart = state.order.as_ref().is_some_and(|order| order.id == payment.sale);
         match payment.request.status {
-            status if status.is_open() => {
-                state.stage = Stage::Paying { payment: payment.id, method: payment.method };
-            }
-            PaymentStatus::Paid | PaymentStatus::Reversed => {
-                state.clear_sale();
-                state.stage = Stage::Done;
-            }
-            _ if was_paying => {
+            // The server was killed before it stored that the customer was asked.
+            status if status.is_open() && is_cart => state.begin_paying(payment.id, payment.method),
+            PaymentStatus::Failed | PaymentStatus::Timeout if is_paying => {
                 // The way that failed comes first, so that "again" means it.
                 let mut methods = methods.to_vec();
+                methods.retain(|method| method.takes(payment.request.amount));
                 methods.sort_by_key(|method| *method != payment.method);
-                state.stage = Stage::Method { methods };
+                state.stop_paying(methods);
+            }
+            PaymentStatus::Paid | PaymentStatus::Reversed if is_paying || is_cart => {
+                let order = self.door(turn).find_sale(shopper.id, &payment.sale).await?;
+                let is_order_paid = order.is_some_and(|order| order.status == SaleStatus::Paid);
+                let is_paid = is_order_paid && payment.request.status == PaymentStatus::Paid;
+                state.paying = None;
+                if is_cart || state.stage == Stage::Paying {
+                    state.clear_sale();
+                    state.stage = if is_paid { Stage::Done } else { Stage::Review };
+                }
             }
             _ => {}
         }
@@ -120,14 +130,17 @@ impl Commerce {
         if let Some(switch) = &switch {
             turn.set_language(switch.to, LanguageSource::Requested);
         } else if turn.conversation.language_source != LanguageSource::Requested {
-            let detected = self.language_rules.judge(&text, &allowed);
+            let detected = self.language_rules.judge(&self.rules.without_brands(&text), &allowed);
             let current = self.language_rules.fallback_of(turn.language()).filter(|_| !was_persona);
             let sure = detected.filter(|(language, confidence)| {
                 let is_part = current == Some(*language) && *language != Language::EN;
                 !is_part && switches_language(*confidence, allowed.contains(language))
             });
             let own = situation.shopper.language.filter(|language| allowed.contains(language));
-            let first = was_persona.then(|| own.unwrap_or(languages.default_language()));
+            // A persona that speaks another language than the shop was chosen for it.
+            let persona = turn.persona.languages.first().copied().filter(|language| allowed.contains(language));
+            let chosen = persona.filter(|_| !self.is_default_persona(turn));
+            let first = was_persona.then(|| own.or(chosen).unwrap_or(languages.default_language()));
             if let Some(language) = sure.map(|(language, _)| language).or(first) {
                 turn.set_language(language, LanguageSource::Detected);
             }

@@ -1,18 +1,22 @@
 //! The desk's state between turns.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::said::Details;
+use super::said::{Details, MOST_PIECES};
+use crate::domain::PaymentId;
+use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::commerce::policy::{Governed, Journey};
 use crate::domain::commerce::sale::Choices;
-use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money, Sale};
 use crate::domain::identity::e164::E164;
-use crate::domain::{Language, PaymentId};
+use crate::domain::text::words;
 
 /// The version of [`ConversationState`]. A state of another version is not read: the conversation begins again.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The conversation as the desk knows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,14 +26,26 @@ pub(super) struct ConversationState {
     /// The goods that were listed last, in their order: "2" is the second.
     pub options: Vec<Shown>,
     pub search: Option<Search>,
-    /// What the last message says of variants and quantities.
+    /// The words and numbers of the last message that may be variants and quantities.
     pub details: Details,
     /// Lists that were rejected one after another.
     pub rejections: u8,
     pub cart: Vec<CartLine>,
+    /// The item that was put into the cart last, to read what a later message changes of it.
+    pub last: Option<Wanted>,
+    /// The next item replaces the last one of the cart.
+    pub replaces: bool,
     /// The order that the cart became.
     pub order: Option<Sale>,
-    /// The number that the customer gave, where the channel knows none.
+    /// The payment that the customer was asked for last. It stays open while another cart is filled.
+    pub paying: Option<Paying>,
+    /// The way to pay that the customer has chosen: a changed cart leads back to it.
+    pub method: Option<PaymentMethod>,
+    /// The coupon that the customer named last.
+    pub coupon: Option<String>,
+    /// The coupon is for an order that is not made yet.
+    pub wants_coupon: bool,
+    /// The number that may be asked to pay: of the channel, else the one that the customer gave.
     pub phone: Option<E164>,
     pub governed: Governed,
     /// Questions that did not help, failed tools, and unsolved turns of a frustrated customer, each in a row.
@@ -41,8 +57,12 @@ pub(super) struct ConversationState {
     pub offers_person: bool,
     /// The part of the desk that answered last.
     pub journey: Journey,
-    /// The language that the customer last asked for.
-    pub language: Option<Language>,
+    /// The shop's rules for a handoff, as of this turn.
+    #[serde(skip)]
+    pub rules: EscalationRules,
+    /// Whether the conversation waits for a person, as of this turn.
+    #[serde(skip)]
+    pub is_waiting: bool,
 }
 
 /// Where the sale stands. Each stage holds only what it knows.
@@ -56,35 +76,33 @@ pub(super) enum Stage {
     /// A list was shown.
     Options,
     /// One item was shown, and the customer is asked whether to take it.
-    Item {
-        line: Wanted,
-    },
+    Item { line: Wanted },
     /// Choices are missing.
-    Disambiguate {
-        line: Wanted,
-    },
+    Disambiguate { line: Wanted },
     /// The cart was shown with its total.
     Draft,
     /// The customer is asked for a coupon's code.
     Offers,
     /// The ways to pay were listed.
-    Method {
-        methods: Vec<PaymentMethod>,
-    },
+    Method { methods: Vec<PaymentMethod> },
     /// The customer is asked for the number to pay from.
-    Phone {
-        method: PaymentMethod,
-    },
+    Phone { method: PaymentMethod },
     /// The customer is asked to confirm this amount.
-    ConfirmAmount {
-        method: PaymentMethod,
-        amount: Money,
-    },
-    Paying {
-        payment: PaymentId,
-        method: PaymentMethod,
-    },
+    ConfirmAmount { method: PaymentMethod, amount: Money },
+    /// The customer is asked to pay.
+    Paying,
+    /// The order is paid.
     Done,
+    /// Money arrived or went back, and the shop decides what follows.
+    Review,
+}
+
+/// A payment of which the end is not known, with its order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Paying {
+    pub payment: PaymentId,
+    pub method: PaymentMethod,
+    pub order: Sale,
 }
 
 /// An item that the customer wants, until its choices are complete.
@@ -100,11 +118,12 @@ pub(super) struct Wanted {
 pub(super) struct StoredItem {
     pub id: ItemId,
     pub name: String,
+    pub category: String,
     pub price: Money,
     pub stock: u32,
     pub description: String,
-    pub attributes: std::collections::BTreeMap<String, String>,
-    pub variants: std::collections::BTreeMap<String, Vec<String>>,
+    pub attributes: BTreeMap<String, String>,
+    pub variants: BTreeMap<String, Vec<String>>,
 }
 
 /// An item of a list.
@@ -120,6 +139,7 @@ pub(super) struct Shown {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Search {
     pub words: Vec<String>,
+    pub category: Option<String>,
     /// In shillings.
     pub least: Option<i64>,
     pub most: Option<i64>,
@@ -127,6 +147,8 @@ pub(super) struct Search {
     pub sees_all: bool,
     /// The message only asks about the goods.
     pub is_question: bool,
+    /// The choices that the message names: they hold for the item that is picked.
+    pub details: Details,
 }
 
 impl Default for ConversationState {
@@ -139,7 +161,13 @@ impl Default for ConversationState {
             details: Details::default(),
             rejections: 0,
             cart: Vec::new(),
+            last: None,
+            replaces: false,
             order: None,
+            paying: None,
+            method: None,
+            coupon: None,
+            wants_coupon: false,
             phone: None,
             governed: Governed::default(),
             clarifications: 0,
@@ -148,7 +176,8 @@ impl Default for ConversationState {
             has_introduced: false,
             offers_person: false,
             journey: Journey::Unknown,
-            language: None,
+            rules: EscalationRules::default(),
+            is_waiting: false,
         }
     }
 }
@@ -163,17 +192,58 @@ impl ConversationState {
         }
     }
 
-    /// Forgets the sale.
+    /// Forgets the sale. A payment that was begun stays known.
     pub fn clear_sale(&mut self) {
+        self.clear_cart();
         (self.stage, self.order, self.search) = (Stage::Idle, None, None);
-        self.cart.clear();
         self.options.clear();
     }
 
     /// Forgets the cart. The order stays known until it is cancelled.
     pub fn clear_cart(&mut self) {
         self.cart.clear();
+        (self.last, self.replaces, self.method) = (None, false, None);
         self.stage = Stage::Narrow;
+    }
+
+    /// Puts the order aside while it is paid, so that the next goods make another one.
+    pub fn begin_paying(&mut self, payment: PaymentId, method: PaymentMethod) {
+        if let Some(order) = self.order.take() {
+            self.clear_cart();
+            self.paying = Some(Paying { payment, method, order });
+        }
+        self.stage = Stage::Paying;
+    }
+
+    /// Continues with the order of a payment that failed, unless the customer has begun another one.
+    pub fn stop_paying(&mut self, methods: Vec<PaymentMethod>) {
+        let Some(paying) = self.paying.take() else { return };
+        if self.order.is_none() && self.cart.is_empty() {
+            self.cart = paying.order.cart();
+            self.order = Some(paying.order);
+            if self.stage == Stage::Paying {
+                self.stage = Stage::Method { methods };
+            }
+        }
+    }
+
+    /// The way to pay that an amount is asked for, or that a changed cart leads back to.
+    pub fn chosen_method(&self) -> Option<PaymentMethod> {
+        match &self.stage {
+            Stage::ConfirmAmount { method, .. } => Some(*method),
+            _ => self.method,
+        }
+    }
+
+    /// Whether goods were shown, chosen or ordered, and are not paid yet.
+    pub fn is_selling(&self) -> bool {
+        !matches!(self.stage, Stage::Idle | Stage::Narrow | Stage::Offers | Stage::Done | Stage::Review)
+    }
+
+    /// Returns the kind of goods that the conversation is about: the last word of the item's name.
+    pub fn kind(&self) -> Option<String> {
+        let item = self.item().or(self.last.as_ref())?;
+        words(&item.item.name).pop()
     }
 
     /// The item that the conversation is about.
@@ -198,8 +268,9 @@ impl Stage {
             Self::Method { .. } => "method",
             Self::Phone { .. } => "phone",
             Self::ConfirmAmount { .. } => "confirm_amount",
-            Self::Paying { .. } => "paying",
+            Self::Paying => "paying",
             Self::Done => "done",
+            Self::Review => "review",
         }
     }
 }
@@ -223,11 +294,11 @@ impl Wanted {
         CartLine { item: self.item.id.clone(), quantity: self.quantity.unwrap_or(1), choices: self.choices.clone() }
     }
 
-    /// Takes what a message says of the item. Returns a number that is neither one of its choices nor a quantity.
-    pub fn take(&mut self, details: &Details) -> Option<u64> {
-        /// A larger number is a size.
-        const MOST_PIECES: u64 = 12;
-        let (choices, rest) = details.choices_of(&self.item.variants);
+    /// Takes what a message says of the item. Returns what the item does not have: a size, or the choice of other goods.
+    pub fn take(&mut self, details: &Details) -> Option<String> {
+        let (choices, mut rest) = details.choices_of(&self.item.variants);
+        // "The sandals of 800".
+        rest.retain(|number| i64::try_from(*number) != Ok(self.item.price.whole()));
         self.choices.extend(choices);
         let has_numbers = |choices: &Vec<String>| choices.iter().any(|choice| choice.parse::<u64>().is_ok());
         let wants_number = self.missing().any(|(_, choices)| has_numbers(choices));
@@ -235,14 +306,33 @@ impl Wanted {
         if strange.is_none() {
             self.quantity = details.quantity(&rest).or(self.quantity);
         }
-        strange
+        strange.map(|number| number.to_string()).or_else(|| details.strange_choice(&self.item))
+    }
+}
+
+impl StoredItem {
+    /// Returns every word of the item, as written and without plural endings.
+    pub fn words(&self) -> BTreeSet<String> {
+        let mut texts = vec![self.name.as_str(), &self.category, &self.description];
+        texts.extend(self.attributes.iter().flat_map(|(name, value)| [name.as_str(), value]));
+        texts.extend(
+            self.variants
+                .iter()
+                .flat_map(|(name, choices)| std::iter::once(name.as_str()).chain(choices.iter().map(String::as_str))),
+        );
+        with_stems(&texts.join(" "))
+    }
+
+    /// Returns the words by which the item is named.
+    pub fn names(&self) -> BTreeSet<String> {
+        with_stems(&format!("{} {}", self.name, self.category))
     }
 }
 
 impl From<CatalogItem> for StoredItem {
     fn from(item: CatalogItem) -> Self {
-        let CatalogItem { id, name, price, stock, description, attributes, variants, .. } = item;
-        Self { id, name, price, stock, description, attributes, variants }
+        let CatalogItem { id, name, category, price, stock, description, attributes, variants, .. } = item;
+        Self { id, name, category, price, stock, description, attributes, variants }
     }
 }
 

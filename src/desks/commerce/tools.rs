@@ -38,9 +38,11 @@ pub struct ToolContext<'a> {
     pub shopper: Option<&'a Shopper>,
     /// The number that may be asked to pay.
     pub phone: Option<&'a E164>,
-    /// Whether the channel vouches for the number. A customer of unknown identity sees the orders of the conversation only.
     pub payments: &'a Payments,
+    /// The present time, for prices, reservations and payments.
     pub now: DateTime<Utc>,
+    /// When the customer sent the message, for the log of consents.
+    pub said_at: DateTime<Utc>,
 }
 
 /// A tool: the type of its arguments.

@@ -7,12 +7,13 @@ use tracing::warn;
 use super::Telecom;
 use super::memory::Memory;
 use super::route::{Category, Route, SURE, route};
-use super::rules::{Parsed, Strength, Topic};
+use super::rules::{Parsed, Topic};
 use crate::config::LlmMode;
 use crate::dialogue::Turn;
 use crate::dialogue::history::window;
 use crate::domain::IntentSource;
 use crate::nlu::examples::Classifier;
+use crate::nlu::keywords::Strength;
 use crate::providers::llm::{ChatMessage, ChatRequest};
 
 /// Characters of the conversation in the prompt.

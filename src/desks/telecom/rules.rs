@@ -13,6 +13,7 @@ use crate::domain::commerce::Currency;
 use crate::domain::telecom::RefundReason;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::nlu::facts;
+use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::persona::{PromptError, Prompts};
 
 /// Words of a message in which a bare number can only be an amount: "sorry, not 80, I meant 50".
@@ -98,15 +99,6 @@ impl Parsed {
     }
 }
 
-/// How clearly the words of a message belong to a category.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::desks) enum Strength {
-    #[default]
-    None,
-    Weak,
-    Clear,
-}
-
 /// The keywords of the desk.
 #[derive(Debug)]
 pub(in crate::desks) struct TelecomRules {
@@ -118,19 +110,12 @@ pub(in crate::desks) struct TelecomRules {
     no: Vec<Pattern>,
     cancel: Vec<Pattern>,
     question: Vec<Pattern>,
-    technical: Words,
-    billing: Words,
+    technical: Keywords,
+    billing: Keywords,
     asks: BTreeMap<Topic, Vec<Pattern>>,
     slots: Slots<Vec<Pattern>>,
     numbers: NumberWords,
     source_headings: Vec<String>,
-}
-
-/// The words of a category.
-#[derive(Debug)]
-struct Words {
-    clear: Vec<Pattern>,
-    weak: Vec<Pattern>,
 }
 
 #[derive(Default, Deserialize)]
@@ -157,18 +142,11 @@ struct RuleFile {
     minus: Vec<String>,
     whole: Vec<String>,
     same: Vec<String>,
-    technical: WordFile,
-    billing: WordFile,
+    technical: KeywordFile,
+    billing: KeywordFile,
     reasons: BTreeMap<RefundReason, Vec<String>>,
     reasons_if_asked: BTreeMap<RefundReason, Vec<String>>,
     slots: Slots<Vec<String>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct WordFile {
-    clear: Vec<String>,
-    weak: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -194,7 +172,6 @@ impl TelecomRules {
 
     fn new(file: RuleFile, lexicon: Lexicon, facts: facts::Lexicon) -> Result<Self, InvalidPattern> {
         let patterns = |written: &Vec<String>| lexicon.patterns(written);
-        let words = |file: &WordFile| Ok(Words { clear: patterns(&file.clear)?, weak: patterns(&file.weak)? });
         let asks = file.asks.iter().map(|(topic, written)| Ok((*topic, patterns(written)?)));
         let by_reason = |written: &BTreeMap<RefundReason, Vec<String>>| {
             written.iter().map(|(reason, written)| Ok((*reason, patterns(written)?))).collect::<Result<_, _>>()
@@ -207,8 +184,8 @@ impl TelecomRules {
             no: patterns(&file.no)?,
             cancel: patterns(&file.cancel)?,
             question: patterns(&file.question)?,
-            technical: words(&file.technical)?,
-            billing: words(&file.billing)?,
+            technical: Keywords::new(&file.technical, &lexicon)?,
+            billing: Keywords::new(&file.billing, &lexicon)?,
             asks: asks.collect::<Result<_, _>>()?,
             slots: Slots {
                 device: patterns(&file.slots.device)?,
@@ -242,12 +219,7 @@ impl TelecomRules {
         let stream = self.lexicon.tokenize(text);
         let (social, hidden) = self.social.find(&stream);
         let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &hidden).is_some());
-        let strength = |words: &Words| match () {
-            () if has(&words.clear) => Strength::Clear,
-            () if has(&words.weak) => Strength::Weak,
-            () => Strength::None,
-        };
-        let (technical, billing) = (strength(&self.technical), strength(&self.billing));
+        let [technical, billing] = [&self.technical, &self.billing].map(|of| of.strength(&stream, &hidden));
         let greeting = match_mask(&self.greeting, &stream, &[]);
         let filler = match_mask(&self.filler, &stream, &[]);
         let is_polite = filler.iter().zip(&greeting).all(|(filler, greeting)| *filler || *greeting);

@@ -29,6 +29,11 @@ impl Currency {
         }
     }
 
+    /// Returns the smallest units in a whole one: 100 cents.
+    fn minor_units(self) -> i64 {
+        10_i64.pow(self.decimals())
+    }
+
     fn symbol(self) -> &'static str {
         match self {
             Self::Usd => "$",
@@ -75,6 +80,16 @@ pub enum InvalidAmount {
 impl Money {
     pub const fn new(minor: i64, currency: Currency) -> Self {
         Self { minor, currency }
+    }
+
+    /// Returns the amount of this many whole units, such as shillings. `None` if it is too large.
+    pub fn from_whole(whole: i64, currency: Currency) -> Option<Self> {
+        Some(Self::new(whole.checked_mul(currency.minor_units())?, currency))
+    }
+
+    /// Returns the whole units, without decimals.
+    pub fn whole(self) -> i64 {
+        self.minor / self.currency.minor_units()
     }
 
     pub const fn zero(currency: Currency) -> Self {
@@ -247,6 +262,15 @@ mod tests {
         }
         assert_eq!(Money::new(129_950, Currency::Eur).shown(&polish), "1\u{a0}299,50 €");
         assert_eq!(Money::new(100_000, Currency::Pln).shown(&polish), "1\u{a0}000,00 zł");
+    }
+
+    #[test]
+    fn whole_units_have_no_decimals() {
+        let shillings = Money::from_whole(1_250, Currency::Kes);
+        assert_eq!(shillings, Some(Money::new(125_000, Currency::Kes)));
+        assert_eq!(Money::from_whole(1_250, Currency::Vnd), Some(Money::new(1_250, Currency::Vnd)));
+        assert_eq!((Money::new(125_099, Currency::Kes).whole(), Money::new(7, Currency::Jpy).whole()), (1_250, 7));
+        assert_eq!(Money::from_whole(i64::MAX, Currency::Kes), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use chrono::{DateTime, Utc};
 
 use super::money::MoneyError;
+use super::sale::{Sale, SaleStatus};
 use super::tenant::PaymentMethod;
 use super::{Money, SaleId};
 use crate::domain::identity::e164::E164;
@@ -176,6 +177,10 @@ string_enum! {
         Excess = "excess",
         /// The money went back.
         Reversed = "reversed",
+        /// The order was changed or given up after the customer had confirmed this amount.
+        OrderChanged = "order_changed",
+        /// The shop has no longer all of the goods that were paid.
+        OutOfStock = "out_of_stock",
     }
 }
 
@@ -188,7 +193,7 @@ pub struct PaymentOutcome {
     pub problem: Option<PaymentProblem>,
     /// Whether the order counts as paid from now on.
     pub settles_order: bool,
-    /// A payment of the order went back: from now on it counts as paid only if another request of it has settled it.
+    /// A payment that counted went back. A person decides what happens to the order.
     pub unsettles_order: bool,
     /// Store it as the last one of the request's receipts.
     pub receipt: Option<String>,
@@ -215,6 +220,18 @@ pub fn check_new_request(earlier: &[PaymentStatus], order_is_paid: bool) -> Resu
         return Err(CannotPay::UnderReview);
     }
     if earlier.iter().any(|status| status.is_open()) { Err(CannotPay::Open) } else { Ok(()) }
+}
+
+impl PaymentOutcome {
+    /// Settles the order only if it is still what the customer confirmed: an unpaid order that costs this amount.
+    pub fn for_order(mut self, order: Option<&Sale>, confirmed: Money) -> Self {
+        let is_same = order.is_some_and(|sale| sale.status == SaleStatus::Draft && sale.totals.total == confirmed);
+        if self.settles_order && !is_same {
+            self.settles_order = false;
+            self.problem = self.problem.or(Some(PaymentProblem::OrderChanged));
+        }
+        self
+    }
 }
 
 impl PaymentRequest {

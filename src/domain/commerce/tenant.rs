@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::Money;
 use crate::domain::identity::e164::E164;
 use crate::domain::string_enum::string_enum;
 use crate::domain::{Language, TenantId};
@@ -65,6 +66,21 @@ string_enum! {
         MpesaC2b = "mpesa_c2b",
         /// A card, on PesaPal's page.
         Pesapal = "pesapal",
+    }
+}
+
+/// M-PESA's largest payment, in shillings.
+const MPESA_MAX: i64 = 250_000;
+
+impl PaymentMethod {
+    /// Whether an amount can be paid in this way: at least a shilling, in whole shillings.
+    pub fn takes(self, amount: Money) -> bool {
+        let is_whole = Money::from_whole(amount.whole(), amount.currency) == Some(amount);
+        let is_small_enough = match self {
+            Self::MpesaStk | Self::MpesaC2b => amount.whole() <= MPESA_MAX,
+            Self::Pesapal => true,
+        };
+        is_whole && amount.minor > 0 && is_small_enough
     }
 }
 

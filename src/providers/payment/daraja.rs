@@ -15,7 +15,7 @@ use super::{Credentials, PaymentAnswer, PaymentGateway};
 use crate::config::PaymentProvidersConfig;
 use crate::domain::TenantId;
 use crate::domain::commerce::payment::{Payment, PaymentReport};
-use crate::domain::commerce::tenant::CredentialName;
+use crate::domain::commerce::tenant::{CredentialName, PaymentMethod};
 
 mod callback;
 
@@ -23,8 +23,6 @@ pub use callback::{C2bPayment, ReceiptResult, StkCallback, is_receipt};
 
 /// Kenya's country code, with which M-PESA's numbers begin.
 const COUNTRY: &str = "+254";
-/// M-PESA's largest payment, in shillings.
-pub const LARGEST: i64 = 250_000;
 /// M-PESA cuts these off or refuses them.
 const REFERENCE_MAX: usize = 12;
 const DESCRIPTION_MAX: usize = 13;
@@ -187,8 +185,8 @@ impl StkPush<'_> {
 
     /// Returns the body of a push; `None` if M-PESA cannot ask for this payment.
     fn push(&self, payment: &Payment, now: DateTime<Utc>) -> Option<Value> {
-        let amount = payment.request.amount.minor;
-        let shillings = (amount % 100 == 0).then_some(amount / 100).filter(|amount| (1..=LARGEST).contains(amount))?;
+        let amount = payment.request.amount;
+        let shillings = PaymentMethod::MpesaStk.takes(amount).then(|| amount.whole())?;
         let phone = payment.phone.as_ref()?.as_str();
         let phone = phone.starts_with(COUNTRY).then(|| phone.trim_start_matches('+'))?;
         let order = payment.sale.as_str();

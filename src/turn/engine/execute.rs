@@ -176,13 +176,16 @@ impl Engine {
         let mut turn = Turn::new(current, open.message, history, persona, caller, Box::new(sink));
         turn.note_time("waited", turn.age());
         turn.stores_at_once = self.0.jobs.embeds_in_turns();
-        let ended = if by_person || taken {
+        let is_command = !by_person && desk.as_ref().is_some_and(|desk| desk.answers_at_once(&message.text));
+        let is_cancelled = open.record.cancel_requested && !by_person;
+        // Taking the conversation cancelled the token of a waiting turn, but a command is still obeyed.
+        let cancel = if is_command && taken && !is_cancelled { CancellationToken::new() } else { cancel };
+        let ended = if by_person || (taken && !is_command) {
             // Taking the conversation also cancelled this turn's token; only a client's request makes it cancelled.
-            let is_cancelled = open.record.cancel_requested && !by_person;
             let status = if is_cancelled { TurnStatus::Cancelled } else { TurnStatus::Completed };
             person::run(&mut turn, status, &self.0.jobs).await
         } else {
-            let notice = message.metadata.notice();
+            let notice = message.metadata.notice().filter(|_| !is_command);
             let answer = |notice| Arc::new(NoticeDesk { shop: shop.clone(), notice }) as Arc<dyn Desk>;
             let desk = notice.map(answer).or(desk);
             let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);

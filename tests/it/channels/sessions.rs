@@ -2,6 +2,7 @@
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::domain::TenantId;
+use frontdesk::domain::commerce::payment::PaymentReport;
 use frontdesk::store::shoppers::ShopperKey;
 use sea_orm::sqlx::{self, AssertSqlSafe};
 use serde_json::json;
@@ -129,12 +130,21 @@ async fn stop_withholds_everything_but_replies() {
     }
     assert!(twilio.bodies().last().unwrap().contains("START"), "{:?}", twilio.bodies());
     let id = phone.conversation().await;
+    // The end of the payment answers the customer; that the money goes back is the shop's own message.
     phone.send("1234").await;
-    // The payment's result is the shop's own message.
     crate::desks::commerce::wait_for_results(&desk.app, &id, 1).await;
     all_delivered(&desk.app).await;
     let (text, delivery) = deliveries(&desk.app, &id).await.pop().unwrap();
-    assert!(text.contains("received") && status(&delivery) == "withheld", "{text}: {delivery}");
+    assert!(text.contains("received") && status(&delivery) == "accepted", "{text}: {delivery}");
+    let tenant: TenantId = SAVANNA.tenant.parse().unwrap();
+    let store = desk.app.inner.store.tenant(&tenant);
+    let payment = store.find_last_payment(id.parse().unwrap()).await.unwrap().unwrap();
+    store.report_payment(payment.id, &PaymentReport::Reversed { receipt: None }, Utc::now()).await.unwrap();
+    desk.app.inner.jobs.wake();
+    crate::desks::commerce::wait_for_results(&desk.app, &id, 2).await;
+    all_delivered(&desk.app).await;
+    let (text, delivery) = deliveries(&desk.app, &id).await.pop().unwrap();
+    assert!(text.contains("reversed") && status(&delivery) == "withheld", "{text}: {delivery}");
     assert!(twilio.bodies().iter().all(|body| *body != text));
     phone.send("START").await;
     all_delivered(&desk.app).await;

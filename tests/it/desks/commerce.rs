@@ -1,7 +1,9 @@
 //! The commerce desk, driven over HTTP, without a model.
 
+mod changes;
 mod dialogues;
 mod payments;
+mod people;
 mod providers;
 mod shops;
 

@@ -11,6 +11,7 @@ use super::super::texts::Text;
 use super::{Gateways, Payments, about};
 use crate::config::Config;
 use crate::desks::TextsOfShops;
+use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::commerce::payment::{Payment, PaymentProblem, PaymentProvider, PaymentStatus};
 use crate::domain::returns::{Hand, Priority};
 use crate::domain::{ConversationId, Kind, Metadata, PaymentId};
@@ -121,7 +122,13 @@ impl Job for SayPayment {
             let once = format!("payment:{}:{problem}:{receipt}", payment.id);
             open_ticket(&store, job.conversation, &once, &summary(&payment, problem)).await?;
         }
-        say(&self.0, context, job, &payment, |texts, format| say::result(texts, format, &payment, &notice)).await
+        // The end of a payment answers the customer who began it. That the money went back later is a notification.
+        let purpose = match notice.status {
+            PaymentStatus::Reversed => MessagePurpose::Notification,
+            _ => MessagePurpose::Reply,
+        };
+        let text = |texts: &_, format: &_| say::result(texts, format, &payment, &notice);
+        say(&self.0, context, job, (&payment, purpose), text).await
     }
 }
 
@@ -130,14 +137,21 @@ pub(super) async fn say(
     texts: &TextsOfShops<Replies<Text>>,
     context: &JobContext,
     job: &LeasedJob,
-    payment: &Payment,
+    (payment, purpose): (&Payment, MessagePurpose),
     text: impl FnOnce(
         &Replies<Text>,
         &crate::domain::language::NumberFormat,
     ) -> Result<Option<String>, crate::replies::MissingValue>,
 ) -> Result<(), JobError> {
     let Some(id) = job.conversation else { return Ok(()) };
-    let Some(conversation) = context.store.tenant(&job.tenant).find_conversation(id).await? else { return Ok(()) };
+    let store = context.store.tenant(&job.tenant);
+    let Some(conversation) = store.find_conversation(id).await? else { return Ok(()) };
+    // A channel checks the consent when it sends the message.
+    let is_checked = purpose == MessagePurpose::Reply || conversation.channel.is_some();
+    let shopper = if is_checked { None } else { store.find_shopper_of_sale(&payment.sale).await? };
+    if shopper.is_some_and(|shopper| !shopper.consent.permits(purpose)) {
+        return Ok(());
+    }
     // A persona may come back at a reload: the message waits for it.
     let Some((texts, common)) = texts.get(&job.tenant) else {
         return Err(JobError::Unavailable("no persona uses the commerce desk".to_owned()));
@@ -145,7 +159,8 @@ pub(super) async fn say(
     let language = texts.closest(conversation.language);
     let format = &common.get(language).number_format;
     let Some(text) = text(texts.get(language), format).map_err(JobError::failed)? else { return Ok(()) };
-    context.announce(job, text, Metadata::of(Kind::Agent).with("payment", about(payment))).await
+    let metadata = Metadata::of(Kind::Agent).with("payment", about(payment)).with("purpose", purpose);
+    context.announce(job, text, metadata).await
 }
 
 /// Opens a ticket about money, once for each `once`.

@@ -13,6 +13,7 @@ use super::super::texts::Text;
 use super::Payments;
 use super::jobs::{SharedGateways, open_ticket, payments, say};
 use crate::desks::TextsOfShops;
+use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::commerce::payment::{
     CallbackPurpose, Payment, PaymentProvider, PaymentReport, PaymentRequest, PaymentStatus,
 };
@@ -174,7 +175,7 @@ impl Job for ApplyReceipt {
                 sale.id, callback.subject
             );
             open_ticket(&store, job.conversation, &format!("receipt:{}:old", callback.subject), &summary).await?;
-            return say(&self.0, context, job, payment, |texts, _| {
+            return say(&self.0, context, job, (payment, MessagePurpose::Reply), |texts, _| {
                 texts.text(Text::ResultProblem, &[("order", sale.id.as_str())]).map(Some)
             })
             .await;
@@ -188,7 +189,7 @@ impl ApplyReceipt {
     async fn refuse(&self, context: &JobContext, job: &LeasedJob, callback: &PaymentCallback) -> Result<(), JobError> {
         if let Some(payment) = named_payment(&context.store.tenant(&job.tenant), callback).await? {
             let receipt = callback.subject.as_str();
-            say(&self.0, context, job, &payment, |texts, _| {
+            say(&self.0, context, job, (&payment, MessagePurpose::Reply), |texts, _| {
                 texts.text(Text::ReceiptUnknown, &[("receipt", receipt)]).map(Some)
             })
             .await?;

@@ -42,6 +42,21 @@ fn only_a_clear_yes_to_the_total_pays() {
         ("not yes", false),
         ("2", false),
         ("", false),
+        ("ndiyo tuma", true),
+        ("ndio lipa", true),
+        ("yes pay", true),
+        ("ok show me others", false),
+        ("ok show me other options", false),
+        ("ok how much in total", false),
+        ("ok what is the total", false),
+        ("ok do you have other colours", false),
+        ("ok i want another size", false),
+        ("yes with my other number", false),
+        ("yes 0712345678", false),
+        ("sawa nionyeshe zingine", false),
+        ("haya nataka nyingine", false),
+        ("nataka ya bei nafuu", false),
+        ("ya", false),
     ] {
         assert_eq!(rules.parse(text).is_clear_yes_to(kes(2_500)), expected, "{text}");
     }
@@ -71,7 +86,7 @@ fn limits_quantities_and_goods_are_told_apart() {
 #[test]
 fn phone_orders_coupons_and_pins_are_found() {
     let rules = rules();
-    let phone = |text: &str| rules.parse(text).phone().map(|phone| phone.as_str().to_owned());
+    let phone = |text: &str| rules.parse(text).phone.map(|phone| phone.as_str().to_owned());
     for text in ["0712345678", "my number is 0712 345 678", "+254712345678", "254712345678", "712345678"] {
         assert_eq!(phone(text).as_deref(), Some("+254712345678"), "{text}");
     }
@@ -80,6 +95,55 @@ fn phone_orders_coupons_and_pins_are_found() {
     assert_eq!(rules.parse("use karibu10 please").codes(), ["KARIBU10"]);
     for (text, pin) in [("1234", Some("1234")), ("PIN 0000", Some("0000")), ("12345", None), ("pin", None)] {
         assert_eq!(rules.parse(text).pin(), pin, "{text}");
+    }
+}
+
+#[test]
+fn coupon_is_an_offer_or_called_one() {
+    let rules = rules();
+    let offers = ["KARIBU10".to_owned(), "EID2026A2B".to_owned()];
+    for (text, coupon) in [
+        ("karibu10", Some("KARIBU10")),
+        ("do i get 10% off with KARIBU10?", Some("KARIBU10")),
+        ("use FAKE99 please", Some("FAKE99")),
+        ("EID2026A2B", Some("EID2026A2B")),
+        ("SGH7K2LQ9P", None),
+        ("code ni SGH7K2LQ9P", None),
+        ("ANY DISCOUNT", None),
+        ("coupon 0733444555", None),
+        ("no coupon", None),
+    ] {
+        assert_eq!(rules.parse(text).coupon(&offers).as_deref(), coupon, "{text}");
+    }
+    assert!(rules.parse("nimelipa SGH7K2LQ9P").names_receipt());
+}
+
+#[test]
+fn missing_coupon_and_negated_words_ask_for_nothing() {
+    let rules = rules();
+    for text in ["just one pair, no code", "one only, no coupon", "sina kuponi, jozi moja", "sina code"] {
+        let said = rules.parse(text);
+        let is_offers = said.intents.iter().any(|(intent, _)| *intent == Intent::DiscountsOffers);
+        assert!(
+            said.says(Says::NoCoupon) && !is_offers && !said.refuses() && said.words.is_empty(),
+            "{text}: {said:?}"
+        );
+    }
+    assert_eq!(rules.parse("no wait, black not green").words, ["black"]);
+    assert_eq!(rules.parse("no wait, i want the leather ones instead").words, ["leather"]);
+}
+
+#[test]
+fn angry_customer_with_a_request_is_heard() {
+    let rules = rules();
+    for (text, class) in [
+        ("this is useless, where is my order", GovernorClass::Business),
+        ("you idiots, I want a refund", GovernorClass::Business),
+        ("you are stupid", GovernorClass::Abuse),
+        ("thanks, when will it arrive? am in Nairobi", GovernorClass::Business),
+        ("thanks a lot", GovernorClass::Casual),
+    ] {
+        assert_eq!(rules.parse(text).class, class, "{text}");
     }
 }
 

@@ -4,25 +4,23 @@ use super::super::advance::Next;
 use super::super::effect::{Effect, Heard, Line};
 use super::super::rules::Says;
 use super::super::said::Said;
-use super::super::state::{ConversationState, Search, Stage, Wanted};
-use super::{
-    choose_method, complete, confirm, is_sales, least_price, say, search, search_of, show_cart, to_payment,
-    wants_cheaper,
-};
-use crate::dialogue::Answer;
+use super::super::state::{ConversationState, Stage, Wanted};
+use super::change::Change;
+use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
-use crate::domain::commerce::sale::QUANTITY_MAX;
+use crate::domain::commerce::sale::add;
+use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 
 /// Returns what follows from a message that answers the stage's question, or `None` if it does not.
 pub(in crate::desks::commerce) fn answer(state: &ConversationState, heard: &Heard) -> Option<Next> {
     let said = &heard.said;
-    if let Some(pay) = confirm(state, said) {
-        return Some((state.clone(), vec![pay]));
-    }
     let mut next = state.clone();
     next.journey = Journey::Sales;
+    if let Some(pay) = confirm(state, heard) {
+        return Some((next, vec![pay]));
+    }
     let is_about_rules = matches!(heard.routing, Routing::Journey(Journey::Support | Journey::Prefs));
     if is_about_rules && said.details.numbers.is_empty() {
         return None;
@@ -30,35 +28,38 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, heard: &Hear
     if said.says(Says::ChangeOrder) && state.order.is_none() {
         return None;
     }
-    if said.utterance.answer == Some(Answer::Cancel) && !matches!(state.stage, Stage::Paying { .. } | Stage::Done) {
+    if said.utterance.cancels() && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
         return cancel(next);
     }
+    let wants_to_pay = said.says(Says::Pay) && !said.describes_goods();
     match state.stage.clone() {
         Stage::Idle | Stage::Narrow | Stage::Offers => None,
-        Stage::Done => (said.says(Says::Pay) && !said.describes_goods()).then(|| say(next, Line::AlreadyPaid)),
+        Stage::Done => wants_to_pay.then(|| say(next, Line::AlreadyPaid)),
+        Stage::Review => wants_to_pay.then(|| say(next, Line::PayReview)),
         Stage::Options => options(next, heard),
         Stage::Item { line } | Stage::Disambiguate { line } => item(next, heard, line),
         Stage::Draft => draft(next, heard),
-        Stage::Method { methods } => {
-            let chosen = said.methods.iter().find(|method| methods.contains(method)).copied();
-            let by_number = || said.option(methods.len()).and_then(|n| methods.get(n)).copied();
-            let retried = || (said.says(Says::Again) || said.affirms()).then(|| methods.first().copied())?;
-            match chosen.or_else(by_number).or_else(retried) {
-                Some(method) => Some(choose_method(next, method)),
-                None if said.says(Says::Pay) && !said.describes_goods() => Some(to_payment(next, None)),
-                None => draft(next, heard),
-            }
-        }
-        Stage::Phone { method } => match said.phone() {
-            Some(phone) => {
-                next.phone = Some(phone);
-                Some(choose_method(next, method))
-            }
+        Stage::Method { methods } => match method_of(said, &methods) {
+            Some(method) => Some(choose_method(next, method)),
+            None if wants_to_pay => Some(to_payment(next, None)),
+            None => draft(next, heard),
+        },
+        Stage::Phone { method } => match said.phone {
+            Some(_) => Some(choose_method(next, method)),
             None => draft(next, heard),
         },
         Stage::ConfirmAmount { method, .. } => confirming(next, heard, method),
-        Stage::Paying { .. } => paying(next, heard),
+        Stage::Paying => paying(next, heard),
     }
+}
+
+/// Returns the way to pay that a message chooses from the list: by name, by number, or again the first one.
+fn method_of(said: &Said, methods: &[PaymentMethod]) -> Option<PaymentMethod> {
+    let chosen = said.methods.iter().copied().chain(said.method()).find(|method| methods.contains(method));
+    let by_number = || said.option(methods.len()).and_then(|n| methods.get(n)).copied();
+    let only_affirms = said.affirms() && said.utterance.only_answers();
+    let retried = || (said.says(Says::Again) || only_affirms).then(|| methods.first().copied())?;
+    chosen.or_else(by_number).or_else(retried)
 }
 
 /// Gives up the item, or the whole cart.
@@ -71,6 +72,7 @@ fn cancel(mut state: ConversationState) -> Option<Next> {
             Some((state, vec![Effect::CancelOrder]))
         }
         Stage::Item { .. } | Stage::Disambiguate { .. } | Stage::Options => {
+            state.replaces = false;
             state.stage = if state.order.is_some() { Stage::Draft } else { Stage::Narrow };
             Some(say(state, Line::Dropped))
         }
@@ -83,24 +85,23 @@ fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     let said = &heard.said;
     let pays = said.says(Says::Pay) && !said.describes_goods() && state.order.is_some();
     if pays {
-        return Some(to_payment(state, said.methods.first().copied()));
+        return Some(to_payment(state, said.method()));
     }
-    if let Some(at) = named(&state, said).or_else(|| said.option(state.options.len())) {
+    let only_affirms = said.affirms() && said.utterance.only_answers();
+    let only = || (state.options.len() == 1 && only_affirms).then_some(0);
+    let numbered = || said.option(state.options.len());
+    if let Some(at) = priced(&state, said).or_else(|| named(&state, said)).or_else(numbered).or_else(only) {
         let id = state.options[at].id.clone();
         return Some((state, vec![Effect::GetItem(id)]));
     }
-    if state.options.len() == 1 && said.affirms() && said.utterance.only_answers() {
-        let id = state.options[0].id.clone();
-        return Some((state, vec![Effect::GetItem(id)]));
-    }
     if wants_cheaper(said)
-        && let Some(least) = least_price(&state)
+        && let Some(least) = state.options.iter().map(|shown| shown.price).min_by_key(|price| price.minor)
     {
         let words = state.search.clone().unwrap_or_default().words;
-        return Some(search(state, Search { words, most: Some(least.minor / 100 - 1), ..Search::default() }));
+        return Some(cheaper(state, words, None, least));
     }
     if said.says(Says::Reject) || said.refuses() {
-        if !said.words.is_empty() && !said.refuses() {
+        if !said.words.is_empty() && (!said.refuses() || heard.names_goods()) {
             return None;
         }
         state.rejections = state.rejections.saturating_add(1);
@@ -113,21 +114,29 @@ fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
         let items = state.options.clone();
         return Some(say(state, Line::SameOptions(items)));
     }
-    // "Black ones": narrows the list, if the whole is found.
-    let narrows = said.describes_goods() && is_sales(heard.routing) && !said.says(Says::SeeAll);
-    let earlier = state.search.clone().filter(|_| narrows && is_refinement(said))?;
+    // "Black ones", "size 42": narrows the list, if the whole is found.
+    let narrows = said.describes_goods() || !said.details.numbers.is_empty();
+    let narrows = narrows && is_sales(heard.routing) && !said.says(Says::SeeAll) && is_refinement(said);
+    let earlier = state.search.clone().filter(|_| narrows)?;
     let mut refined = search_of(said, false);
     let mut all = earlier.words.clone();
     all.extend(refined.words.into_iter().filter(|word| !earlier.words.contains(word)));
     refined.words = all;
     refined.least = refined.least.or(earlier.least);
     refined.most = refined.most.or(earlier.most);
+    refined.details.numbers.extend(earlier.details.numbers);
     Some(search(state, refined))
 }
 
 /// Whether a message only adds to the last search: a limit, or one word without a wish.
 fn is_refinement(said: &Said) -> bool {
     said.words.is_empty() || (said.words.len() == 1 && said.intents.is_empty())
+}
+
+/// Returns the only option that has the price that the message names.
+fn priced(state: &ConversationState, said: &Said) -> Option<usize> {
+    let has_price = |price: i64| said.details.numbers.iter().any(|number| i64::try_from(*number) == Ok(price));
+    only((0..state.options.len()).filter(|at| has_price(state.options[*at].price.whole())))
 }
 
 /// Returns the only option that has all words of the message that name goods.
@@ -137,48 +146,58 @@ fn named(state: &ConversationState, said: &Said) -> Option<usize> {
     }
     let has_all = |name: &str| {
         let name = words(name);
-        said.words
-            .iter()
-            .all(|word| name.iter().any(|own| own == word || own.trim_end_matches('s') == word.trim_end_matches('s')))
+        said.words.iter().all(|word| name.iter().any(|own| is_same(own, word)))
     };
-    let mut named = (0..state.options.len()).filter(|at| has_all(&state.options[*at].name));
-    named.next().filter(|_| named.next().is_none())
+    only((0..state.options.len()).filter(|at| has_all(&state.options[*at].name)))
+}
+
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn is_same(own: &str, word: &str) -> bool {
+    own.trim_end_matches('s') == word.trim_end_matches('s')
 }
 
 /// An answer to the question about one item.
 fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option<Next> {
     let said = &heard.said;
+    let own = line.item.names();
+    let names_other = is_sales(heard.routing) && heard.goods.iter().any(|word| !own.contains(word));
+    let asks_about_it = said.utterance.has_question() && (!names_other || matches!(said.pick, Some(Pick::It)));
+    if wants_cheaper(said) && !names_other {
+        let (category, price) = (Some(line.item.category.clone()), line.item.price);
+        return Some(cheaper(state, Vec::new(), category, price));
+    }
+    if names_other && !asks_about_it {
+        return None;
+    }
     let before = line.clone();
     let strange = line.take(&said.details);
     let took = line != before;
-    // Words that are a choice of the item name no other goods.
-    let chosen = |word: &String| {
-        line.item.variants.iter().any(|(variant, choices)| {
-            words(variant).contains(word) || choices.iter().any(|choice| words(choice).contains(word))
-        }) || words(&line.item.name).contains(word)
-    };
-    let names_other = said.words.iter().any(|word| !chosen(word)) && is_sales(heard.routing);
     if said.refuses() && !took {
         state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
-        let link = None;
-        return Some(say(state, Line::AskDifferent { link }));
+        return Some(say(state, Line::AskDifferent { link: None }));
     }
-    // "Is it leather?"
-    let is_about_it = !names_other || matches!(said.pick, Some(Pick::It));
-    if said.utterance.has_question() && !took && is_about_it && is_sales(heard.routing) {
-        return Some(say(state, Line::Details(line)));
+    // Words that the item does not have may name other goods, or ask for what its row does not say.
+    let known = line.item.words();
+    let is_known = said.words.iter().all(|word| known.contains(word));
+    if said.utterance.has_question() && !took && strange.is_none() && is_sales(heard.routing) {
+        return (is_known || asks_about_it).then(|| say(state, Line::Details(line, is_known)));
     }
-    if said.says(Says::HowMuch) && !took && !names_other {
-        return Some(say(state, Line::Details(line)));
+    if said.says(Says::HowMuch) && !took && is_known {
+        return Some(say(state, Line::Details(line, true)));
     }
-    if took || strange.is_some() || (said.affirms() && !names_other) {
-        // "Any": the choice is the customer's.
+    if took || strange.is_some() || (said.affirms() && is_known) {
         return Some(complete(state, line, strange));
     }
-    if (said.says(Says::Pay) || !said.methods.is_empty()) && !names_other {
+    if (said.says(Says::Pay) || said.method().is_some() || said.says(Says::NoCoupon)) && is_known {
         return Some(match state.order {
             Some(_) if line.missing().next().is_some() => say(state, Line::AskChoices(line)),
-            _ => complete(state, line, None),
+            _ => {
+                state.method = said.method().or(state.method);
+                complete(state, line, None)
+            }
         });
     }
     let has_list = state.options.len() > 1;
@@ -192,31 +211,41 @@ fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option
 /// A message about the cart that was shown.
 fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     let said = &heard.said;
-    let is_yes = said.affirms() && said.utterance.only_answers() && said.details.numbers.is_empty();
-    if (said.says(Says::Pay) || is_yes || (!said.methods.is_empty() && !said.utterance.has_question()))
-        && !said.describes_other_goods()
-        && !said.says(Says::WentThrough)
-    {
-        return Some(to_payment(state, said.methods.first().copied()));
-    }
+    let is_question = said.utterance.has_question();
     if said.says(Says::Remove) {
         return Some(remove(state, said));
     }
-    if said.says(Says::ShowCart) || (said.says(Says::HowMuch) && !said.describes_goods()) {
+    let is_yes = said.affirms() && said.utterance.only_answers() && said.details.numbers.is_empty();
+    let pays = said.says(Says::Pay) || is_yes || said.says(Says::NoCoupon) || (said.method().is_some() && !is_question);
+    let pays = pays && !heard.describes_other_goods() && !said.says(Says::WentThrough);
+    let asks_price = said.says(Says::HowMuch) && !said.describes_goods();
+    match state.changes_line(heard).filter(|_| !asks_price) {
+        Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
+        Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
+        Some(Change::Line(line)) if !pays || Some(&line) != state.cart.last() => {
+            state.cart.pop();
+            add(&mut state.cart, line);
+            state.method = said.method().or(state.method);
+            return Some((state, vec![Effect::PlaceOrder]));
+        }
+        _ => {}
+    }
+    if pays {
+        return Some(to_payment(state, said.method()));
+    }
+    if said.says(Says::ShowCart) || asks_price {
         return Some(show_cart(state));
+    }
+    if wants_cheaper(said)
+        && !heard.names_goods()
+        && let Some(last) = state.last.clone()
+    {
+        state.replaces = true;
+        return Some(cheaper(state, Vec::new(), Some(last.item.category), last.item.price));
     }
     if said.says(Says::More) && !said.describes_goods() && said.details.numbers.is_empty() {
         state.stage = Stage::Narrow;
         return Some(say(state, Line::AskNeed));
-    }
-    // "Make it three": of what was added last.
-    if let [quantity] = said.details.numbers.as_slice()
-        && !said.describes_goods()
-        && let (Ok(quantity), Some(line)) = (u32::try_from(*quantity), state.cart.last_mut())
-        && (1..=QUANTITY_MAX).contains(&quantity)
-    {
-        line.quantity = if said.says(Says::More) { (line.quantity + quantity).min(QUANTITY_MAX) } else { quantity };
-        return Some((state, vec![Effect::PlaceOrder]));
     }
     if said.utterance.denies() && said.utterance.only_answers() {
         // "No" to "anything else?" may be the end of the shopping, or no wish to pay: the cart stays.
@@ -231,7 +260,7 @@ fn remove(mut state: ConversationState, said: &Said) -> Next {
     let sale = state.order.as_ref();
     let names = |at: usize| {
         let name = sale.and_then(|sale| sale.lines.get(at)).map(|line| words(&line.name)).unwrap_or_default();
-        said.words.iter().any(|word| name.iter().any(|own| own.trim_end_matches('s') == word.trim_end_matches('s')))
+        said.words.iter().any(|word| name.iter().any(|own| is_same(own, word)))
     };
     let named: Vec<usize> = (0..state.cart.len()).filter(|at| names(*at)).collect();
     let at = match (named.as_slice(), said.option(state.cart.len())) {
@@ -253,11 +282,7 @@ fn remove(mut state: ConversationState, said: &Said) -> Next {
 }
 
 /// An answer to the question about the amount that is no clear yes.
-fn confirming(
-    mut state: ConversationState,
-    heard: &Heard,
-    method: crate::domain::commerce::tenant::PaymentMethod,
-) -> Option<Next> {
+fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod) -> Option<Next> {
     let said = &heard.said;
     if let Some(other) = said.methods.iter().find(|named| **named != method) {
         return Some((state, vec![Effect::ListMethods(Some(*other))]));
@@ -266,34 +291,46 @@ fn confirming(
         state.stage = Stage::Draft;
         return Some(say(state, Line::NotPaid));
     }
-    // Half a yes ("yes but tomorrow", "yes?"), or a question about the amount: asked again.
-    let is_unclear = said.utterance.answer.is_some() || said.says(Says::HowMuch) || said.says(Says::Pay);
-    if is_unclear && !said.describes_other_goods() && !said.says(Says::Remove) && said.details.numbers.is_empty() {
+    let changes = said.says(Says::Remove) || state.changes_line(heard).is_some();
+    // Half a yes ("yes but tomorrow", "yes?"), another number, or a question about the amount: asked again.
+    let is_unclear = said.utterance.answer.is_some() || said.phone.is_some() || said.says(Says::NoCoupon);
+    let is_unclear = is_unclear || said.says(Says::HowMuch) || said.says(Says::Pay);
+    if is_unclear && !changes && !heard.describes_other_goods() && said.details.numbers.is_empty() {
         return Some(choose_method(state, method));
     }
-    state.stage = Stage::Draft;
-    draft(state.clone(), heard)
+    (state.stage, state.method) = (Stage::Draft, Some(method));
+    draft(state, heard)
 }
 
 /// A message while the customer pays.
 fn paying(state: ConversationState, heard: &Heard) -> Option<Next> {
     let said = &heard.said;
-    if said.describes_other_goods() {
+    // "Did it go through?" is answered with where the order stands.
+    let asks_status = said.says(Says::WentThrough) && said.utterance.has_question();
+    if heard.describes_other_goods() || asks_status {
         return None;
     }
-    if said.utterance.answer == Some(Answer::Cancel) || said.utterance.denies() {
+    if said.refuses() && !said.says(Says::WentThrough) {
         return Some(say(state, Line::CancelOnPhone));
     }
     let asks = said.says(Says::WentThrough) || said.says(Says::Pay) || said.says(Says::Again) || said.affirms();
     (asks || !said.methods.is_empty()).then(|| say(state, Line::StillWaiting))
 }
 
-impl Said {
+/// Whether the message asks for something cheaper.
+fn wants_cheaper(said: &Said) -> bool {
+    matches!(said.pick, Some(Pick::Cheaper))
+}
+
+impl Heard {
     /// Whether the message names goods, apart from words around paying.
     fn describes_other_goods(&self) -> bool {
-        let is_sales = self.intents.iter().any(|(intent, _)| intent.journey() == Journey::Sales);
-        self.describes_goods()
-            && (is_sales || !self.says(Says::Pay))
-            && !self.methods.iter().any(|_| self.words.len() <= 2)
+        let said = &self.said;
+        if self.names_goods() {
+            return true;
+        }
+        let is_sales = said.intents.iter().any(|(intent, _)| intent.journey() == Journey::Sales);
+        let pays = said.says(Says::Pay) || said.says(Says::NoCoupon) || said.method().is_some();
+        said.describes_goods() && !pays && (is_sales || said.most.is_some() || said.least.is_some())
     }
 }

@@ -13,6 +13,7 @@ use crate::domain::commerce::catalog::search::{
     CatalogFilters, CatalogMatches, CatalogQuery, SearchLimit, SearchWords,
 };
 use crate::nlu::spelling::nearest;
+use crate::store::{StoreError, TenantStore};
 
 /// A search that matches less of its words may be misspelled.
 const SURE: f64 = 0.99;
@@ -55,22 +56,24 @@ impl Tool for CatalogSearch {
             attributes: attributes.clone(),
         };
         let query = |text: &str| CatalogQuery { words: SearchWords::of(text), filters: filters.clone(), limit };
-        let door = context.door();
-        let asked = query(&self.query);
-        let found = door.search_catalog(&asked).await?;
-        if found.confidence >= SURE || asked.words.is_empty() {
-            return Ok(found);
-        }
-        // Words that the catalogue does not have are compared with those that it has: "sandels".
-        let known = door.catalog_words().await?;
-        let corrected = asked.words.iter().map(|word| nearest(word, &known).unwrap_or(word).to_owned());
-        let corrected = query(&corrected.collect::<Vec<_>>().join(" "));
-        if corrected == asked {
-            return Ok(found);
-        }
-        let again = door.search_catalog(&corrected).await?;
-        Ok(if again.confidence > found.confidence { again } else { found })
+        Ok(search(&context.door(), query(&self.query)).await?)
     }
+}
+
+/// Searches the catalogue. Words that it does not have are compared with those that it has: "sandels".
+pub async fn search(door: &TenantStore<'_>, query: CatalogQuery) -> Result<CatalogMatches, StoreError> {
+    let found = door.search_catalog(&query).await?;
+    if found.confidence >= SURE || query.words.is_empty() {
+        return Ok(found);
+    }
+    let known = door.catalog_words().await?.all;
+    let corrected: Vec<&str> = query.words.iter().map(|word| nearest(word, &known).unwrap_or(word)).collect();
+    let corrected = CatalogQuery { words: SearchWords::of(&corrected.join(" ")), ..query.clone() };
+    if corrected == query {
+        return Ok(found);
+    }
+    let again = door.search_catalog(&corrected).await?;
+    Ok(if again.confidence > found.confidence { again } else { found })
 }
 
 /// Returns the current row of an item.

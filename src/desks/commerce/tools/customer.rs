@@ -79,7 +79,7 @@ impl Tool for CustomerUpdatePreferences {
             notifications: self.notification_prefs,
         };
         let (shopper, message) = (context.owner()?.shopper, Some(MessageId(self.source_message_id)));
-        let changed = context.door().change_preferences(shopper, change, message, context.now).await?;
+        let changed = context.door().change_preferences(shopper, change, message, context.said_at).await?;
         let (customer, audit_id) = changed.ok_or_else(|| CallError::refused("no_customer"))?;
         Ok(CustomerUpdated { customer, audit_id })
     }

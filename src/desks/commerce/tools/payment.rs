@@ -15,7 +15,7 @@ use crate::domain::commerce::payment::PaymentStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 
-/// Returns the ways to pay an order.
+/// Returns the ways to pay an order: those that take its total.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PaymentGetMethods {
@@ -33,8 +33,10 @@ impl Tool for PaymentGetMethods {
     type Output = MethodsFound;
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<MethodsFound, CallError> {
-        find_sale(context, &self.order_id).await?;
-        Ok(MethodsFound { methods: context.payments.offers(context.tenant).await?.methods })
+        let total = find_sale(context, &self.order_id).await?.totals.total;
+        let mut methods = context.payments.offers(context.tenant).await?.methods;
+        methods.retain(|method| method.takes(total));
+        Ok(MethodsFound { methods })
     }
 }
 
@@ -66,18 +68,29 @@ pub struct Started {
     pub page: Option<String>,
 }
 
+impl PaymentGetC2bInstructions {
+    /// Runs the tool for the amount to which the customer said yes.
+    pub async fn begin(
+        &self,
+        context: &ToolContext<'_>,
+        confirmed: Option<Money>,
+    ) -> Result<C2bInstructions, CallError> {
+        let sale = find_sale(context, &self.order_id).await?;
+        let amount = confirmed.unwrap_or(sale.totals.total);
+        let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
+        let offers = context.payments.offers(context.tenant).await?;
+        let account_reference = (!offers.is_till).then(|| sale.id.to_string());
+        Ok(C2bInstructions { paybill: offers.pay_to, account_reference, amount, started })
+    }
+}
+
 #[async_trait]
 impl Tool for PaymentGetC2bInstructions {
     const NAME: &'static str = "payment_get_c2b_instructions";
     type Output = C2bInstructions;
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<C2bInstructions, CallError> {
-        let sale = find_sale(context, &self.order_id).await?;
-        let amount = sale.totals.total;
-        let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
-        let offers = context.payments.offers(context.tenant).await?;
-        let account_reference = (!offers.is_till).then(|| sale.id.to_string());
-        Ok(C2bInstructions { paybill: offers.pay_to, account_reference, amount, started })
+        self.begin(context, None).await
     }
 }
 
@@ -140,6 +153,6 @@ impl Tool for PaymentCreatePesapalCheckout {
 }
 
 fn confirmed(shillings: i64) -> Result<Money, CallError> {
-    let minor = shillings.checked_mul(100).filter(|minor| *minor > 0);
-    Ok(Money::new(minor.ok_or_else(|| CallError::refused("amount_out_of_range"))?, CATALOG_CURRENCY))
+    let amount = Money::from_whole(shillings, CATALOG_CURRENCY).filter(|amount| amount.minor > 0);
+    amount.ok_or_else(|| CallError::refused("amount_out_of_range"))
 }

@@ -74,7 +74,8 @@ impl Tool for HandoffCreateTicket {
     type Output = TicketCreated;
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<TicketCreated, CallError> {
-        let summary = format!("Journey: {}, step: {}\n{}", self.journey, self.step, self.summary);
+        let summary =
+            format!("Reason: {}\nJourney: {}, step: {}\n{}", self.reason, self.journey, self.step, self.summary);
         let new = NewEscalation {
             rma: None,
             order: None,

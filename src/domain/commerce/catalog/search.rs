@@ -1,7 +1,7 @@
 //! Finds the goods that a customer's words mean, among rows that the store selects.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -218,6 +218,11 @@ pub fn stem(word: &str) -> &str {
         Some(singular) if singular.len() >= MIN_PREFIX && !singular.ends_with('s') => singular,
         _ => word,
     }
+}
+
+/// Returns the words of a text, each as written and without its plural ending.
+pub fn with_stems(text: &str) -> BTreeSet<String> {
+    words(text).into_iter().flat_map(|word| [stem(&word).to_owned(), word]).collect()
 }
 
 fn has_attribute(item: &CatalogItem, name: &str, value: &str) -> bool {

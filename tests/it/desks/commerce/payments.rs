@@ -7,10 +7,10 @@ use frontdesk::store::shoppers::ShopperKey;
 
 use super::{Shop, ask, customer, open_desk, say_all, wait_for_results};
 
-const BUY: [&str; 4] = ["canvas shoes size 40 black", "make it 2", "pay", "1"];
+pub const BUY: [&str; 4] = ["canvas shoes size 40 black", "make it 2", "pay", "1"];
 
 /// The customer's orders with the states of their payments.
-async fn sales_of(desk: &Shop, phone: &str) -> Vec<(SaleStatus, i64, Vec<PaymentStatus>)> {
+pub async fn sales_of(desk: &Shop, phone: &str) -> Vec<(SaleStatus, i64, Vec<PaymentStatus>)> {
     let (store, tenant) = (&desk.app.inner.store, TenantId::default());
     let door = store.tenant(&tenant);
     let key = ShopperKey::Phone(phone.parse().unwrap());

@@ -1,0 +1,70 @@
+//! What a message changes of the goods that were put into the cart last: "make it 3", "black, not green", "size 42".
+
+use super::super::effect::Heard;
+use super::super::rules::Says;
+use super::super::state::{ConversationState, StoredItem, Wanted};
+use crate::domain::commerce::CartLine;
+use crate::domain::commerce::sale::QUANTITY_MAX;
+use crate::domain::text::words;
+
+/// A change of the last goods.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::desks::commerce) enum Change {
+    /// The changed line.
+    Line(CartLine),
+    /// Another choice of the item, next to the first one.
+    Another(Wanted),
+    /// The item does not have it.
+    NoSuchChoice(StoredItem, String),
+}
+
+impl ConversationState {
+    /// Returns what a message changes of the last line of the cart, which may be nothing: "just one pair".
+    pub fn changes_line(&self, heard: &Heard) -> Option<Change> {
+        let (said, line) = (&heard.said, self.cart.last()?);
+        let wanted = self.last.as_ref().filter(|wanted| wanted.item.id == line.item);
+        let own = wanted.map(|wanted| wanted.item.words()).unwrap_or_default();
+        let is_own = |word: &String| words(word).iter().all(|word| own.contains(word));
+        if said.most.is_some() || said.least.is_some() || !heard.goods.iter().all(is_own) {
+            return None;
+        }
+        let counts = said.says(Says::Pieces) || said.says(Says::Size);
+        let is_choice = |word: &String| said.details.choices.contains(word);
+        let is_plain = counts || said.words.iter().all(|word| is_own(word) || is_choice(word));
+        let (mut choices, mut rest) = match wanted {
+            Some(wanted) => said.details.choices_of(&wanted.item.variants),
+            None => (line.choices.clone(), said.details.numbers.clone()),
+        };
+        // "41 pairs" of what also has a size 41.
+        if said.says(Says::Pieces) && !said.says(Says::Size) && rest.is_empty() {
+            rest.clone_from(&said.details.numbers);
+            choices.retain(|_, choice| choice.parse::<u64>().is_err());
+        }
+        let strange = wanted.and_then(|wanted| {
+            let number = rest.first().filter(|_| said.says(Says::Size) && !said.says(Says::Pieces)).map(u64::to_string);
+            let choice = number.or_else(|| said.details.strange_choice(&wanted.item))?;
+            Some(Change::NoSuchChoice(wanted.item.clone(), choice))
+        });
+        let asks = said.utterance.has_question() && !counts && !said.words.is_empty();
+        if !is_plain || asks {
+            return None;
+        }
+        let quantity = said.details.quantity(&rest);
+        let has_choice = wanted.is_some() && !choices.is_empty();
+        if strange.is_some() || (quantity.is_none() && !has_choice) {
+            return strange;
+        }
+        let (is_more, mut changed) = (said.says(Says::More), line.clone());
+        changed.choices.extend(choices);
+        if is_more && changed.choices != line.choices {
+            return wanted.map(|wanted| {
+                Change::Another(Wanted { quantity, choices: changed.choices, item: wanted.item.clone() })
+            });
+        }
+        changed.quantity = match quantity {
+            Some(more) if is_more => (line.quantity + more).min(QUANTITY_MAX),
+            quantity => quantity.unwrap_or(line.quantity),
+        };
+        Some(Change::Line(changed))
+    }
+}

@@ -1,0 +1,61 @@
+//! Handoffs, claims and commands.
+
+use frontdesk::domain::TenantId;
+use reqwest::Method;
+
+use super::{customer, open_desk, say_all};
+
+#[tokio::test]
+async fn claim_while_waiting_joins_the_ticket() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    say_all(&mut chat, &["I want to talk to a person"]).await;
+    let said = say_all(&mut chat, &["I was charged twice, I want my money back"]).await;
+    assert!(said.contains("already knows"), "{said}");
+    let (tenant, id) = (TenantId::default(), chat.id.parse().unwrap());
+    let tickets = desk.app.inner.store.tenant(&tenant).list_tickets_in(id).await.unwrap();
+    let [ticket] = tickets.as_slice() else { panic!("{tickets:?}") };
+    assert!(ticket.summary.contains("a dispute"), "{}", ticket.summary);
+}
+
+#[tokio::test]
+async fn abuse_gets_no_reply_while_waiting() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000002").await;
+    say_all(&mut chat, &["I want to talk to a person"]).await;
+    assert_eq!(say_all(&mut chat, &["you are stupid"]).await, "");
+}
+
+#[tokio::test]
+async fn stop_counts_while_a_person_answers() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000003").await;
+    say_all(&mut chat, &["hi"]).await;
+    let take = desk.app.request(Method::POST, &format!("/console/api/conversations/{}/take", chat.id));
+    assert_eq!(take.send().await.unwrap().status(), 200);
+    assert_eq!(say_all(&mut chat, &["where is my order"]).await, "");
+    let said = say_all(&mut chat, &["STOP"]).await;
+    assert!(said.contains("START"), "{said}");
+}
+
+#[tokio::test]
+async fn requested_language_is_kept_for_the_customer() {
+    let desk = open_desk().await;
+    let phone = "+254700000004";
+    let mut chat = customer(&desk, phone).await;
+    say_all(&mut chat, &["please speak Swahili"]).await;
+    let mut later = customer(&desk, phone).await;
+    let said = say_all(&mut later, &["1"]).await;
+    assert!(said.contains("Samahani") || said.contains("Unatafuta"), "{said}");
+}
+
+#[tokio::test]
+async fn receipt_is_no_coupon() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000005").await;
+    say_all(&mut chat, &["gum boots size 41 black"]).await;
+    for text in ["SGH7K2LQ9P", "0733444555"] {
+        let said = say_all(&mut chat, &[text]).await;
+        assert!(!said.contains("coupon"), "{text}: {said}");
+    }
+}
