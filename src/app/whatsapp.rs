@@ -1,10 +1,11 @@
 //! Messages and reports that arrive over WhatsApp.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use chrono::{TimeDelta, Utc};
 use tokio::sync::{Mutex, MutexGuard};
-use tracing::{debug, error};
+use tracing::{Instrument, debug, error};
 
 use super::{App, NewConversation, OpenError};
 use crate::channels::Announcer;
@@ -85,7 +86,15 @@ impl App {
     }
 
     /// Stores a customer's message, in the customer's conversation or in a new one. A message that was stored before changes nothing.
-    pub async fn receive(&self, shop: &Tenant, incoming: Incoming) -> Result<(), ReceiveError> {
+    /// It completes even if the caller is dropped, so that a repetition finds what became of the first attempt.
+    pub async fn receive(self: &Arc<Self>, shop: Tenant, incoming: Incoming) -> Result<(), ReceiveError> {
+        let app = self.clone();
+        let receiving = async move { app.receive_now(&shop, incoming).await };
+        // The task is lost only if it panicked.
+        self.turns.spawn(receiving.in_current_span()).await.unwrap_or(Err(AcceptError::Overloaded.into()))
+    }
+
+    async fn receive_now(&self, shop: &Tenant, incoming: Incoming) -> Result<(), ReceiveError> {
         let Incoming { from, text, reference } = incoming;
         let _one = self.customer_locks.lock(&shop.id, &from).await;
         let (conversation, opens) = match self.active_conversation(&shop.id, &from).await? {

@@ -36,7 +36,7 @@ pub enum What {
         #[arg(long, value_name = "TEXT")]
         name: Label<60>,
         #[command(flatten)]
-        changes: Changes,
+        changes: Box<Changes>,
     },
     /// Change the settings of a shop. Those that are not named stay
     Set {
@@ -46,7 +46,7 @@ pub enum What {
         #[arg(long, value_name = "TEXT")]
         name: Option<Label<60>>,
         #[command(flatten)]
-        changes: Changes,
+        changes: Box<Changes>,
     },
     /// List the shops and their settings. Credentials are named, not shown
     List,

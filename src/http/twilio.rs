@@ -70,7 +70,7 @@ pub(super) async fn receive(
     let (shop, _) = shop.ok_or(ApiError::Forbidden("The signature is not that of the shop's Twilio account."))?;
     match is_report {
         true => take_report(&app, &shop, uri.query(), &get).await?,
-        false => take_message(&app, &shop, &get).await?,
+        false => take_message(&app, shop, &get).await?,
     }
     let kind = HeaderValue::from_static("text/xml");
     Ok(([(header::CONTENT_TYPE, kind)], NO_REPLY).into_response())
@@ -80,7 +80,7 @@ fn is_from(account: &Account, id: &str, request: &SignedRequest<'_>) -> bool {
     account.id == id && request.is_signed_with(&account.tokens)
 }
 
-async fn take_message<'a>(app: &App, shop: &Tenant, get: &impl Fn(&str) -> &'a str) -> Result<()> {
+async fn take_message<'a>(app: &Arc<App>, shop: Tenant, get: &impl Fn(&str) -> &'a str) -> Result<()> {
     let (Some(from), reference) = (address(get("From")), get("MessageSid")) else {
         debug!("Ignored a message that is not from WhatsApp");
         return Ok(());

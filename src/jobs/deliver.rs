@@ -117,7 +117,7 @@ impl Deliver {
         let tokens = [CredentialName::TwilioAuthToken, CredentialName::TwilioSecondAuthToken];
         let tokens: Vec<String> = tokens.into_iter().filter_map(open).collect();
         let id = open(CredentialName::TwilioAccountSid);
-        Ok(id.filter(|_| !tokens.is_empty()).map(|id| Account { id, tokens }))
+        Ok(id.filter(|_| !tokens.is_empty()).map(|id| Account { shop: door.tenant().clone(), id, tokens }))
     }
 
     /// Returns what to send, or why not. `None`: the message was deleted.

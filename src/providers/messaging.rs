@@ -5,8 +5,8 @@ use std::fmt;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use crate::domain::DeliveryStatus;
 use crate::domain::identity::e164::E164;
+use crate::domain::{DeliveryStatus, TenantId};
 
 pub mod signature;
 pub mod twilio;
@@ -14,6 +14,7 @@ pub mod twilio;
 /// A shop's account at a provider.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Account {
+    pub shop: TenantId,
     pub id: String,
     /// The valid tokens: two while the shop replaces one.
     pub tokens: Vec<String>,
@@ -21,7 +22,7 @@ pub struct Account {
 
 impl fmt::Debug for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Account").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Account").field("shop", &self.shop).finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,7 @@ use tracing::{info, warn};
 
 use super::{Accepted, Account, Content, MessageGateway, Outgoing, SendError};
 use crate::config::MessagingConfig;
-use crate::domain::DeliveryStatus;
+use crate::domain::{DeliveryStatus, TenantId};
 use crate::providers::address::{body, client, reason};
 use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
 
@@ -33,8 +33,7 @@ const BREAKER_PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
 pub struct Twilio {
     http: reqwest::Client,
     base: Url,
-    /// By account.
-    breakers: Mutex<HashMap<String, Breaker>>,
+    breakers: Mutex<HashMap<TenantId, Breaker>>,
 }
 
 /// A message as Twilio shows it.
@@ -88,7 +87,7 @@ impl Twilio {
 
     /// Sends a request with each of the account's tokens until one is accepted, and returns the body of a success.
     async fn ask(&self, account: &Account, request: impl Fn() -> RequestBuilder) -> Result<Vec<u8>, SendError> {
-        let pass = self.breakers().entry(account.id.clone()).or_insert_with(breaker).admit(Instant::now());
+        let pass = self.breakers().entry(account.shop.clone()).or_insert_with(breaker).admit(Instant::now());
         let pass = pass.ok_or_else(|| SendError::NotSent("earlier requests failed".to_owned()))?;
         let mut guard = Guard { twilio: self, account, pass, outcome: Outcome::Unknown };
         let mut answer = Err((None, SendError::NotSent("the account has no token".to_owned())));
@@ -109,7 +108,7 @@ impl Twilio {
         answer.map_err(|(_, cause)| cause)
     }
 
-    fn breakers(&self) -> MutexGuard<'_, HashMap<String, Breaker>> {
+    fn breakers(&self) -> MutexGuard<'_, HashMap<TenantId, Breaker>> {
         self.breakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,11 +128,11 @@ struct Guard<'a> {
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         let mut breakers = self.twilio.breakers();
-        let Some(breaker) = breakers.get_mut(&self.account.id) else { return };
+        let Some(breaker) = breakers.get_mut(&self.account.shop) else { return };
         match breaker.report(self.pass, self.outcome, Instant::now()) {
             Change::None => {}
-            Change::Opened => warn!("Twilio keeps failing for an account: circuit breaker open"),
-            Change::Closed => info!("Twilio works again for an account: circuit breaker closed"),
+            Change::Opened => warn!(tenant = %self.account.shop, "Twilio keeps failing: circuit breaker open"),
+            Change::Closed => info!(tenant = %self.account.shop, "Twilio works again: circuit breaker closed"),
         }
     }
 }

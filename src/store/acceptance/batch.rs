@@ -64,7 +64,7 @@ impl<'a> Batch<'a> {
         Ok((accepted, open))
     }
 
-    /// Counts the turn. A message over a channel is not refused for its customer's limits, because its sender could not be told: it
+    /// Counts the turn. A message over a channel is not refused for its customer's limits, since Twilio repeats no refused one: it
     /// is stored with the sentence that answers it.
     async fn count(&mut self, shop: TenantStore<'a>, new: &NewTurn<'a>) -> Result<Result<Counting, Acceptance>> {
         let Some(inbound) = new.inbound else {

@@ -82,6 +82,21 @@ async fn next_message_waits_for_the_report() {
 }
 
 #[tokio::test]
+async fn waiting_customer_does_not_hold_others() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    twilio.play(&[Play::Stall]);
+    Phone::new(&desk.app).send("hi").await;
+    twilio.wait_for(1).await;
+    let other = Phone::of(&desk.app, SAVANNA, "+254711000002");
+    for count in 2..=3 {
+        other.send("canvas shoes").await;
+        let sent = twilio.wait_for(count).await;
+        assert_eq!(sent[count - 1].to(), "whatsapp:+254711000002");
+    }
+}
+
+#[tokio::test]
 async fn lost_answer_sends_nothing_twice() {
     let twilio = ScriptedTwilio::start().await;
     let desk = open(&twilio).await;

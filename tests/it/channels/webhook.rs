@@ -181,3 +181,15 @@ async fn over_the_limit_is_stored_and_answered_once() {
     assert_eq!(bodies.iter().filter(|body| body.contains("faster than I can answer")).count(), 1, "{bodies:?}");
     assert_eq!(bodies.len(), history.len() - 5, "{bodies:?}");
 }
+
+#[tokio::test]
+async fn stop_counts_over_the_limit() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder().env("TURNS_PER_MINUTE", 2), &twilio).await;
+    let phone = Phone::new(&desk.app);
+    for text in ["hi", "canvas shoes", "1", "STOP"] {
+        phone.send(text).await;
+        all_delivered(&desk.app).await;
+    }
+    assert!(twilio.bodies().last().unwrap().contains("START"), "{:?}", twilio.bodies());
+}

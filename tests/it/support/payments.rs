@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -19,7 +19,6 @@ pub use pesapal::Pesapal;
 
 /// A request as a stand-in sees it.
 pub struct Call {
-    pub method: Method,
     pub path: String,
     pub query: String,
     pub headers: HeaderMap,
@@ -48,7 +47,6 @@ impl<S: Send + 'static> Standin<S> {
                 let (parts, body) = request.into_parts();
                 let body = axum::body::to_bytes(body, 1_000_000).await.unwrap();
                 let call = Call {
-                    method: parts.method,
                     path: parts.uri.path().to_owned(),
                     query: parts.uri.query().unwrap_or_default().to_owned(),
                     headers: parts.headers,

@@ -117,13 +117,6 @@ impl ScriptedTwilio {
         self.sent()
     }
 
-    /// Waits until so many requests to send have come.
-    pub async fn wait_for_requests(&self, count: usize) {
-        while self.stage().asked.0 < count {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-
     /// Reports a status of the message to the server.
     pub async fn report(&self, app: &TestApp, sent: &Sent, status: &str, error: Option<i64>) -> reqwest::Response {
         let mut fields = BTreeMap::from([
@@ -200,7 +193,7 @@ async fn create(
     }
 }
 
-/// Stores the message if the play says so. Returns the answer.
+/// Stores the message, unless the play refuses or drops it. Returns the answer.
 fn take(stage: &mut Stage, account: String, headers: &HeaderMap, fields: BTreeMap<String, String>) -> (Play, Response) {
     stage.asked.0 += 1;
     if let Some(refusal) = refusal(stage, &account, headers) {

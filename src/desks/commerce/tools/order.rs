@@ -220,7 +220,7 @@ impl Tool for OrderGetStatus {
                 order_id: sale.id.clone(),
                 status: sale.status,
                 payment_status: last.map(|payment| payment.request.status),
-                receipt: last.and_then(|payment| payment.request.receipts.first().cloned()),
+                receipt: last.and_then(|payment| payment.shown_receipt().map(str::to_owned)),
                 updated_at: sale.updated_at,
                 sale,
             });
