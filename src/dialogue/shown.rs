@@ -82,22 +82,6 @@ impl Shown {
         (!rows.is_empty()).then(|| shown.about(rows))
     }
 
-    /// Returns the products that a new wish names or describes.
-    pub fn wished(
-        earlier: Option<&Self>,
-        knowledge: &Knowledge,
-        folders: &[String],
-        query: &Query,
-        is_sure: bool,
-    ) -> Option<Chosen> {
-        let named = if is_sure { knowledge.rows_named(folders, query) } else { Vec::new() };
-        let mut rows = if named.is_empty() { knowledge.rows_wished(folders, query, is_sure) } else { named };
-        rows.truncate(query.limit);
-        let taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());
-        let shown = Self { asked: query.text.clone(), taken, ..Self::default() };
-        (!rows.is_empty()).then(|| shown.instead(rows))
-    }
-
     /// Returns the product of the last message, or all that were shown.
     pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
         let shown = knowledge.rows(folders, &self.products, language);

@@ -13,7 +13,7 @@ use super::texts::Text;
 use super::{Incoming, Retail, kind};
 use crate::desks::Turn;
 use crate::dialogue::answer;
-use crate::dialogue::shown::{Chosen, Shown};
+use crate::dialogue::shown::Chosen;
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
@@ -51,6 +51,8 @@ enum Guessed {
 pub(super) struct About {
     /// Products that were shown.
     pub chosen: Option<Chosen>,
+    /// Products that a new wish names or describes.
+    pub wished: Vec<Passage>,
     /// A text of the desk that answers.
     pub written: Option<Text>,
     /// Whether it asks again about the warranty that was looked up last.
@@ -134,12 +136,13 @@ impl Retail {
         if likely == Some(Guessed::Product)
             && (is_unclear || !understood.clarify_needed)
             && !asks_for_serial
-            && let Some(chosen) = self.wished(turn, &understood.utterance.text, memory, decisive.is_some())
+            && let wished = self.wished(turn, &understood.utterance.text, decisive.is_some())
+            && !wished.is_empty()
         {
             if is_unclear {
                 understood.settle(Intent::Shopping, "catalogue");
             }
-            return About { chosen: Some(chosen), ..About::default() };
+            return About { wished, ..About::default() };
         }
         let is_look_up = likely == Some(Guessed::Warranty);
         // "The invoice is HD00123" answers with a wrong number.
@@ -188,9 +191,11 @@ impl Retail {
 
     /// Returns the products that a message wishes for. A guess that is not sure does not suffice for one that names products: "I bought
     /// the 7600, may I return it?".
-    fn wished(&self, turn: &Turn, text: &str, memory: &Memory, is_sure: bool) -> Option<Chosen> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        Shown::wished(memory.shown.as_ref(), knowledge, folders, &self.wish(turn, text), is_sure)
+    fn wished(&self, turn: &Turn, text: &str, is_sure: bool) -> Vec<Passage> {
+        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
+        let named = if is_sure { knowledge.rows_named(folders, &query) } else { Vec::new() };
+        let rows = if named.is_empty() { knowledge.rows_wished(folders, &query, is_sure) } else { named };
+        rows.into_iter().take(query.limit).map(|row| row.passage).collect()
     }
 
     /// Returns the search among products.

@@ -7,7 +7,7 @@ use super::context::About;
 use super::intent::Intent;
 use super::memory::Memory;
 use super::prompt::{Given, system};
-use super::retrieve::{Retrieved, WORTH_QUOTING};
+use super::retrieve::{PASSAGES, Retrieved, WORTH_QUOTING};
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use crate::config::LlmMode;
@@ -45,7 +45,7 @@ impl Retail {
         let is_chosen = about.chosen.is_some();
         let is_total = about.is_total;
         let (knowledge, folders) = (self.services.knowledge.clone(), turn.persona.knowledge.clone());
-        let Retrieved { found, mut quoted } = match about.chosen {
+        let Retrieved { mut found, mut quoted } = match about.chosen {
             Some(Chosen { passages, shown }) => {
                 memory.shown = Some(shown);
                 let quoted = passages.clone();
@@ -56,6 +56,12 @@ impl Retail {
                 turn.step("retrieve").take(self.retrieve(turn, &utterance.text, about.pages_only, subject)).await
             }
         };
+        if !about.wished.is_empty() {
+            // A model also gets what else was found.
+            let others = found.passages.into_iter().filter(|passage| !has(&about.wished, passage));
+            found.passages = about.wished.iter().cloned().chain(others).take(PASSAGES).collect();
+            quoted = about.wished;
+        }
         let asked = self.search(turn, &utterance.text, about.pages_only);
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
         if !self.services.llm.is_up() && knowledge.rows_of(&folders, &quoted, asked.language).is_empty() {
@@ -276,6 +282,11 @@ impl Retail {
         *quoted = next.into_iter().collect();
         Ok(())
     }
+}
+
+/// Whether a passage is one of these. Its score does not matter.
+fn has(passages: &[Passage], passage: &Passage) -> bool {
+    passages.iter().any(|of| of.title == passage.title && of.file == passage.file && of.text == passage.text)
 }
 
 fn last_reply(turn: &Turn) -> Option<&Message> {

@@ -14,7 +14,7 @@ use crate::retrieval::search::Found;
 use crate::retrieval::{Passage, Query, Subject, in_one_language};
 
 /// Passages in a prompt.
-const PASSAGES: usize = 8;
+pub(super) const PASSAGES: usize = 8;
 
 /// Clauses of a message that are searched by themselves.
 const CLAUSES: usize = 3;
