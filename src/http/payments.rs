@@ -27,7 +27,9 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(6);
     request_body(content = Value, description = "the provider's report"),
     responses(
         (status = 200, description = "received; for M-PESA with `ResultCode` and `ResultDesc`", body = Value),
+        (status = 400, description = "`invalid_json`: the body broke off"),
         (status = 404, description = "`not_found`: the secret is unknown"),
+        (status = 413, description = "`too_large`"),
         (status = 503, description = "`unavailable`"),
     ),
     security(())

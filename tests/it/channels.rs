@@ -148,8 +148,9 @@ async fn conversations(app: &TestApp) -> Vec<Value> {
 /// Waits until all deliveries are done.
 async fn all_delivered(app: &TestApp) {
     loop {
-        let counts = count_jobs(&app.inner.store, &["deliver_message"]).await;
+        // In this order: a turn stores its deliveries before it ends.
         let idle = app.inner.store.list_unfinished().await.unwrap().is_empty();
+        let counts = count_jobs(&app.inner.store, &["deliver_message"]).await;
         if idle && counts.waiting == 0 {
             return;
         }
