@@ -6,7 +6,7 @@
 //! - [`serial`]: serial numbers
 //! - [`examples`]: how much texts are like examples
 //!
-//! A crate of its own, so that debug builds and tests can compile it with optimizations: `Cargo.toml` of frontdesk sets them.
+//! A separate crate, so that debug builds and tests can compile it with optimizations: `Cargo.toml` of frontdesk sets them.
 
 use std::borrow::Cow;
 
