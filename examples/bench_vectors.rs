@@ -1,6 +1,6 @@
-//! How long one question takes, with vectors in the database and with those same vectors on a Chroma server.
+//! How long a search takes: with vectors in the database, with the same vectors on a Chroma server, and without this program's client.
 //!
-//! `scripts/bench-vectors` runs it: it builds this for release, starts the server, and names it in `CHROMA_URL`.
+//! `scripts/bench vectors` runs it, with a server in `CHROMA_URL`, and reads the JSON line of each size.
 #![expect(clippy::print_stdout, reason = "a measurement is printed")]
 
 use std::time::{Duration, Instant};
@@ -13,18 +13,21 @@ use frontdesk::retrieval::embedded::EmbeddedIndex;
 use frontdesk::store::{Store, StoreOptions};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
 
 const DIMENSION: usize = 1024;
 /// As many as retrieval asks for.
 const NEAREST: usize = 24;
-const QUESTIONS: usize = 200;
-const WARM_UP: usize = 20;
+const SIZES: [usize; 3] = [1_000, 10_000, 50_000];
+/// The first round warms up and does not count.
+const ROUNDS: usize = 8;
+const QUESTIONS: usize = 40;
 /// Records that are written at once.
 const BATCH: usize = 1000;
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let url = std::env::var("CHROMA_URL").context("CHROMA_URL is not set: run scripts/bench-vectors")?;
+    let url = std::env::var("CHROMA_URL").context("CHROMA_URL is not set: run scripts/bench vectors")?;
     let folder = tempfile::tempdir()?;
     let options = StoreOptions {
         url: format!("sqlite://{}", folder.path().join("bench.db").display()),
@@ -34,39 +37,74 @@ async fn main() -> Result<()> {
     let embedded = EmbeddedIndex::new(Store::open(&options).await?, VectorConfig::default().memory_max());
     let chroma =
         ChromaIndex::new(&url, &VectorConfig { timeout: Duration::from_secs(120), ..VectorConfig::default() })?;
-    println!("{DIMENSION} numbers a vector, {NEAREST} nearest, {QUESTIONS} questions one after another");
-    for rows in [2_000, 50_000] {
-        compare(&embedded, &chroma, rows).await?;
+    for rows in SIZES {
+        let name = format!("bench_{rows}");
+        let collection = Collection { tenant: TenantId::default(), name: name.clone() };
+        for index in [&embedded as &dyn VectorIndex, &chroma] {
+            fill(index, &collection, rows, &mut Vectors::new()).await?;
+        }
+        println!("{}", compare(&embedded, &chroma, &Direct::find(&url, &name).await?, &collection, rows).await?);
     }
     Ok(())
 }
 
-async fn compare(embedded: &EmbeddedIndex, chroma: &ChromaIndex, rows: usize) -> Result<()> {
-    let collection = Collection { tenant: TenantId::default(), name: format!("bench_{rows}") };
+/// Returns the median of each round in milliseconds.
+async fn compare(
+    embedded: &EmbeddedIndex,
+    chroma: &ChromaIndex,
+    direct: &Direct,
+    collection: &Collection,
+    rows: usize,
+) -> Result<Value> {
     let mut made = Vectors::new();
-    for (index, name) in [(embedded as &dyn VectorIndex, "embedded"), (chroma, "Chroma")] {
-        made = Vectors::new();
-        let began = Instant::now();
-        fill(index, &collection, rows, &mut made).await?;
-        println!("{rows} vectors written, {name}: {:.1} s", began.elapsed().as_secs_f64());
+    let (mut exact, mut through_us, mut without_us, mut found) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for round in 0..ROUNDS {
+        let questions: Vec<Vec<f32>> = (0..QUESTIONS).map(|_| made.next()).collect();
+        let (ours, nearest) = ask(embedded, collection, &questions).await?;
+        let (theirs, near) = ask(chroma, collection, &questions).await?;
+        let alone = direct.ask(&questions).await?;
+        if round > 0 {
+            found +=
+                nearest.iter().zip(&near).map(|(a, b)| a.iter().filter(|id| b.contains(id)).count()).sum::<usize>();
+            exact.push(ours);
+            through_us.push(theirs);
+            without_us.push(alone);
+        }
     }
-    let questions: Vec<Vec<f32>> = (0..WARM_UP + QUESTIONS).map(|_| made.next()).collect();
-    let began = Instant::now();
-    embedded.query(&collection, &questions[0], NEAREST, &Labels::new()).await?;
-    println!("{rows} vectors loaded, embedded: {:.2} s", began.elapsed().as_secs_f64());
-    let (ours, exact) = ask(embedded, &collection, &questions).await?;
-    let (theirs, approximate) = ask(chroma, &collection, &questions).await?;
-    let both: usize = exact.iter().zip(&approximate).map(|(a, b)| a.iter().filter(|id| b.contains(id)).count()).sum();
-    let share = both as f64 / (QUESTIONS * NEAREST) as f64;
-    println!("{rows} vectors, embedded (exact):     p50 {:.2} ms, p95 {:.2} ms", ours.p50, ours.p95);
-    println!("{rows} vectors, Chroma (approximate): p50 {:.2} ms, p95 {:.2} ms", theirs.p50, theirs.p95);
-    println!(
-        "{rows} vectors, embedded / Chroma:    p50 {:.2}, p95 {:.2}",
-        ours.p50 / theirs.p50,
-        ours.p95 / theirs.p95
-    );
-    println!("{rows} vectors, of the {NEAREST} nearest Chroma found {:.1} %", share * 100.0);
-    Ok(())
+    let share = found as f64 / ((ROUNDS - 1) * QUESTIONS * NEAREST) as f64;
+    Ok(json!({
+        "vectors": rows, "embedded_ms": exact, "through_us_ms": through_us, "direct_ms": without_us, "chroma_finds": share,
+    }))
+}
+
+/// The same request as ours, as a program would send it that does nothing else.
+struct Direct {
+    http: reqwest::Client,
+    query: String,
+}
+
+impl Direct {
+    async fn find(url: &str, collection: &str) -> Result<Self> {
+        let http = reqwest::Client::new();
+        let base = format!("{url}/api/v2/tenants/default_tenant/databases/default_database/collections");
+        let found: Value = http.get(format!("{base}/{collection}")).send().await?.json().await?;
+        let id = found["id"].as_str().context("the collection has no id")?;
+        Ok(Self { http, query: format!("{base}/{id}/query") })
+    }
+
+    async fn ask(&self, questions: &[Vec<f32>]) -> Result<f64> {
+        let mut times = Vec::new();
+        for question in questions {
+            let body =
+                json!({"query_embeddings": [question], "n_results": NEAREST, "include": ["distances", "embeddings"]});
+            let began = Instant::now();
+            let answer: Value =
+                self.http.post(&self.query).json(&body).send().await?.error_for_status()?.json().await?;
+            times.push(began.elapsed());
+            anyhow::ensure!(answer["ids"][0].as_array().is_some_and(|ids| ids.len() == NEAREST), "not {NEAREST} hits");
+        }
+        Ok(median(times))
+    }
 }
 
 async fn fill(index: &dyn VectorIndex, collection: &Collection, rows: usize, made: &mut Vectors) -> Result<()> {
@@ -85,28 +123,25 @@ async fn fill(index: &dyn VectorIndex, collection: &Collection, rows: usize, mad
     Ok(())
 }
 
-struct Percentiles {
-    p50: f64,
-    p95: f64,
-}
-
-/// The times in milliseconds, and the ids that were found for each question.
+/// The median of the times in milliseconds, and the ids that were found for each question.
 async fn ask(
     index: &dyn VectorIndex,
     collection: &Collection,
     questions: &[Vec<f32>],
-) -> Result<(Percentiles, Vec<Vec<String>>)> {
+) -> Result<(f64, Vec<Vec<String>>)> {
     let (mut times, mut found) = (Vec::new(), Vec::new());
     for question in questions {
         let began = Instant::now();
         let hits = index.query(collection, question, NEAREST, &Labels::new()).await?;
-        times.push(began.elapsed().as_secs_f64() * 1000.0);
+        times.push(began.elapsed());
         found.push(hits.into_iter().map(|hit| hit.id).collect());
     }
-    let (mut times, found) = (times.split_off(WARM_UP), found.split_off(WARM_UP));
-    times.sort_by(f64::total_cmp);
-    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
-    Ok((Percentiles { p50: at(0.5), p95: at(0.95) }, found))
+    Ok((median(times), found))
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1000.0
 }
 
 /// Vectors around a few hundred topics, which lie around one direction, as those of embedding models do. The same in every run.

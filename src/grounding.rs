@@ -22,15 +22,17 @@ pub mod claims;
 mod leak;
 mod links;
 mod lock;
+mod reading;
 #[cfg(test)]
 pub(super) mod tests;
 
 pub use canary::Canary;
 use canary::{Seen, Watched};
-use claims::{Claim, ClaimCheck, ClaimRules, ClaimWatch, Facts};
-use leak::LeakWatch;
+use claims::{Claim, ClaimCheck, ClaimRules, ClaimWatch, Facts, Quoted};
+use leak::{LeakWatch, WordPlaces};
 use links::{KnownAddresses, LinkWords, Links, Part};
 use lock::FactLock;
+use reading::Readings;
 
 /// The most numbers that are replaced in one reply. A reply with more would be unreadable, so it ends.
 const MOST_REPLACED: usize = 2;
@@ -62,6 +64,7 @@ pub struct Grounding {
     rules: GroundingRules,
     hosts: Vec<LinkHost>,
     canary: Canary,
+    readings: Arc<Readings>,
 }
 
 /// The texts that may support one reply.
@@ -127,7 +130,7 @@ pub enum Piece {
 
 impl Grounding {
     pub fn new(rules: GroundingRules, hosts: Vec<LinkHost>, canary: Canary) -> Self {
-        Self { rules, hosts, canary }
+        Self { rules, hosts, canary, readings: Arc::default() }
     }
 
     /// The line that belongs into every prompt.
@@ -161,19 +164,27 @@ pub struct Grounded<'a> {
 impl<'a> Grounded<'a> {
     pub fn new(grounding: &'a Grounding, placeholders: &Placeholders<'a>, sources: &Sources<'_>) -> Self {
         let GroundingRules { facts: lexicon, claims, links } = &grounding.rules;
-        let mut known = Known::default();
-        sources.shop.iter().for_each(|text| known.add(text, lexicon));
+        let (mut known, mut addresses, mut quoted) = (Known::default(), KnownAddresses::default(), Quoted::default());
+        let mut quotable = Vec::new();
+        for text in &sources.shop {
+            let reading = grounding.readings.of(text, &grounding.rules);
+            known.add_values(reading.values.clone());
+            addresses.extend(&reading.addresses);
+            if !sources.instructions.contains(text) {
+                quoted.extend(&reading.quoted);
+                quotable.push(reading.words.clone());
+            }
+        }
         sources.customer.iter().for_each(|text| known.add_customer(text, lexicon));
         sources.replies.iter().for_each(|text| known.add_reply(text, lexicon));
-        let mut addresses = KnownAddresses::default();
-        sources.shop.iter().for_each(|text| addresses.add(text, links));
         sources.customer.iter().for_each(|text| addresses.add_customer(text, links));
-        let documents = || sources.shop.iter().copied().filter(|text| !sources.instructions.contains(text));
-        let quotable = documents().chain(sources.customer.iter().copied());
+        quotable.extend(sources.customer.iter().map(|text| Arc::new(WordPlaces::of(text))));
+        let instructions =
+            sources.instructions.iter().map(|text| grounding.readings.of(text, &grounding.rules).words.clone());
         Self {
             canary: Watched::new(&grounding.canary),
-            leak: LeakWatch::new(sources.instructions.iter().copied(), quotable),
-            claims: ClaimWatch::new(claims, sources.claims, claims.quoted(documents())),
+            leak: LeakWatch::new(instructions, quotable),
+            claims: ClaimWatch::new(claims, sources.claims, quoted),
             links: Links::new(links, &grounding.hosts, addresses),
             lock: FactLock::new(lexicon, known, placeholders.number),
             placeholders: placeholders.clone(),

@@ -27,6 +27,8 @@ use utoipa_axum::routes;
 use crate::app::App;
 use logged_path::logged_path;
 
+pub use sse::frame as sse_frame;
+
 mod access;
 mod body;
 mod browser;

@@ -285,6 +285,7 @@ impl Desk for Retail {
         let mut memory = Memory::of(&turn.state);
         let length = turn.message.text.len();
         let mut incoming = read_text(length, || self.listen(turn));
+        read_text(length, || self.find_subject_page(turn, &incoming, &mut memory));
         let mut understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
         let counted = self.recognize_serial(turn, &mut understood).await?;
         let about = read_text(length, || self.in_conversation(turn, &mut incoming, &mut understood, &memory));

@@ -181,16 +181,14 @@ impl ClaimRules {
         places.into_iter().filter_map(|place| self.claims.get(place))
     }
 
-    /// The claims that the shop's documents make, with the words in which they make them.
-    pub(super) fn quoted<'t>(&self, documents: impl IntoIterator<Item = &'t str>) -> Quoted {
+    /// The claims that one of the shop's documents makes, with the words in which it makes them.
+    pub(super) fn quoted(&self, document: &str) -> Quoted {
         let mut quoted = Quoted::default();
-        for text in documents {
-            let stream = self.lexicon.tokenize(text);
-            for (claim, pattern) in self.candidates(stream.tokens()).filter(|(claim, _)| claim.may_be_quoted()) {
-                if pattern.find(&stream, &[]).is_some() {
-                    let words = stream.tokens().iter().map(|token| (claim.as_str(), token.folded().to_owned()));
-                    quoted.0.extend(words);
-                }
+        let stream = self.lexicon.tokenize(document);
+        for (claim, pattern) in self.candidates(stream.tokens()).filter(|(claim, _)| claim.may_be_quoted()) {
+            if pattern.find(&stream, &[]).is_some() {
+                let words = stream.tokens().iter().map(|token| (claim.as_str(), token.folded().to_owned()));
+                quoted.0.extend(words);
             }
         }
         quoted
@@ -235,6 +233,12 @@ impl ClaimRules {
         claimed.into_iter().find(|claim| !facts.supports(*claim))
     }
 
+    /// Whether a claim may begin at a word.
+    fn may_begin(&self, word: &str) -> bool {
+        let stream = self.lexicon.tokenize(word);
+        stream.tokens().iter().any(|token| self.by_first_word.contains_key(token.folded()))
+    }
+
     /// The first of these words, the last of the text, at which a claim stands or may begin.
     fn first_open(&self, stream: &TokenStream<'_>, mut words: Range<usize>) -> Option<usize> {
         let is_open = |at: &usize| {
@@ -252,6 +256,11 @@ impl ClaimRules {
 pub(super) struct Quoted(HashSet<(&'static str, String)>);
 
 impl Quoted {
+    /// Adds the claims of another document.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.0.extend(other.0.iter().cloned());
+    }
+
     fn has(&self, claim: Claim, word: &str) -> bool {
         self.0.contains(&(claim.as_str(), word.to_owned()))
     }
@@ -306,6 +315,11 @@ impl<'a> ClaimWatch<'a> {
         }
         if before.is_some_and(|before| ",;:()".contains(before)) {
             return self.decide();
+        }
+        // Nothing is held but this word: the words before it begin no claim.
+        let word = self.sentence[self.released..].trim();
+        if !word.contains(char::is_whitespace) && !self.rules.may_begin(word) {
+            return ClaimCheck::Clear(self.release(self.sentence.len()));
         }
         let stream = self.rules.lexicon.tokenize(&self.sentence);
         let tokens = stream.tokens();

@@ -1,9 +1,10 @@
 //! A reply that quotes the model's instructions, known by the words that follow one another in both.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
 
 use super::canary::Seen;
-use crate::domain::text::fold;
+use crate::domain::text::{fold, words};
 
 /// So many words in a row of the instructions are a leak.
 const RUN: usize = 12;
@@ -12,30 +13,52 @@ const HELD_RUN: usize = 5;
 /// So many words in such runs are a leak, however short each of them is.
 const IN_RUNS: usize = 36;
 
-/// A text as folded words, to be followed word by word.
+/// Where each folded word of a text stands, by the word's hash.
+#[derive(Debug)]
+pub(super) struct WordPlaces(Vec<(u64, usize)>);
+
+impl WordPlaces {
+    pub(super) fn of(text: &str) -> Self {
+        let mut places: Vec<(u64, usize)> = words(text).iter().map(|word| hash(word)).zip(0..).collect();
+        places.sort_unstable();
+        Self(places)
+    }
+
+    /// The places of a word, in order.
+    fn places(&self, word: u64) -> impl Iterator<Item = usize> {
+        let first = self.0.partition_point(|(other, _)| *other < word);
+        self.0[first..].iter().take_while(move |(other, _)| *other == word).map(|(_, at)| *at)
+    }
+}
+
+fn hash(word: &str) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(word)
+}
+
+/// Texts that are followed word by word.
 #[derive(Default)]
 struct Script {
-    words: Vec<String>,
-    places: HashMap<String, Vec<usize>>,
-    /// For each place after a run that ends now, the run's length.
-    runs: HashMap<usize, usize>,
+    texts: Vec<Arc<WordPlaces>>,
+    /// For each text and place after a run that ends now, the run's length. Sorted.
+    runs: Vec<((usize, usize), usize)>,
 }
 
 impl Script {
-    fn add(&mut self, text: &str) {
-        for word in crate::domain::text::words(text) {
-            self.places.entry(word.clone()).or_default().push(self.words.len());
-            self.words.push(word);
-        }
-        // No run goes from one text into the next.
-        self.words.push(String::new());
+    fn of(texts: impl IntoIterator<Item = Arc<WordPlaces>>) -> Self {
+        Self { texts: texts.into_iter().collect(), runs: Vec::new() }
     }
 
     /// Takes the next word; how many words in a row now stand here in the same order.
-    fn follow(&mut self, word: &str) -> usize {
-        let places = self.places.get(word).map_or(&[][..], Vec::as_slice);
-        self.runs = places.iter().map(|at| (at + 1, self.runs.get(at).copied().unwrap_or(0) + 1)).collect();
-        self.runs.values().copied().max().unwrap_or(0)
+    fn follow(&mut self, word: u64) -> usize {
+        let earlier = std::mem::take(&mut self.runs);
+        let run_before = |place: (usize, usize)| {
+            earlier.binary_search_by_key(&place, |(next, _)| *next).map_or(0, |found| earlier[found].1)
+        };
+        for (number, text) in self.texts.iter().enumerate() {
+            let runs = text.places(word).map(|at| ((number, at + 1), run_before((number, at)) + 1));
+            self.runs.extend(runs);
+        }
+        self.runs.iter().map(|(_, length)| *length).max().unwrap_or(0)
     }
 }
 
@@ -51,14 +74,18 @@ pub(super) struct LeakWatch {
 }
 
 impl LeakWatch {
-    pub(super) fn new<'t>(
-        instructions: impl IntoIterator<Item = &'t str>,
-        quotable: impl IntoIterator<Item = &'t str>,
+    pub(super) fn new(
+        instructions: impl IntoIterator<Item = Arc<WordPlaces>>,
+        quotable: impl IntoIterator<Item = Arc<WordPlaces>>,
     ) -> Self {
-        let (mut secret, mut open) = (Script::default(), Script::default());
-        instructions.into_iter().for_each(|text| secret.add(text));
-        quotable.into_iter().for_each(|text| open.add(text));
-        Self { instructions: secret, quotable: open, held: String::new(), word: String::new(), run: 0, in_runs: 0 }
+        Self {
+            instructions: Script::of(instructions),
+            quotable: Script::of(quotable),
+            held: String::new(),
+            word: String::new(),
+            run: 0,
+            in_runs: 0,
+        }
     }
 
     pub(super) fn push(&mut self, c: char) -> Seen {
@@ -80,6 +107,7 @@ impl LeakWatch {
     fn end_word(&mut self) -> Seen {
         let folded = fold(&std::mem::take(&mut self.word));
         for word in folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let word = hash(word);
             let run = self.instructions.follow(word);
             let is_quoted = self.quotable.follow(word) >= run;
             self.run = if is_quoted { 0 } else { run };

@@ -68,8 +68,8 @@ trait FrameSource: Send {
 impl FrameSource for Reader {
     async fn next_frame(&mut self) -> Option<Bytes> {
         Some(match self.next().await? {
-            Item::Event(frame) => frame.encoded(|frame| with_id(frame.id, &frame.body)),
-            Item::Reset(id) => with_id(id, RESET),
+            Item::Event(event) => event.encoded(|event| frame(event.id, &event.body)),
+            Item::Reset(id) => frame(id, RESET),
         })
     }
 }
@@ -85,7 +85,7 @@ impl<S: Stream<Item: Serialize> + Send> FrameSource for News<S> {
 }
 
 /// Returns a frame. JSON has no line breaks outside of its texts, where they are escaped.
-fn with_id(id: EventId, json: &str) -> Bytes {
+pub fn frame(id: EventId, json: &str) -> Bytes {
     format!("id: {id}\ndata: {json}\n\n").into()
 }
 

@@ -21,7 +21,7 @@ mod word;
 mod tests;
 
 pub use amount::Amount;
-pub use known::Known;
+pub use known::{Known, Values};
 pub use lexicon::Lexicon;
 pub use normal::is_unseen;
 pub use read::read;

@@ -189,7 +189,7 @@ impl WarrantyImport {
     /// Writes the new and the changed rows in one transaction.
     ///
     /// Overwrites rows that were written since [`compare`](Self::compare). On SQLite it holds the write lock for about
-    /// a second per million rows (see `scripts/bench-warranty-import`). Other writers wait for it, so this must stay
+    /// a second per million rows (see `scripts/bench imports`). Other writers wait for it, so this must stay
     /// below the server's `STORE_TIMEOUT_SECONDS`.
     pub async fn apply(mut self) -> Result<Applied, ImportError> {
         self.staging.apply(&self.tenant).await

@@ -21,7 +21,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::token::{Spelling, Token, TokenStream, word_bit};
+use super::token::{Spelling, Token, TokenStream, word_bits};
+use first_word::{FirstWord, Opening, first_words};
+
+mod first_word;
 
 /// Written for a word that begins with a digit and is no serial number.
 const NUMBER: &str = "#";
@@ -47,6 +50,8 @@ pub struct Pattern {
     elements: Vec<Element>,
     /// The words that a match can begin with; `None`: any word.
     first_words: Option<Vec<FirstWord>>,
+    /// One for each element that a match needs. They rule most texts out: there are thousands of patterns, and few match.
+    needed: Vec<Opening>,
     /// Needs more than one word: then a word without diacritics matches more readily, since its neighbours confirm it.
     is_phrase: bool,
 }
@@ -89,17 +94,6 @@ pub(super) struct Word {
     prefix: bool,
 }
 
-/// [`word_bit`]
-type WordBit = u128;
-
-/// How the first word of a match begins.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum FirstWord {
-    Is(String, WordBit),
-    StartsWith(String),
-    Number,
-}
-
 /// What a match at a fixed position may use of a text.
 #[derive(Clone, Debug)]
 pub struct Window<'s> {
@@ -124,7 +118,8 @@ impl Pattern {
         if needed == 0 {
             return Err(InvalidPattern::Empty(written.to_owned()));
         }
-        Ok(Self { first_words: first_words(&elements), elements, is_phrase: needed > 1 })
+        let first_words = first_words(&elements);
+        Ok(Self { needed: Opening::of_needed(&elements), first_words, elements, is_phrase: needed > 1 })
     }
 
     /// The first match, as a range of words.
@@ -187,6 +182,9 @@ impl Pattern {
 
     /// The positions where a match can begin, in order.
     pub fn starts(&self, stream: &TokenStream<'_>) -> Vec<usize> {
+        if !self.needed.iter().all(|opening| opening.may_be_in(stream)) {
+            return Vec::new();
+        }
         let Some(words) = &self.first_words else { return (0..stream.tokens().len()).collect() };
         let mut starts: Vec<usize> = Vec::new();
         for word in words {
@@ -203,16 +201,6 @@ impl Pattern {
     }
 }
 
-impl FirstWord {
-    fn fits(&self, token: &Token) -> bool {
-        match self {
-            Self::Is(word, _) => token.folded() == word,
-            Self::StartsWith(prefix) => token.folded().starts_with(prefix.as_str()),
-            Self::Number => token.is_number,
-        }
-    }
-}
-
 impl Element {
     fn least_words(&self) -> usize {
         match self {
@@ -220,26 +208,6 @@ impl Element {
             _ => 0,
         }
     }
-}
-
-/// The first words of all elements before and including the first required one.
-fn first_words(elements: &[Element]) -> Option<Vec<FirstWord>> {
-    let mut first = Vec::new();
-    for element in elements {
-        match element {
-            Element::Start | Element::End => {}
-            Element::Gap => return None,
-            Element::Words(choice) => {
-                first.extend(choice.any.iter().filter_map(|words| words.first()).map(Word::first_word));
-                if !choice.optional {
-                    break;
-                }
-            }
-        }
-    }
-    first.sort_unstable();
-    first.dedup();
-    Some(first)
 }
 
 fn choice(part: &str, pattern: &str, classes: &HashMap<String, Vec<Sequence>>) -> Result<Element, InvalidPattern> {
@@ -366,6 +334,11 @@ impl Search<'_, '_> {
 }
 
 impl Choice {
+    /// The words that its alternatives begin with.
+    fn first_words(&self) -> impl Iterator<Item = FirstWord> {
+        self.any.iter().filter_map(|words| words.first()).map(Word::first_word)
+    }
+
     fn new(any: Vec<Sequence>, optional: bool) -> Self {
         let first: Vec<FirstWord> = any.iter().filter_map(|words| words.first()).map(Word::first_word).collect();
         let many = first.len() > FEW;
@@ -390,7 +363,7 @@ impl Word {
         match &self.spelling {
             Spelling { exact, .. } if exact == NUMBER => FirstWord::Number,
             Spelling { folded, .. } if self.prefix => FirstWord::StartsWith(folded.clone()),
-            Spelling { folded, .. } => FirstWord::Is(folded.clone(), word_bit(folded)),
+            Spelling { folded, .. } => FirstWord::Is(folded.clone(), word_bits(folded)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Splits a text into words.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -67,17 +67,30 @@ pub struct TokenStream<'a> {
     has_diacritics: bool,
     /// The positions of each folded word.
     positions: BTreeMap<String, Vec<usize>>,
-    /// The bits of all folded words.
+    /// The bits of all folded words, and of their beginnings.
     bits: u128,
+    prefix_bits: u128,
     /// The positions of the numbers.
     numbers: Vec<usize>,
 }
 
 /// Returns one bit for a folded word. Most words that a text does not have are ruled out by it, without a look-up.
-pub(super) fn word_bit(folded: &str) -> u128 {
+pub(super) fn word_bits(folded: &str) -> u128 {
+    bit_of(folded.bytes())
+}
+
+/// Returns one bit for how a folded word begins, or `None` if it is too short to tell.
+pub(super) fn prefix_bits(folded: &str) -> Option<u128> {
+    (folded.len() >= PREFIX_BYTES).then(|| bit_of(folded.bytes().take(PREFIX_BYTES)))
+}
+
+/// So many bytes of a word are its beginning.
+const PREFIX_BYTES: usize = 2;
+
+fn bit_of(bytes: impl Iterator<Item = u8>) -> u128 {
     // FNV-1a.
     let mixed = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    1 << (folded.bytes().fold(0xcbf2_9ce4_8422_2325, mixed) >> 57)
+    1 << (bytes.fold(0xcbf2_9ce4_8422_2325, mixed) >> 57)
 }
 
 impl<'a> TokenStream<'a> {
@@ -125,13 +138,19 @@ impl<'a> TokenStream<'a> {
                 numbers.push(at);
             }
         }
-        let bits = positions.keys().fold(0, |bits, word| bits | word_bit(word));
-        Self { text, tokens, has_diacritics, positions, bits, numbers }
+        let bits = positions.keys().fold(0, |bits, word| bits | word_bits(word));
+        let prefix_bits = positions.keys().filter_map(|word| prefix_bits(word)).fold(0, |bits, of_word| bits | of_word);
+        Self { text, tokens, has_diacritics, positions, bits, prefix_bits, numbers }
     }
 
     /// Whether the text may have one of the words with these bits. `false`: it has none of them.
     pub(super) fn may_have(&self, bits: u128) -> bool {
         self.bits & bits != 0
+    }
+
+    /// Whether the text may have a word with one of these beginnings. `false`: it has none.
+    pub(super) fn may_have_prefix(&self, bits: u128) -> bool {
+        self.prefix_bits & bits != 0
     }
 
     /// The positions of a folded word, in order.
@@ -141,7 +160,7 @@ impl<'a> TokenStream<'a> {
 
     /// The positions of all words that begin with these folded letters.
     pub(super) fn positions_of_prefix(&self, prefix: &str) -> impl Iterator<Item = usize> {
-        let words = self.positions.range(prefix.to_owned()..);
+        let words = self.positions.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
         words.take_while(move |(word, _)| word.starts_with(prefix)).flat_map(|(_, at)| at.iter().copied())
     }
 

@@ -211,10 +211,19 @@ impl Retail {
         let words = self.texts(turn).template(Text::RecordSubject);
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         memory.shown = Shown::only_product(knowledge, folders, name, turn.language()).or(memory.shown.take());
-        let page = knowledge.find_by_words(folders, &self.search(turn, words, true)).passages.into_iter().next();
-        let file = page.map(|page| page.file).unwrap_or_default();
-        memory.subject = Some(Subject { words: format!("{words}. {name}"), file });
+        memory.subject = Some(Subject { words: format!("{words}. {name}"), file: String::new() });
         memory.current = Some(Current::Record);
+    }
+
+    /// Finds the page about warranties for a question after a record. Most customers ask none, so it is not searched with the record.
+    pub(super) fn find_subject_page(&self, turn: &Turn, incoming: &Incoming, memory: &mut Memory) {
+        let is_asked = incoming.utterance.entities.serials.is_empty();
+        let Some(subject) = memory.subject.as_mut().filter(|subject| is_asked && subject.file.is_empty()) else {
+            return;
+        };
+        let search = self.search(turn, self.texts(turn).template(Text::RecordSubject), true);
+        let found = self.services.knowledge.find_by_words(&turn.persona.knowledge, &search);
+        subject.file = found.passages.into_iter().next().map(|page| page.file).unwrap_or_default();
     }
 
     async fn prompt(&self, turn: &mut Turn, kind: Kind, text: Text) -> Result<(), DeskError> {

@@ -55,6 +55,12 @@ impl KnownAddresses {
         }
     }
 
+    /// Adds addresses that were read before.
+    pub fn extend(&mut self, other: &Self) {
+        self.mails.extend(other.mails.iter().cloned());
+        self.hosts.extend(other.hosts.iter().cloned());
+    }
+
     /// Adds the e-mail addresses of a customer's message. The hosts that a customer names stay unknown.
     pub fn add_customer(&mut self, text: &str, link_words: &LinkWords) {
         let found = words(text).flat_map(|word| find_addresses(word, link_words));

@@ -1,6 +1,7 @@
 //! The values that support a reply.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::{Amount, Fact, Lexicon, Span, Value, read};
 
@@ -15,12 +16,14 @@ const NAME_LETTERS: usize = 64;
 /// Values of texts, and what follows from them.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    shop: Values,
+    /// Of each of the shop's texts.
+    shop: Vec<Arc<Values>>,
     customer: Values,
 }
 
+/// The values of a text.
 #[derive(Clone, Debug, Default)]
-struct Values {
+pub struct Values {
     /// The shop's currency, by its name in the rules.
     own_currency: String,
     all: HashSet<Value>,
@@ -34,7 +37,12 @@ struct Values {
 impl Known {
     /// Adds the facts of one of the shop's own texts: a passage, a tool's result, the persona.
     pub fn add(&mut self, text: &str, lexicon: &Lexicon) {
-        self.shop.add(text, lexicon);
+        self.add_values(Arc::new(Values::read(text, lexicon)));
+    }
+
+    /// Adds the facts of one of the shop's own texts that was read before.
+    pub fn add_values(&mut self, values: Arc<Values>) {
+        self.shop.push(values);
     }
 
     /// Adds what the customer said. It supports serials, order and telephone numbers, quantities, and a budget where the
@@ -48,8 +56,9 @@ impl Known {
         let facts = read(text, lexicon).into_iter();
         let own = facts.filter(|fact| !self.customer.all.contains(&fact.value) && !self.customer.supports(&fact.value));
         let own: Vec<Fact> = own.collect();
-        self.shop.own_currency.clone_from(&lexicon.own_currency);
-        self.shop.add_facts(own, text);
+        let mut values = Values { own_currency: lexicon.own_currency.clone(), ..Values::default() };
+        values.add_facts(own, text);
+        self.add_values(Arc::new(values));
     }
 
     /// Whether a fact of a reply may stand.
@@ -57,14 +66,14 @@ impl Known {
         if fact.counts || fact.spoken {
             return true;
         }
-        let by_shop = match &fact.shared {
+        let is_in = |text: &Arc<Values>| match &fact.shared {
             // 12 of "12 tháng" is not how many are left.
-            None if fact.stock => self.shop.supports_as_count(&fact.value),
-            Some(shared) if shared.sure => self.shop.supports(&shared.value),
-            Some(shared) => self.shop.supports(&shared.value) || self.shop.supports(&fact.value),
-            None => self.shop.supports(&fact.value),
+            None if fact.stock => text.supports_as_count(&fact.value),
+            Some(shared) if shared.sure => text.supports(&shared.value),
+            Some(shared) => text.supports(&shared.value) || text.supports(&fact.value),
+            None => text.supports(&fact.value),
         };
-        by_shop || self.customer_supports(fact)
+        self.shop.iter().any(is_in) || self.customer_supports(fact)
     }
 
     fn customer_supports(&self, fact: &Fact) -> bool {
@@ -84,6 +93,13 @@ impl Known {
 }
 
 impl Values {
+    /// Reads a text.
+    pub fn read(text: &str, lexicon: &Lexicon) -> Self {
+        let mut values = Self::default();
+        values.add(text, lexicon);
+        values
+    }
+
     fn add(&mut self, text: &str, lexicon: &Lexicon) {
         self.own_currency.clone_from(&lexicon.own_currency);
         self.add_facts(read(text, lexicon), text);

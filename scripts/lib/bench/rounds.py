@@ -1,0 +1,79 @@
+"""Candidates in turn, and what their numbers say."""
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+
+ROUNDS = 7
+# A candidate that is measured twice in each round may differ from itself by so much.
+CONTROL = 0.5
+
+
+@dataclass
+class Figure:
+    """A row of the table."""
+
+    number: str
+    name: str
+    values: list
+    unit: str = ""
+    target: str = ""
+    # Whether the median reaches the target; none without one.
+    reached: bool | None = None
+    note: str = ""
+
+    def shown(self):
+        if len(self.values) == 1:
+            return f"{self.values[0]:.3g}{self.unit}"
+        low, middle, high = quantiles(self.values, n=4, method="inclusive")
+        return f"{middle:.3g}{self.unit} ({low:.3g} to {high:.3g})"
+
+
+@dataclass
+class Result:
+    """What one measurement adds to the report."""
+
+    figures: list = field(default_factory=list)
+    # The remarks below the table.
+    notes: list = field(default_factory=list)
+    # Name of the file → function that draws on matplotlib's axes.
+    plots: dict = field(default_factory=dict)
+
+
+def at_least(number, name, values, target, unit="", **more):
+    return Figure(number, name, values, unit, f"≥ {target}{unit}", median(values) >= target, **more)
+
+
+def at_most(number, name, values, target, unit="", **more):
+    return Figure(number, name, values, unit, f"≤ {target}{unit}", median(values) <= target, **more)
+
+
+def interleave(candidates, rounds=ROUNDS):
+    """Runs A B C A B C …, once more than counted to warm up; the results of each candidate."""
+    results = {name: [] for name in candidates}
+    for number in range(rounds + 1):
+        for name, run in candidates.items():
+            result = run()
+            if number:
+                results[name].append(result)
+    return results
+
+
+def ratios(above, below):
+    """The ratio of each round."""
+    return [a / b for a, b in zip(above, below, strict=True)]
+
+
+def check_control(name, first, second):
+    """Refuses figures of a machine on which the same program differs from itself."""
+    off = abs(median(first) / median(second) - 1)
+    if off > CONTROL:
+        raise Rejected(f"{name}: the same program differs from itself by {off:.0%}, more than {CONTROL:.0%}. Is something else running?")
+    return off
+
+
+class Rejected(Exception):
+    """The machine was too busy for a figure."""
+
+
+def percentile(values, percent):
+    values = sorted(values)
+    return values[min(len(values) - 1, len(values) * percent // 100)]

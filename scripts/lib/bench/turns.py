@@ -1,0 +1,195 @@
+"""What a turn costs: next to its SQL, a peer in Python, a full database and too many customers."""
+import shutil
+import sqlite3
+from itertools import count
+from statistics import median
+
+from .programs import QUESTION, SERIAL, WARRANTY, WARRANTY_REPLY, processor_seconds
+from .rounds import Figure, Result, at_least, at_most, check_control, interleave, percentile, ratios
+
+CLIENTS = 8
+TURNS = 2000
+ASKED = {"text": WARRANTY, "expect": WARRANTY_REPLY}
+
+
+def rate(run):
+    return run["turns"] / run["seconds"]
+
+
+def warranty(programs):
+    """Figure 1."""
+    model = programs.model()
+    server, peer = programs.frontdesk("turns"), programs.peer(model)
+    address = server.address
+    programs.load(address, clients=CLIENTS, turns=200, **ASKED)
+    database = copy_of(server, programs.folder / "floor.db")
+    spent = []
+
+    def ours():
+        before = processor_seconds(server.process.pid)
+        run = programs.load(address, clients=CLIENTS, turns=TURNS, **ASKED)
+        # The turns of the warm-up as well.
+        spent.append((processor_seconds(server.process.pid) - before) / (TURNS + 5 * CLIENTS) * 1000)
+        return rate(run)
+
+    candidates = {
+        "frontdesk": ours,
+        "peer": lambda: rate(programs.load(peer, clients=CLIENTS, turns=TURNS // 5, **ASKED)),
+        "floor": lambda: rate(programs.run("floor", "--database", database, "--turns", 4 * TURNS, "--serial", SERIAL)),
+        "frontdesk again": ours,
+    }
+    found = interleave(candidates)
+    off = check_control("warranty turns", found["frontdesk"], found["frontdesk again"])
+    of_floor, of_peer = ratios(found["frontdesk"], found["floor"]), ratios(found["frontdesk"], found["peer"])
+    figures = [
+        Figure("1", f"warranty turns a second, {CLIENTS} clients", found["frontdesk"]),
+        Figure("1", "… of the peer", found["peer"]),
+        Figure("1", "… of the SQL floor", found["floor"]),
+        at_least("1", "warranty turns ÷ SQL floor", of_floor, 0.3),
+        at_least("1", "warranty turns ÷ peer", of_peer, 15),
+        Figure("1", "processor time of a warranty turn", spent, " ms"),
+    ]
+    by_clients = {
+        name: {count: rate(programs.load(to, clients=count, turns=turns, **ASKED)) for count in (1, 2, 4, 8, 16, 32, 64)}
+        for name, to, turns in (("frontdesk", address, TURNS), ("peer", peer, TURNS // 5))
+    }
+
+    def throughput(axes):
+        for name, rates in by_clients.items():
+            axes.plot(list(rates), list(rates.values()), marker="o", label=name)
+        axes.axhline(median(found["floor"]), linestyle="--", color="grey", label="SQL floor")
+        axes.set(xlabel="clients", ylabel="warranty turns a second", xscale="log", yscale="log")
+        axes.set_xticks([1, 2, 4, 8, 16, 32, 64], labels=[1, 2, 4, 8, 16, 32, 64])
+        axes.legend()
+
+    notes = [f"Figure 1: the same server measured twice in each round differs by {off:.1%}."]
+    return Result(figures, notes, {"throughput": throughput})
+
+
+def copy_of(server, path):
+    """The server's database as it is now."""
+    with sqlite3.connect(server.folder / "database/frontdesk.db") as live, sqlite3.connect(path) as copy:
+        live.backup(copy)
+    return path
+
+
+def first_text(programs):
+    """Figures 2 and 3."""
+    model = programs.model(pieces=64)
+    server, peer = programs.frontdesk("replies", model), programs.peer(model)
+    figures, notes, plots = [], [], {}
+    for clients, turns in ((1, 150), (8, 320), (64, 640)):
+        of = {"clients": clients, "text": QUESTION}
+        candidates = {
+            "frontdesk": lambda: programs.load(server.address, turns=turns, **of),
+            "peer": lambda: programs.load(peer, turns=turns, **of),
+            "model": lambda: programs.load(model, turns=turns, model=True, **of),
+            "frontdesk again": lambda: programs.load(server.address, turns=turns, **of),
+        }
+        found = interleave(candidates)
+        first = {
+            name: {percent: [percentile(run["first_us"], percent) / 1000 for run in runs] for percent in (50, 99)}
+            for name, runs in found.items()
+        }
+        off = check_control(f"first text, {clients} clients", first["frontdesk"][50], first["frontdesk again"][50])
+        notes.append(f"First text with {clients} clients: the same server measured twice in each round differs by {off:.1%}.")
+        if clients == 1:
+            direct = first["model"][50]
+            added, by_peer = ([a - b for a, b in zip(first[name][50], direct, strict=True)] for name in ("frontdesk", "peer"))
+            figures += [
+                Figure("2", "first text of the model alone, p50", direct, " ms"),
+                at_most("2", "time that the server adds to it, p50", added, 0.5, " ms"),
+                at_least("2", "time that the peer adds ÷ ours", ratios(by_peer, added), 8),
+            ]
+        else:
+            for percent in (50, 99):
+                ratio = ratios(first["frontdesk"][percent], first["peer"][percent])
+                figures.append(Figure("3", f"first text, {clients} clients, p{percent}", first["frontdesk"][percent], " ms"))
+                figures.append(at_most("3", f"… ÷ the peer's, p{percent}", ratio, 1))
+            figures.append(Figure("3", f"64-piece replies a second, {clients} clients", [rate(run) for run in found["frontdesk"]]))
+            figures.append(Figure("3", "… of the peer", [rate(run) for run in found["peer"]]))
+        if clients == 8:
+            plots["first-text"] = distribution({name: sum((run["first_us"] for run in found[name]), []) for name in ("model", "frontdesk", "peer")})
+    notes.append(
+        "Figures 2 and 3: the model sends 64 pieces without a pause, each in a packet, and shares a core with the clients. What it needs "
+        "is in every candidate's time; with 8 and 64 clients it limits all of them."
+    )
+    return Result(figures, notes, plots)
+
+
+def distribution(micros):
+    def draw(axes):
+        for name, values in micros.items():
+            shown = sorted(values)
+            axes.plot([value / 1000 for value in shown], [(at + 1) / len(shown) for at in range(len(shown))], label=name)
+        axes.set(xlabel="milliseconds to the first text, 8 clients", ylabel="share of the turns", xscale="log")
+        axes.legend()
+
+    return draw
+
+
+def size(programs):
+    """Figure 9."""
+    filled = programs.frontdesk("filled")
+    programs.load(filled.address, turns=10, **ASKED)
+    server_database = filled.folder / "database"
+    rates, starts = {}, {}
+    stop(filled)
+    for turns in (10, 1_000, 100_000):
+        folder = programs.folder / f"of-{turns}"
+        shutil.copytree(server_database, folder)
+        stored = programs.run("fill", "--database", folder / "frontdesk.db", "--turns", turns)
+        rates[turns] = programs.frontdesk(f"size-{turns}", database=folder)
+        starts[turns] = folder, stored["bytes"]
+    found = interleave({
+        turns: lambda server=server: rate(programs.load(server.address, clients=CLIENTS, turns=TURNS, **ASKED))
+        for turns, server in rates.items()
+    })
+    for server in rates.values():
+        stop(server)
+    largest, bytes_ = starts[100_000]
+    opened = interleave({
+        "empty": lambda: start_to_answer(programs, starts[10][0]),
+        "full": lambda: start_to_answer(programs, largest),
+    })
+    return Result([
+        Figure("9", "start to the first answer, 10 turns stored", opened["empty"], " ms"),
+        at_most("9", f"… with {bytes_ / 1e9:.2f} GB ÷ with 10 turns", ratios(opened["full"], opened["empty"]), 1.1),
+        at_least("9", "warranty turns a second with 1,000 stored turns ÷ with 10", ratios(found[1_000], found[10]), 0.9),
+        at_least("9", "… with 100,000 ÷ with 10", ratios(found[100_000], found[10]), 0.9),
+    ])
+
+
+def stop(server):
+    server.process.terminate()
+    server.process.wait()
+    server.process = None
+
+
+def start_to_answer(programs, database, numbers=count()):
+    """Milliseconds from the start of the program to the first text of a turn."""
+    server = programs.frontdesk(f"start-{next(numbers)}", database=database)
+    run = programs.load(server.address, turns=1, warm_up=0, **ASKED)
+    stop(server)
+    shutil.rmtree(server.folder)
+    return server.started_ms + run["first_us"][0] / 1000
+
+
+def overload(programs):
+    """Figure 10."""
+    server = programs.frontdesk("overload", TURNS_WAITING_TOTAL="200")
+    capacity, accepted, slowest, refusals, refused = [], [], [], [], []
+    for _ in range(7):
+        capacity.append(rate(programs.load(server.address, clients=64, turns=2 * TURNS, **ASKED)))
+        offered = programs.load(server.address, clients=2000, rate=2 * median(capacity), seconds=3, **ASKED)
+        accepted.append(rate(offered))
+        slowest.append(percentile(offered["total_us"], 99) / 1000)
+        refused.append(len(offered["refused_us"]) / (offered["turns"] + len(offered["refused_us"])))
+        refusals.append(percentile(offered["refused_us"] or [0], 99) / 1000)
+    return Result([
+        Figure("10", "capacity, 64 clients", capacity, " turns/s"),
+        at_least("10", "turns answered at twice the capacity ÷ capacity", ratios(accepted, capacity), 0.9),
+        Figure("10", "share that is refused", refused),
+        Figure("10", "accepted turns, p99", slowest, " ms"),
+        Figure("10", "time to refuse, p99", refusals, " ms"),
+    ])
