@@ -4,7 +4,7 @@ from statistics import median, quantiles
 
 ROUNDS = 7
 # A candidate that is measured twice in each round may differ from itself by so much.
-CONTROL = 0.5
+CONTROL = 0.05
 
 
 @dataclass
