@@ -100,6 +100,14 @@ impl TenantStore<'_> {
         row.one(&self.store.read).await?.map(read_item).transpose()
     }
 
+    /// Returns the first categories of the shop's goods, by name.
+    pub async fn list_catalog_categories(&self) -> Result<Vec<String>> {
+        const MOST: u64 = 60;
+        let column = catalog_items::Column::Category;
+        let rows = self.rows::<catalog_items::Entity>().select_only().column(column).distinct();
+        Ok(rows.order_by_asc(column).limit(MOST).into_tuple().all(&self.store.read).await?)
+    }
+
     /// Returns the words of the shop's goods, to correct misspelled ones.
     pub async fn catalog_words(&self) -> Result<CatalogWords> {
         use catalog_items::Column as C;

@@ -4,6 +4,7 @@ use chrono::Utc;
 use serde_json::json;
 
 use super::effect::{Began, Effect, Event, Line, OrderProblem, Reason};
+use super::nodes::{Draft, Node};
 use super::sales::LISTED;
 use super::state::{ConversationState, Search};
 use super::texts::Text;
@@ -21,7 +22,9 @@ use super::{Commerce, Situation, kind, payments};
 use crate::desks::DeskError;
 use crate::dialogue::{Turn, answer, retrieve};
 use crate::domain::commerce::Money;
+use crate::domain::commerce::catalog::search::CatalogMatches;
 use crate::domain::commerce::payment::PaymentStatus;
+use crate::domain::commerce::policy::LOW_CONFIDENCE;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
@@ -94,7 +97,7 @@ impl Commerce {
                     Err(_) => Event::Orders(Vec::new()),
                 }))
             }
-            Effect::Answer { text, subject } => self.answer(turn, &text, subject.as_deref()).await,
+            Effect::Answer { text, subject } => self.answer(turn, situation, &text, subject.as_deref()).await,
             Effect::CallPerson { reason, priority } => self.call_person(turn, situation, state, reason, priority).await,
             Effect::ChangePreferences(change) => self.change_preferences(turn, situation, change).await,
         }
@@ -111,7 +114,13 @@ impl Commerce {
         note_result(turn, T::NAME, result)
     }
 
-    pub(super) async fn say_line(&self, turn: &mut Turn, situation: &Situation, line: &Line) -> Result<(), DeskError> {
+    /// Says a line: the model's wording of it, else its text.
+    pub(super) async fn say_line(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        line: &Line,
+    ) -> Result<(), DeskError> {
         let kind = match line {
             Line::Clarify | Line::Unclear | Line::OfferPerson | Line::AskNeed | Line::AskPreference => Kind::Clarify,
             Line::Welcome | Line::Thanks | Line::Goodbye | Line::Assistant | Line::SmallTalk | Line::Redirect => {
@@ -130,22 +139,47 @@ impl Commerce {
             (Line::Asked { .. }, Some(payment)) => payments::metadata(payment),
             _ => Metadata::of(kind),
         };
-        let text = self.words(turn, situation, line)?;
-        Ok(turn.say_with(kind, &text, metadata).await?)
+        let (text, drafted) = self.words(turn, situation, line)?;
+        let worded = match drafted {
+            Some((node, draft)) => self.word(turn, situation, node, &draft).await?,
+            None => None,
+        };
+        let metadata = if worded.is_some() { metadata.worded_by_model() } else { metadata };
+        Ok(turn.say_with(kind, &worded.unwrap_or(text), metadata).await?)
     }
 
-    async fn search(&self, turn: &mut Turn, situation: &Situation, search: &Search) -> Performed {
+    /// Searches the catalogue. Where the message's words find little, the model may name the goods in other words.
+    async fn search(&self, turn: &mut Turn, situation: &mut Situation, search: &Search) -> Performed {
+        let Ok(found) = self.find_goods(turn, situation, search).await? else { return Ok(Some(Event::Failed)) };
+        let event = |found: CatalogMatches, words| {
+            let CatalogMatches { items, total_matches_estimate: total, confidence } = found;
+            Ok(Some(Event::Found { items, total, confidence, words }))
+        };
+        let is_poor = found.items.is_empty() || found.confidence < LOW_CONFIDENCE;
+        if !is_poor || search.words.is_empty() || situation.model_failed || !self.services.llm.is_up() {
+            return event(found, None);
+        }
+        let categories = self.door(turn).list_catalog_categories().await?;
+        let Some(words) = self.ask_search_words(turn, situation, categories).await else { return event(found, None) };
+        let asked = Search { words: words.clone(), ..search.clone() };
+        match self.find_goods(turn, situation, &asked).await? {
+            Ok(again) if again.confidence > found.confidence && !again.items.is_empty() => event(again, Some(words)),
+            _ => event(found, None),
+        }
+    }
+
+    async fn find_goods(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        search: &Search,
+    ) -> Result<Result<CatalogMatches, ToolError>, DeskError> {
         let (category, min_price, max_price) = (search.category.clone(), search.least, search.most);
         // What is sold out is no cheaper choice.
         let in_stock = category.is_some();
         let filters = Filters { category, min_price, max_price, in_stock, ..Filters::default() };
         let tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
-        Ok(Some(match self.call(turn, situation, &tool).await? {
-            Ok(found) => {
-                Event::Found { items: found.items, total: found.total_matches_estimate, confidence: found.confidence }
-            }
-            Err(_) => Event::Failed,
-        }))
+        self.call(turn, situation, &tool).await
     }
 
     async fn place_order(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Performed {
@@ -220,7 +254,13 @@ impl Commerce {
     /// Answers from the shop's documents, if they have an answer.
     ///
     /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
-    async fn answer(&self, turn: &mut Turn, text: &str, subject: Option<&str>) -> Performed {
+    async fn answer(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        text: &str,
+        subject: Option<&str>,
+    ) -> Performed {
         let language = turn.language();
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
         let find = retrieve::find(&self.services.knowledge, turn, text, query);
@@ -237,14 +277,19 @@ impl Commerce {
         if snippets.snippets.is_empty() {
             return Ok(Some(Event::Answered(false)));
         }
-        let quoted = &answer::worth_quoting(&found.passages)[..1];
+        let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;
+        let quoted = if worded.is_some() { &found.passages[..] } else { &answer::worth_quoting(&found.passages)[..1] };
         let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
-        let texts = self.texts.get(turn.language());
+        if let Some(worded) = worded {
+            turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
+            return Ok(Some(Event::Answered(true)));
+        }
+        let texts = self.texts_of(turn, situation);
         let mut quotes = Vec::new();
         for passage in quoted {
             quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
         }
-        let said = answer::quotation(self.words_of(turn, Text::QuoteIntro)?, quotes.into_iter());
+        let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
         turn.say_with(Kind::Reply, &said, metadata).await?;
         Ok(Some(Event::Answered(true)))
     }
@@ -286,7 +331,7 @@ impl Commerce {
             (false, false) => Text::PersonCall,
             (false, true) => return Ok(Some(Event::Ticket)),
         };
-        let text = self.words_of(turn, text)?;
+        let text = self.words_of(turn, situation, text)?;
         turn.say(Kind::Escalation, &text).await?;
         Ok(Some(Event::Said))
     }

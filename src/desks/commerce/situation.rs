@@ -30,6 +30,8 @@ pub(super) struct Situation {
     pub page: Option<String>,
     pub offers: PaymentOffers,
     pub is_default_language: bool,
+    /// The language model gave no usable answer in this turn, and is not asked again.
+    pub model_failed: bool,
 }
 
 impl Situation {
@@ -77,8 +79,9 @@ impl Commerce {
             Some(payment) => self.payments.page_of(&tenant.id, payment).await?,
             None => None,
         };
-        let (phone, is_default_language) = (state.phone.clone(), true);
-        let situation = Situation { tenant, shopper, phone, knows_number, payment, page, offers, is_default_language };
+        let (phone, is_default_language, model_failed) = (state.phone.clone(), true, false);
+        let situation =
+            Situation { tenant, shopper, phone, knows_number, payment, page, offers, is_default_language, model_failed };
         Ok(Some((situation, state, was_unreadable)))
     }
 
@@ -119,8 +122,12 @@ impl Commerce {
     }
 
     /// Sets the language: a requested one; else that of the message, if it is sure; else the customer's; else the shop's.
-    pub(super) fn settle_language(&self, turn: &mut Turn, situation: &mut Situation) -> (Option<Language>, String) {
-        let languages = &situation.tenant.settings.languages;
+    pub(super) async fn settle_language(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+    ) -> (Option<Language>, String) {
+        let languages = situation.tenant.settings.languages.clone();
         let spoken: Vec<Language> = turn.persona.languages.clone();
         let allowed: Vec<Language> =
             languages.allowed().iter().copied().filter(|language| spoken.contains(language)).collect();
@@ -131,6 +138,7 @@ impl Commerce {
             turn.set_language(switch.to, LanguageSource::Requested);
         } else if turn.conversation.language_source != LanguageSource::Requested {
             let detected = self.language_rules.judge(&self.rules.without_brands(&text), &allowed);
+            let detected = self.ask_language(turn, situation, &allowed, detected).await.or(detected);
             let current = self.language_rules.fallback_of(turn.language()).filter(|_| !was_persona);
             let sure = detected.filter(|(language, confidence)| {
                 let is_part = current == Some(*language) && *language != Language::EN;

@@ -1,6 +1,34 @@
-//! What the desk says: `prompts/texts/commerce.{language}.toml`.
+//! What the desk says: `prompts/texts/commerce.{language}.toml`, and `commerce_{tone}.{language}.toml` for what a tone words differently.
 
-use crate::replies::reply_keys;
+use std::collections::HashMap;
+
+use crate::domain::Language;
+use crate::domain::commerce::tenant::ToneStyle;
+use crate::persona::texts::ByLanguage;
+use crate::persona::{PromptError, Prompts};
+use crate::replies::{Replies, reply_keys};
+
+/// The texts of the tones that have a file in a language, whole.
+pub(super) type TonedTexts = HashMap<(ToneStyle, Language), Replies<Text>>;
+
+/// Reads the texts of the tones. What a file does not have is worded as usual.
+///
+/// # Errors
+/// A file is malformed, or a text names a wrong placeholder.
+pub(super) fn read_tones(prompts: &Prompts, texts: &ByLanguage<Replies<Text>>) -> Result<TonedTexts, PromptError> {
+    let mut toned = HashMap::new();
+    for (language, usual) in texts.iter() {
+        for tone in ToneStyle::ALL {
+            let file = format!("texts/commerce_{tone}.{language}.toml");
+            if prompts.text(&file).is_ok() {
+                let texts = usual.overlaid(prompts.toml(&file)?);
+                texts.check(1).map_err(|hint| prompts.error(&file, None, hint))?;
+                toned.insert((*tone, language), texts);
+            }
+        }
+    }
+    Ok(toned)
+}
 
 reply_keys! {
     /// A situation in which the desk sends a text. Comments in the file say when each is used.
