@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use chrono::Utc;
 
 use super::machine::run_until_wait;
-use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing};
@@ -33,6 +33,7 @@ mod effect;
 mod nodes;
 mod offers;
 mod orders;
+mod panel;
 pub mod payments;
 mod perform;
 mod phone;
@@ -131,6 +132,10 @@ impl DeskFactory for Factory {
 
     fn message_kinds(&self) -> &'static [Kind] {
         &kind::ALL
+    }
+
+    fn console_panel(&self) -> Option<ConsolePanel> {
+        Some(ConsolePanel::Stored(panel::read))
     }
 }
 

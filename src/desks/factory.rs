@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -114,9 +115,11 @@ pub enum ConsolePanel {
     Account,
     /// Rows that the desk reads from the conversation's state.
     Rows(fn(&Conversation) -> Vec<PanelRow>),
+    /// Rows that the desk reads from the store.
+    Stored(fn(Store, Conversation) -> BoxFuture<'static, Result<Vec<PanelRow>, StoreError>>),
 }
 
-/// A row of a panel: a name and a value, shown as they are.
+/// A row of a panel: a name and a value. The console translates names that its texts have under `panel`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PanelRow {
     pub name: String,

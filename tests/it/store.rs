@@ -5,6 +5,7 @@ mod catalog;
 mod conversations;
 mod inbox;
 mod jobs;
+mod isolation;
 mod journal;
 mod lock;
 mod migrations;

@@ -12,7 +12,7 @@ use crate::domain::commerce::policy::switches_language;
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
-use crate::domain::{Language, LanguageSource};
+use crate::domain::{Conversation, Language, LanguageSource};
 use crate::store::sales::SaleOwner;
 use crate::store::shoppers::{Shopper, ShopperKey};
 
@@ -56,6 +56,14 @@ impl Situation {
     }
 }
 
+/// Returns who the customer is: the number of the channel or of the shop's back end, else the conversation.
+pub(super) fn shopper_key(conversation: &Conversation) -> ShopperKey {
+    match conversation.user_id.as_ref().and_then(|id| id.parse::<E164>().ok()) {
+        Some(phone) => ShopperKey::Phone(phone),
+        None => ShopperKey::Conversation(conversation.id),
+    }
+}
+
 impl Commerce {
     /// Returns the shop, the customer and the state. `None` if the shop has no settings.
     pub(super) async fn look_around(
@@ -64,12 +72,12 @@ impl Commerce {
     ) -> Result<Option<(Situation, ConversationState, bool)>, DeskError> {
         let Some(tenant) = self.door(turn).find_tenant().await? else { return Ok(None) };
         let (mut state, was_unreadable) = ConversationState::read(&turn.state);
-        let own = turn.conversation.user_id.as_ref().and_then(|id| id.parse::<E164>().ok());
-        let key = match &own {
-            Some(phone) => ShopperKey::Phone(phone.clone()),
-            None => ShopperKey::Conversation(turn.conversation.id),
-        };
+        let key = shopper_key(&turn.conversation);
         let (shopper, _) = self.door(turn).find_or_create_shopper(&key, turn.accepted_at()).await?;
+        let own = match key {
+            ShopperKey::Phone(phone) => Some(phone),
+            ShopperKey::Conversation(_) => None,
+        };
         // The channel's number counts more than what anybody writes.
         let knows_number = own.is_some();
         state.phone = own.or(state.phone);

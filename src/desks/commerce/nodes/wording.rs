@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{CONTEXT_CHARS, Node};
+use crate::desks::commerce::said::MOST_PIECES;
 use crate::desks::commerce::{Commerce, Situation};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::history::window;
@@ -124,6 +125,12 @@ impl Commerce {
         }
         if self.is_in_other_language(turn, reply) {
             return Err("the reply is in another language".to_owned());
+        }
+        // Amounts in words of any of the desk's languages: "mia tano".
+        let numbers = |text: &str| self.rules.parse(text).all_numbers;
+        let known = numbers(&draft.text);
+        if numbers(reply).iter().any(|number| *number > MOST_PIECES && !known.contains(number)) {
+            return Err("the reply names a number that the draft does not".to_owned());
         }
         let settings = &situation.tenant.settings;
         let mut sources = turn.sources();
