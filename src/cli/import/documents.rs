@@ -1,6 +1,6 @@
 //! `frontdesk import documents`: turns a shop's PDF, DOCX, text and Markdown files into pages of its knowledge folder.
 //!
-//! - [`read`] reads one file in a process of its own, which has limits of memory, time and output
+//! - [`read`] reads one file in a separate process with limits on memory, time and output
 //! - `page` makes a page of its text
 //!
 //! Every file is read before the first page is written. Exit codes: 0, success; 1, a file cannot be read and nothing was written; 2, an
@@ -171,7 +171,7 @@ fn compare(folder: &Path, name: &str, page: &str) -> anyhow::Result<State> {
     }
 }
 
-/// Writes all pages beside their places, then renames them. A running server never sees half a page.
+/// Writes all pages under temporary names, then renames them. A running server never sees half a page.
 fn write_pages(folder: &Path, pages: &BTreeMap<String, String>) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut written = Vec::new();
@@ -205,7 +205,9 @@ impl Report for ImportedDocuments {
         match (json, self.dry_run, self.written) {
             (true, ..) => Ok(()),
             (false, true, _) => writeln!(err, "dry run: nothing was written"),
-            (false, false, true) => writeln!(err, "a running server uses the pages at once; `frontdesk index` updates the vectors"),
+            (false, false, true) => {
+                writeln!(err, "a running server uses the pages at once; `frontdesk index` updates the vectors")
+            }
             (false, false, false) => writeln!(err, "nothing was written; fix the refused files, or leave them out"),
         }
     }

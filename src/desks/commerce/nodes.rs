@@ -54,7 +54,7 @@ string_enum! {
     }
 }
 
-/// The prompts of the nodes, and the checks of what they say.
+/// The prompts of the nodes, and the checks of their replies.
 pub(super) struct Nodes {
     prompts: HashMap<Node, String>,
     /// What holds for every reply that is worded.
@@ -191,7 +191,7 @@ impl Commerce {
         self.ask(turn, situation, node, (json!({ "choices": names }), schema), read).await
     }
 
-    /// Asks for the language of a message whose words leave it open. `detected`: what they say.
+    /// Asks for the language of a message that the rules leave open. `detected`: the language by its words.
     pub(super) async fn ask_language(
         &self,
         turn: &mut Turn,

@@ -254,13 +254,7 @@ impl Commerce {
     /// Answers from the shop's documents, if they have an answer.
     ///
     /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
-    async fn answer(
-        &self,
-        turn: &mut Turn,
-        situation: &mut Situation,
-        text: &str,
-        subject: Option<&str>,
-    ) -> Performed {
+    async fn answer(&self, turn: &mut Turn, situation: &mut Situation, text: &str, subject: Option<&str>) -> Performed {
         let language = turn.language();
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
         let find = retrieve::find(&self.services.knowledge, turn, text, query);

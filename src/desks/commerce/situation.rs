@@ -88,8 +88,17 @@ impl Commerce {
             None => None,
         };
         let (phone, is_default_language, model_failed) = (state.phone.clone(), true, false);
-        let situation =
-            Situation { tenant, shopper, phone, knows_number, payment, page, offers, is_default_language, model_failed };
+        let situation = Situation {
+            tenant,
+            shopper,
+            phone,
+            knows_number,
+            payment,
+            page,
+            offers,
+            is_default_language,
+            model_failed,
+        };
         Ok(Some((situation, state, was_unreadable)))
     }
 

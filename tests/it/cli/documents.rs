@@ -39,7 +39,8 @@ fn docx(xml: &[u8]) -> Vec<u8> {
 
 fn document(body: &str) -> Vec<u8> {
     let namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
-    format!("<?xml version=\"1.0\"?><w:document xmlns:w=\"{namespace}\"><w:body>{body}</w:body></w:document>").into_bytes()
+    format!("<?xml version=\"1.0\"?><w:document xmlns:w=\"{namespace}\"><w:body>{body}</w:body></w:document>")
+        .into_bytes()
 }
 
 const WORD: &str = "<w:p><w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr><w:r><w:t>Warranty</w:t></w:r></w:p>\
@@ -78,7 +79,10 @@ fn documents_of_every_format_become_pages() {
     let warranty = page(&shop, "warranty.md");
     let body = "## Warranty\n\nShoes & boots: 6 months.\n\n- Keep the receipt\n\nSocks — none\n";
     assert_eq!(warranty, format!("---\ntitle: \"warranty\"\n---\n\n{body}"));
-    assert_eq!(page(&shop, "hours.sw.md"), "---\ntitle: \"hours.sw\"\n---\n\n## Saa\n\nTunafungua saa mbili asubuhi.\n");
+    assert_eq!(
+        page(&shop, "hours.sw.md"),
+        "---\ntitle: \"hours.sw\"\n---\n\n## Saa\n\nTunafungua saa mbili asubuhi.\n"
+    );
     assert_eq!(page(&shop, "parking.md"), "---\ntitle: Parking\n---\n# Parking\n\nBehind the house.\n");
     let again = import(&shop, &files);
     assert_eq!(again.stdout.matches(": unchanged, ").count(), 4, "{again:?}");
@@ -91,7 +95,8 @@ fn one_bad_file_prevents_the_import() {
     let scanned = pdf(&[]);
     let plain = pdf(&["A secret."]);
     let trailer = plain.windows(9).rposition(|window| window == b"trailer\n<").unwrap() + b"trailer\n<<".len();
-    let encrypt = format!("/Encrypt <</Filter/Standard/V 1/R 2/P -4/O <{0}>/U <{0}>>> /ID [<00><00>] ", "ab".repeat(32));
+    let encrypt =
+        format!("/Encrypt <</Filter/Standard/V 1/R 2/P -4/O <{0}>/U <{0}>>> /ID [<00><00>] ", "ab".repeat(32));
     let encrypted = [&plain[..trailer], encrypt.as_bytes(), &plain[trailer..]].concat();
     let spaces = vec![b' '; 120_000_000];
     for (name, content, hint) in [

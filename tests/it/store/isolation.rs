@@ -27,8 +27,8 @@ enum Deed {
 fn deed() -> impl Strategy<Value = (usize, Deed)> {
     let order =
         (0..8_usize, 1..3_u32, any::<bool>()).prop_map(|(item, pieces, pays)| Deed::Order { item, pieces, pays });
-    let prefer = (any::<bool>(), any::<bool>())
-        .prop_map(|(marketing, notifications)| Deed::Prefer { marketing, notifications });
+    let prefer =
+        (any::<bool>(), any::<bool>()).prop_map(|(marketing, notifications)| Deed::Prefer { marketing, notifications });
     (0..2_usize, prop_oneof![order, prefer])
 }
 
@@ -112,15 +112,17 @@ async fn shops_never_find_rows_of_each_other() {
     let TestStore { store, _folder } = TestStore::open().await;
     let now = Utc::now();
     let mut samples = shops(now).unwrap();
-    // Every item can be ordered as it is, and is never sold out.
+    // Every item can be ordered without choices, and is never sold out.
     for item in samples.iter_mut().flat_map(|sample| &mut sample.items) {
         item.variants.clear();
         item.stock = 100_000;
     }
     store.make_sample_tenants(&samples).await.unwrap();
     let [savanna, kijani] = [tenant("savanna"), tenant("kijani")];
-    let goods: BTreeMap<TenantId, Vec<ItemId>> =
-        samples.iter().map(|sample| (sample.id.clone(), sample.items.iter().map(|item| item.id.clone()).collect())).collect();
+    let goods: BTreeMap<TenantId, Vec<ItemId>> = samples
+        .iter()
+        .map(|sample| (sample.id.clone(), sample.items.iter().map(|item| item.id.clone()).collect()))
+        .collect();
     let handle = tokio::runtime::Handle::current();
     let cases = (prop::collection::vec(deed(), 1..8), 10_000_000..99_999_999_u32);
     let run = move || {

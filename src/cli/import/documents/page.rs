@@ -11,7 +11,7 @@ use crate::domain::text::clean;
 /// A longer line is no heading.
 const HEADING_MAX_WORDS: usize = 9;
 
-/// Returns the name of a file's page: its own, in letters, digits, dots and hyphens.
+/// Returns the name of a file's page: the file's name in letters, digits, dots and hyphens.
 pub(super) fn name_of(file: &Path) -> anyhow::Result<String> {
     let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_lowercase();
     let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { ' ' };
@@ -42,7 +42,7 @@ pub(super) fn make(file: &Path, format: Format, text: &str, language: Option<Lan
     Ok(format!("---\ntitle: {title}\n{language}---\n\n{body}\n"))
 }
 
-/// Joins the lines of each paragraph. A short line by itself, without a full stop, is a heading.
+/// Joins the lines of each paragraph. A short paragraph of one line without closing punctuation is a heading.
 fn with_headings(text: &str) -> String {
     let mut blocks: Vec<String> = Vec::new();
     let mut lines: Vec<&str> = Vec::new();

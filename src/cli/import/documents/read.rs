@@ -1,4 +1,4 @@
-//! Reads the text of a file in a process of its own: `frontdesk read-document`, which is not listed by `--help`.
+//! Reads the text of a file in a separate process: `frontdesk read-document`, which `--help` does not list.
 //!
 //! Files come from anywhere. One that makes a parser loop, recurse or fill the memory ends that process, and the import reports it.
 
@@ -112,7 +112,7 @@ fn text_of(file: &mut File) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Describes why the process failed: its own words if it refused the file, else what ended it.
+/// Describes why the process failed: its message if it refused the file, else what ended it.
 fn problem_of(status: ExitStatus, said: &str) -> String {
     match status.code() {
         Some(1) if !said.trim().is_empty() => said.trim().to_owned(),

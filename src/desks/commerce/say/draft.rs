@@ -7,8 +7,8 @@ use crate::grounding::claims::Facts;
 use crate::replies::MissingValue;
 
 impl Speaker<'_> {
-    /// Returns the draft of a line and its node. `None` for lines that are always texts: whatever asks for an amount or speaks of a payment,
-    /// the cart, and refusals.
+    /// Returns the draft of a line and its node. `None` for lines that are always texts: questions for an amount, payments, the cart,
+    /// and refusals.
     pub(super) fn draft(&self, line: &Line, text: &str) -> Result<Option<(Node, Draft)>, MissingValue> {
         let done = Facts { made: true, handed_over: true, ..Facts::default() };
         let offered = Facts { offered: true, ..Facts::default() };

@@ -22,8 +22,8 @@ const WORDED: [(&str, &str); 7] = [
 ];
 
 async fn open_with(ollama: &ScriptedOllama) -> Shop {
-    let builder = TestApp::builder().ollama(ollama).env("INTENT_TIMEOUT_MS", "400").env("WORDING_TIMEOUT_MS", "400");
-    open_desk_with(builder).await
+    let builder = TestApp::builder().ollama(ollama).env("LLM_BREAKER_FAILURES", 100);
+    open_desk_with(builder.env("INTENT_TIMEOUT_MS", 400).env("WORDING_TIMEOUT_MS", 400)).await
 }
 
 /// Words every reply as [`WORDED`] says.
@@ -260,8 +260,9 @@ async fn model_reads_the_way_to_pay_but_never_pays() {
         choose(&ollama, intent, 0.99);
         say_all(&mut chat, &[text]).await;
     }
-    let sales = desk.app.inner.store.tenant(&TenantId::default());
-    assert!(sales.find_last_payment(chat.id.parse().unwrap()).await.unwrap().is_none());
+    let tenant = TenantId::default();
+    let door = desk.app.inner.store.tenant(&tenant);
+    assert!(door.find_last_payment(chat.id.parse().unwrap()).await.unwrap().is_none());
 }
 
 #[tokio::test]

@@ -52,6 +52,14 @@ const TEXTS: [&str; 30] = [
     "cancel my cart",
 ];
 
+/// Questions about the shop's business.
+const ASKS: [&str; 6] =
+    ["show me shoes", "canvas shoes", "any offers?", "where is my order", "do you take returns", "I want a person"];
+
+/// What only a person can do something about.
+const CALLS: [&str; 4] =
+    ["I want to talk to a person", "nipe mtu wa kuongea naye", "I was charged twice", "I want my money back"];
+
 /// Values of a strategy, the same ones on every run.
 struct Cases<S> {
     strategy: S,
@@ -73,7 +81,7 @@ fn texts(most: usize) -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(&TEXTS[..]), 1..=most)
 }
 
-/// A number that is nobody else's in a test.
+/// A number for each case.
 fn phone(case: usize) -> String {
     format!("+2547{:08}", 10_000_000 + case)
 }
@@ -99,6 +107,7 @@ async fn every_message_goes_through_the_machine() {
     ];
     let any = any.prop_filter("not blank", |text| !frontdesk::domain::text::is_blank(text) && !text.contains('\0'));
     let mut cases = Cases::new(any);
+    let tenant = TenantId::default();
     for case in 0..CASES {
         let text = cases.next();
         let mut chat = customer(&desk, &phone(case)).await;
@@ -110,7 +119,7 @@ async fn every_message_goes_through_the_machine() {
         if let Some(route) = intent["route"].as_str() {
             assert!(Journey::parse(route).is_some(), "{text:?}: {intent}");
         }
-        let door = desk.app.inner.store.tenant(&TenantId::default());
+        let door = desk.app.inner.store.tenant(&tenant);
         let stored = door.find_conversation(chat.id.parse().unwrap()).await.unwrap().unwrap();
         assert!(stored.state["version"].is_u64() && stored.state["stage"]["name"].is_string(), "{text:?}");
     }
@@ -127,7 +136,6 @@ async fn no_amount_comes_from_the_model() {
         None => Some(Play::answer(&says.lock().unwrap())),
     });
     let desk = open_desk_with(TestApp::builder().ollama(&ollama)).await;
-    let asks = ["show me shoes", "canvas shoes", "any offers?", "where is my order", "do you take returns", "I want a person"];
     let amount = prop_oneof![
         (3_u32..99_999).prop_map(|amount| format!("KSh {amount}")),
         (3_u32..99_999).prop_map(|amount| format!("{amount} shillings")),
@@ -135,7 +143,7 @@ async fn no_amount_comes_from_the_model() {
         (13_u32..400).prop_map(|days| format!("{days} days")),
     ];
     let name = prop::sample::select(vec!["{list}", "{item} {choices}", "{offers}", "{orders}", "{minutes}", ""]);
-    let mut cases = Cases::new((prop::sample::select(&asks[..]), amount, name, any::<bool>()));
+    let mut cases = Cases::new((prop::sample::select(&ASKS[..]), amount, name, any::<bool>()));
     // No row and no document has these amounts: seven digits after the random ones.
     for case in 0..CASES {
         let (ask, amount, name, is_first) = cases.next();
@@ -156,9 +164,9 @@ async fn no_amount_comes_from_the_model() {
 #[tokio::test]
 async fn every_ticket_has_its_context() {
     let desk = open_desk().await;
-    let calls = ["I want to talk to a person", "nipe mtu wa kuongea naye", "I was charged twice", "I want my money back"];
-    let mut cases = Cases::new((texts(3), prop::sample::select(&calls[..])));
-    let door = desk.app.inner.store.tenant(&TenantId::default());
+    let mut cases = Cases::new((texts(3), prop::sample::select(&CALLS[..])));
+    let tenant = TenantId::default();
+    let door = desk.app.inner.store.tenant(&tenant);
     for case in 0..CASES {
         let (before, call) = cases.next();
         let mut chat = customer(&desk, &phone(case)).await;
