@@ -23,7 +23,7 @@ use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
-use crate::replies::{MissingValue, Replies};
+use crate::replies::Replies;
 use crate::store::TenantStore;
 use crate::store::shoppers::PreferenceChange;
 
@@ -134,6 +134,10 @@ impl DeskFactory for Factory {
         &kind::ALL
     }
 
+    fn sells_goods(&self) -> bool {
+        true
+    }
+
     fn console_panel(&self) -> Option<ConsolePanel> {
         Some(ConsolePanel::Stored(panel::read))
     }
@@ -177,17 +181,6 @@ impl Commerce {
             now: Utc::now(),
             said_at: turn.accepted_at(),
         }
-    }
-
-    /// Returns the texts in the customer's language and the shop's tone.
-    fn texts_of(&self, turn: &Turn, situation: &Situation) -> &Replies<Text> {
-        let texts = || self.texts.get(turn.language());
-        self.toned.get(&(situation.tenant.settings.tone_style, turn.language())).unwrap_or_else(texts)
-    }
-
-    fn words_of(&self, turn: &Turn, situation: &Situation, key: Text) -> Result<String, MissingValue> {
-        let hotline = self.common.get(turn.language()).hotline.as_str();
-        self.texts_of(turn, situation).text(key, &[("hotline", hotline)])
     }
 
     /// Turns messages off or on, without anything else.

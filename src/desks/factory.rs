@@ -54,6 +54,11 @@ pub trait DeskFactory: Send + Sync {
         None
     }
 
+    /// Whether the desk sells goods of a catalogue, which the console lists.
+    fn sells_goods(&self) -> bool {
+        false
+    }
+
     /// Checks what the desk needs, for `frontdesk doctor`. Called if a persona names the desk.
     async fn doctor_checks(&self, _config: &Config) -> Vec<Check> {
         Vec::new()

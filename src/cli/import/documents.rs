@@ -20,6 +20,7 @@ use crate::cli::lists::REFUSED;
 use crate::cli::output::{self, Report};
 use crate::config::{Config, Env};
 use crate::domain::{Language, TenantId};
+use crate::persona::Prompts;
 
 mod docx;
 mod page;
@@ -37,9 +38,9 @@ pub struct Args {
     /// The shop that answers from them
     #[arg(long, value_name = "NAME", default_value_t)]
     pub tenant: TenantId,
-    /// The folder of the shop's knowledge, as its persona names it
-    #[arg(long, value_name = "NAME", default_value = "commerce")]
-    pub folder: String,
+    /// The folder of the shop's knowledge [default: the first one that the shop's persona searches]
+    #[arg(long, value_name = "NAME")]
+    pub folder: Option<String>,
     /// The language of the files, such as en or sw [default: recognized]
     #[arg(long, value_name = "CODE")]
     pub language: Option<Language>,
@@ -136,17 +137,22 @@ fn import(args: &Args) -> anyhow::Result<ImportedDocuments> {
 /// Returns the folder for the pages. Another shop's folder is never used.
 fn folder_of(args: &Args, config: &Config) -> anyhow::Result<PathBuf> {
     let shop = config.shop(&args.tenant);
-    let is_name = |name: &str| !name.starts_with('.') && !name.is_empty() && !name.contains(['/', '\\']);
-    if !is_name(&args.folder) {
-        bail!("--folder must be the name of a folder, such as commerce (got {:?})", args.folder);
-    }
-    match shop.knowledge.filter(|_| shop.tenant == args.tenant) {
-        Some(root) => Ok(root.join(&args.folder).join(args.kind.as_str())),
+    let Some(root) = shop.knowledge.as_ref().filter(|_| shop.tenant == args.tenant) else {
+        let own = config.shops.folder.join(args.tenant.as_str());
+        bail!("the shop {} has no folder for documents: make {} with a shop.toml", args.tenant, own.display())
+    };
+    let folder = match &args.folder {
+        Some(folder) => folder.clone(),
         None => {
-            let own = config.shops.folder.join(args.tenant.as_str());
-            bail!("the shop {} has no folder for documents: make {} with a shop.toml", args.tenant, own.display())
+            let persona = Prompts::load_shop(&config.prompts, &shop)?.default_persona();
+            let named = persona.knowledge.iter().find(|folder| !folder.is_empty());
+            named.cloned().with_context(|| format!("the persona {} searches no folder: write --folder", persona.id))?
         }
+    };
+    if folder.is_empty() || folder.starts_with('.') || folder.contains(['/', '\\']) {
+        bail!("--folder must be the name of a folder, such as help (got {folder:?})");
     }
+    Ok(root.join(folder).join(args.kind.as_str()))
 }
 
 /// Reads a file and makes its page. Returns the page's name and content.

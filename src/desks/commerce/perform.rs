@@ -5,10 +5,9 @@ use serde_json::json;
 
 use super::effect::{Began, Effect, Event, Line, OrderProblem, Reason};
 use super::nodes::{Draft, Node};
-use super::sales::LISTED;
-use super::state::{ConversationState, Search};
+use super::state::ConversationState;
 use super::texts::Text;
-use super::tools::catalog::{CatalogGetItem, CatalogSearch, Filters};
+use super::tools::catalog::CatalogGetItem;
 use super::tools::customer::CustomerUpdatePreferences;
 use super::tools::order::{
     CouponApplied, NotOrdered, OffersGetApplicable, OrderApplyCoupon, OrderCreate, OrderGetStatus,
@@ -22,15 +21,15 @@ use super::{Commerce, Situation, kind, payments};
 use crate::desks::DeskError;
 use crate::dialogue::{Turn, answer, retrieve};
 use crate::domain::commerce::Money;
-use crate::domain::commerce::catalog::search::CatalogMatches;
 use crate::domain::commerce::payment::PaymentStatus;
-use crate::domain::commerce::policy::LOW_CONFIDENCE;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
 use crate::domain::{ConversationStatus, Kind, Metadata};
 use crate::retrieval::Query;
 use crate::store::shoppers::PreferenceChange;
+
+mod search;
 
 /// Passages of an answer from the documents.
 const PASSAGES: usize = 3;
@@ -146,40 +145,6 @@ impl Commerce {
         };
         let metadata = if worded.is_some() { metadata.worded_by_model() } else { metadata };
         Ok(turn.say_with(kind, &worded.unwrap_or(text), metadata).await?)
-    }
-
-    /// Searches the catalogue. Where the message's words find little, the model may name the goods in other words.
-    async fn search(&self, turn: &mut Turn, situation: &mut Situation, search: &Search) -> Performed {
-        let Ok(found) = self.find_goods(turn, situation, search).await? else { return Ok(Some(Event::Failed)) };
-        let event = |found: CatalogMatches, words| {
-            let CatalogMatches { items, total_matches_estimate: total, confidence } = found;
-            Ok(Some(Event::Found { items, total, confidence, words }))
-        };
-        let is_poor = found.items.is_empty() || found.confidence < LOW_CONFIDENCE;
-        if !is_poor || search.words.is_empty() || situation.model_failed || !self.services.llm.is_up() {
-            return event(found, None);
-        }
-        let categories = self.door(turn).list_catalog_categories().await?;
-        let Some(words) = self.ask_search_words(turn, situation, categories).await else { return event(found, None) };
-        let asked = Search { words: words.clone(), ..search.clone() };
-        match self.find_goods(turn, situation, &asked).await? {
-            Ok(again) if again.confidence > found.confidence && !again.items.is_empty() => event(again, Some(words)),
-            _ => event(found, None),
-        }
-    }
-
-    async fn find_goods(
-        &self,
-        turn: &mut Turn,
-        situation: &Situation,
-        search: &Search,
-    ) -> Result<Result<CatalogMatches, ToolError>, DeskError> {
-        let (category, min_price, max_price) = (search.category.clone(), search.least, search.most);
-        // What is sold out is no cheaper choice.
-        let in_stock = category.is_some();
-        let filters = Filters { category, min_price, max_price, in_stock, ..Filters::default() };
-        let tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
-        self.call(turn, situation, &tool).await
     }
 
     async fn place_order(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Performed {

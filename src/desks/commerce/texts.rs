@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::{Commerce, Situation};
+use crate::desks::Turn;
 use crate::domain::Language;
 use crate::domain::commerce::tenant::ToneStyle;
 use crate::persona::texts::ByLanguage;
 use crate::persona::{PromptError, Prompts};
-use crate::replies::{Replies, reply_keys};
+use crate::replies::{MissingValue, Replies, reply_keys};
 
 /// The texts of the tones that have a file in a language, whole.
 pub(super) type TonedTexts = HashMap<(ToneStyle, Language), Replies<Text>>;
@@ -28,6 +30,19 @@ pub(super) fn read_tones(prompts: &Prompts, texts: &ByLanguage<Replies<Text>>) -
         }
     }
     Ok(toned)
+}
+
+impl Commerce {
+    /// Returns the texts in the customer's language and the shop's tone.
+    pub(super) fn texts_of(&self, turn: &Turn, situation: &Situation) -> &Replies<Text> {
+        let texts = || self.texts.get(turn.language());
+        self.toned.get(&(situation.tenant.settings.tone_style, turn.language())).unwrap_or_else(texts)
+    }
+
+    pub(super) fn words_of(&self, turn: &Turn, situation: &Situation, key: Text) -> Result<String, MissingValue> {
+        let hotline = self.common.get(turn.language()).hotline.as_str();
+        self.texts_of(turn, situation).text(key, &[("hotline", hotline)])
+    }
 }
 
 reply_keys! {

@@ -149,7 +149,7 @@ impl Me {
             signed_in: true,
             development: owner.access == Access::Development,
             may_edit: owner.may_edit(app),
-            sells: app.shops.get(&owner.tenant).prompts().has_desk("commerce"),
+            sells: app.shops.get(&owner.tenant).sells_goods(),
             expires_at: owner.expires_at(),
             tenant: owner.tenant,
             name: owner.name,

@@ -53,7 +53,8 @@ fn write(shop: &Shop, name: &str, content: &[u8]) {
 }
 
 fn import(shop: &Shop, arguments: &[&str]) -> Run {
-    shop.run(&[&["import", "documents", "--type", "policy"], arguments].concat(), &[])
+    let persona = [("PERSONA_PATH", "prompts/commerce_en.md")];
+    shop.run(&[&["import", "documents", "--type", "policy"], arguments].concat(), &persona)
 }
 
 fn page(shop: &Shop, name: &str) -> String {

@@ -247,7 +247,7 @@ async fn model_names_goods_that_a_search_missed() {
 }
 
 #[tokio::test]
-async fn model_reads_the_way_to_pay_but_never_pays() {
+async fn model_chooses_a_way_but_never_pays() {
     let ollama = ScriptedOllama::start().await;
     let desk = open_with(&ollama).await;
     let phone = "+254700000001";
@@ -277,4 +277,24 @@ async fn model_learns_the_tone_of_the_shop() {
     say_all(&mut chat, &["show me shoes"]).await;
     let prompt = ollama.chats()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(prompt.contains("Tone: relaxed and warm"), "{prompt}");
+}
+
+#[tokio::test]
+async fn reply_is_in_the_customers_language() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_with(&ollama).await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    ollama.play_call(Play::answer("Here are the shoes that we have for you today.\n{list}"));
+    let said = say_all(&mut chat, &["naomba viatu tafadhali, nionyeshe"]).await;
+    assert!(said.starts_with("Hivi ndivyo nilivyopata:"), "{said}");
+    ollama.play_call(Play::answer("Karibu sana, hivi hapa viatu vyetu:\n{list}"));
+    let said = say_all(&mut chat, &["naomba viatu tafadhali, nionyeshe"]).await;
+    assert!(said.starts_with("Karibu sana, hivi hapa"), "{said}");
+    for bad in
+        ["Bei ni shilingi mia tano tu.\n{list}", "Kuna zawadi kwa kila mteja.\n{list}", "Nitumie PIN yako.\n{list}"]
+    {
+        ollama.play_call(Play::answer(bad));
+        let said = say_all(&mut chat, &["naomba viatu tafadhali, nionyeshe"]).await;
+        assert!(said.starts_with("Hivi ndivyo nilivyopata:"), "{bad}: {said}");
+    }
 }

@@ -68,7 +68,7 @@ struct Cases<S> {
 
 impl<S: Strategy> Cases<S> {
     fn new(strategy: S) -> Self {
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, b"any customer of any shop may write");
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, b"any customer of a shop may write");
         Self { strategy, runner: TestRunner::new_with_rng(Config::default(), rng) }
     }
 

@@ -31,8 +31,8 @@ async fn panel_has_consent_orders_and_payments() {
         value("consent_change")
             .contains("customer: marketing off, notifications on → marketing off, notifications off")
     );
-    assert!(value("order").contains("draft, 1250 KES: 1 × Canvas shoes"), "{rows:?}");
-    assert!(value("payment").contains("mpesa_stk (sandbox), pending, 1250 KES"), "{rows:?}");
+    assert!(value("order").contains("draft, 1250.00 KES: 1 × Canvas shoes"), "{rows:?}");
+    assert!(value("payment").contains("mpesa_stk (sandbox), pending, 1250.00 KES"), "{rows:?}");
 }
 
 #[tokio::test]
