@@ -111,6 +111,9 @@ pub enum FixtureError {
     Rows(#[from] serde_json::Error),
 }
 
+/// Reads the rows of a panel from the store.
+pub type ReadRows = fn(Store, Conversation) -> BoxFuture<'static, Result<Vec<PanelRow>, StoreError>>;
+
 /// What the console shows next to a conversation.
 #[derive(Clone, Copy)]
 pub enum ConsolePanel {
@@ -121,7 +124,7 @@ pub enum ConsolePanel {
     /// Rows that the desk reads from the conversation's state.
     Rows(fn(&Conversation) -> Vec<PanelRow>),
     /// Rows that the desk reads from the store.
-    Stored(fn(Store, Conversation) -> BoxFuture<'static, Result<Vec<PanelRow>, StoreError>>),
+    Stored(ReadRows),
 }
 
 /// A row of a panel: a name and a value. The console translates names that its texts have under `panel`.

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => stage?.close());
 
-test("consent, orders and payments are next to the conversation", async () => {
+test("consent and payments are next to the conversation", async () => {
   const said = ["canvas shoes size 40 black", "pay", "1", "0712345678", "yes", "STOP"];
   const id = await stage.server.conversation({ persona: "commerce_en", language: "en" }, ...said);
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
