@@ -49,7 +49,7 @@ enum Command {
     Doctor(doctor::Args),
     /// Import a list of warranties, all rows or none. The columns are serial, product_name and warranty_end_date
     UpsertWarranty(upsert_warranty::Args),
-    /// Import a list of orders, return policies or goods, all rows or none
+    /// Import a list of orders, return policies or goods, or documents: all or nothing
     #[command(subcommand)]
     Import(import::What),
     /// Advance an RMA to its next status, or resolve an escalation
@@ -67,6 +67,9 @@ enum Command {
     Seed(seed::What),
     /// Print the OpenAPI description of the HTTP API
     Openapi,
+    /// Read a document from the standard input and print its text, for `import documents`
+    #[command(hide = true)]
+    ReadDocument(import::documents::read::Args),
 }
 
 /// Makes new files and folders readable by this user only: they hold customers' data and the key that
@@ -118,6 +121,7 @@ async fn run(command: Command) -> ExitCode {
         Command::Customer(what) => with_config(async |config| customer::run(config, &what).await).await,
         Command::Seed(what) => with_config(async |config| seed::run(config, &what).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
+        Command::ReadDocument(args) => import::documents::read::run(args),
     }
 }
 

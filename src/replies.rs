@@ -86,6 +86,13 @@ pub struct MissingValue {
 }
 
 impl<K: ReplyKey> Replies<K> {
+    /// Returns these texts with those of `other` in place of its keys.
+    pub fn overlaid(&self, other: Self) -> Self {
+        let mut variants = self.variants.clone();
+        variants.extend(other.variants);
+        Self { variants }
+    }
+
     /// Checks that every key has at least `least` variants, all different, and that each names the right placeholders.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
-//! `frontdesk import`: imports lists of the shop's own system.
+//! `frontdesk import`: imports lists of the shop's own system, and documents.
 //!
 //! - [`catalog`]: goods of a shop that sells over WhatsApp, as CSV
+//! - [`documents`]: documents that a shop answers from, as PDF, DOCX, text or Markdown
 //! - [`orders`]: orders with their customers and items, as CSV or JSON
 //! - [`policies`]: return policies, as CSV
 
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 pub mod catalog;
+pub mod documents;
 pub mod orders;
 pub mod policies;
 
@@ -21,6 +23,8 @@ pub enum What {
     /// Import the goods of a shop that sells over WhatsApp, all rows or none. The columns are item_id, name, category, price (whole shillings) and
     /// stock, and optionally description, attributes, variants and url
     Catalog(catalog::Args),
+    /// Import documents that a shop answers from, all files or none: PDF, DOCX, text or Markdown
+    Documents(documents::Args),
 }
 
 /// Runs the command, prints the result or the error, and returns the exit code.
@@ -29,5 +33,6 @@ pub async fn run(what: &What) -> ExitCode {
         What::Orders(args) => orders::run(args).await,
         What::Policies(args) => policies::run(args).await,
         What::Catalog(args) => catalog::run(args).await,
+        What::Documents(args) => documents::run(args).await,
     }
 }

@@ -16,6 +16,8 @@ pub struct CommerceConfig {
     /// `PAYMENTS`
     pub payments: PaymentMode,
     pub providers: PaymentProvidersConfig,
+    /// `WORDING_TIMEOUT_MS`: how long the language model may take to word a reply before the text is sent.
+    pub wording_timeout: Duration,
 }
 
 /// How customers pay.
@@ -74,7 +76,8 @@ impl CommerceConfig {
             stk_wait: env.seconds("STK_WAIT_SECONDS", 180),
             checkout_wait: env.seconds("CHECKOUT_WAIT_SECONDS", 1800),
         };
-        Self { tenant_key: secret.as_deref().and_then(SealingKey::new), payments, providers }
+        let wording_timeout = env.milliseconds("WORDING_TIMEOUT_MS", 8000);
+        Self { tenant_key: secret.as_deref().and_then(SealingKey::new), payments, providers, wording_timeout }
     }
 }
 

@@ -9,10 +9,10 @@ use async_trait::async_trait;
 use chrono::Utc;
 
 use super::machine::run_until_wait;
-use super::{Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus, SandboxState};
-use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing, route};
+use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing};
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::returns::Priority;
@@ -23,15 +23,17 @@ use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
-use crate::replies::{MissingValue, Replies};
+use crate::replies::Replies;
 use crate::store::TenantStore;
 use crate::store::shoppers::PreferenceChange;
 
 mod advance;
 mod classify;
 mod effect;
+mod nodes;
 mod offers;
 mod orders;
+mod panel;
 pub mod payments;
 mod perform;
 mod phone;
@@ -49,6 +51,7 @@ pub mod tools;
 mod understand;
 
 use effect::{Effect, Event, Heard, Line, Reason};
+use nodes::{NodeFiles, Nodes};
 use payments::jobs::SharedGateways;
 use payments::{Checking, Gateways, Payments, jobs, receipt};
 use rules::CommerceRules;
@@ -56,18 +59,21 @@ use said::Said;
 use sandbox::Sandbox;
 use situation::Situation;
 use state::{ConversationState, Stage};
-use texts::Text;
+use texts::{Text, TonedTexts};
 use tools::ToolContext;
 
 /// The commerce desk.
 pub struct Commerce {
     services: Services,
     texts: Arc<ByLanguage<Replies<Text>>>,
+    /// The texts of shops with another tone than the usual one.
+    toned: TonedTexts,
     common: Arc<ByLanguage<CommonTexts>>,
     language_rules: Arc<LanguageRules>,
     rules: CommerceRules,
     examples: Classifier,
     payments: Payments,
+    nodes: Nodes,
     /// The persona of those who choose none.
     default_persona: String,
 }
@@ -127,6 +133,14 @@ impl DeskFactory for Factory {
     fn message_kinds(&self) -> &'static [Kind] {
         &kind::ALL
     }
+
+    fn sells_goods(&self) -> bool {
+        true
+    }
+
+    fn console_panel(&self) -> Option<ConsolePanel> {
+        Some(ConsolePanel::Stored(panel::read))
+    }
 }
 
 impl Commerce {
@@ -136,15 +150,17 @@ impl Commerce {
         languages: &[Language],
     ) -> Result<impl FnOnce(&Services, &Arc<Gateways>) -> Self + use<>, PromptError> {
         let texts = ByLanguage::load_checked(prompts, "commerce", languages, |texts: &Replies<Text>| texts.check(1))?;
+        let toned = texts::read_tones(prompts, &texts)?;
         let (texts, common) = (Arc::new(texts), Arc::new(ByLanguage::load(prompts, "common", languages)?));
         let language_rules = LanguageRules::read(prompts)?;
         let rules = CommerceRules::read(prompts)?;
         let examples = Classifier::read(prompts, "commerce")?;
+        let nodes = NodeFiles::read(prompts)?;
         let default_persona = prompts.default_persona().id.clone();
         Ok(move |services: &Services, gateways: &Arc<Gateways>| {
             let payments = Payments::new(&services.config, &services.store, gateways);
-            let services = services.clone();
-            Self { texts, common, language_rules, rules, examples, payments, default_persona, services }
+            let (nodes, services) = (nodes.open(&services.config), services.clone());
+            Self { texts, toned, common, language_rules, rules, examples, payments, nodes, default_persona, services }
         })
     }
 
@@ -167,11 +183,6 @@ impl Commerce {
         }
     }
 
-    fn words_of(&self, turn: &Turn, key: Text) -> Result<String, MissingValue> {
-        let hotline = self.common.get(turn.language()).hotline.as_str();
-        self.texts.get(turn.language()).text(key, &[("hotline", hotline)])
-    }
-
     /// Turns messages off or on, without anything else.
     async fn command(&self, turn: &mut Turn, situation: &Situation, command: ConsentCommand) -> Result<(), DeskError> {
         let (change, message) = (PreferenceChange::Command(command), Some(turn.message.id));
@@ -182,7 +193,7 @@ impl Commerce {
             ConsentCommand::Stop => Text::Stopped,
             ConsentCommand::Start => Text::Started,
         };
-        let text = self.words_of(turn, text)?;
+        let text = self.words_of(turn, situation, text)?;
         Ok(turn.say(Kind::Reply, &text).await?)
     }
 
@@ -276,7 +287,12 @@ impl Commerce {
     }
 
     /// Repeats the question for an amount after something else was said, so that a yes can mean nothing else.
-    async fn remind(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Result<(), DeskError> {
+    async fn remind(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        state: &ConversationState,
+    ) -> Result<(), DeskError> {
         match sales::reminder(state).filter(|_| matches!(state.stage, Stage::ConfirmAmount { .. })) {
             Some(line) => self.say_line(turn, situation, &line).await,
             None => Ok(()),
@@ -297,7 +313,8 @@ impl Desk for Commerce {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let Some((mut situation, mut state, was_unreadable)) = self.look_around(turn).await? else {
             turn.report_intent(Intent::Unknown.as_str(), 0.0, IntentSource::Rules, true).await?;
-            let text = self.words_of(turn, Text::NotSetUp)?;
+            let hotline = self.common.get(turn.language()).hotline.as_str();
+            let text = self.texts.get(turn.language()).text(Text::NotSetUp, &[("hotline", hotline)])?;
             return Ok(turn.say(Kind::Reply, &text).await?);
         };
         if let Some(command) = ConsentCommand::of(&turn.message.text) {
@@ -305,10 +322,10 @@ impl Desk for Commerce {
             // A person may have the conversation, who asks for no amount.
             return match turn.conversation.status {
                 ConversationStatus::Taken => Ok(()),
-                _ => self.remind(turn, &situation, &state).await,
+                _ => self.remind(turn, &mut situation, &state).await,
             };
         }
-        let (switched_to, text) = self.settle_language(turn, &mut situation);
+        let (switched_to, text) = self.settle_language(turn, &mut situation).await;
         if let Some(language) = switched_to {
             self.keep_language(turn, &mut situation, language).await?;
         }
@@ -316,27 +333,27 @@ impl Desk for Commerce {
         if self.answer_sandbox(turn, &situation, &said).await? || self.check_receipt(turn, &situation, &said).await? {
             return Ok(());
         }
-        let verdict = turn.step("classify").take(self.classify(turn, &said, &state)).await?;
+        let mut verdict = turn.step("classify").take(self.classify(turn, &said, &state)).await?;
+        let mut heard = self.hear(turn, &situation, &state, said, &verdict).await?;
+        let source = self.ask_meaning(turn, &mut situation, &state, &mut heard, &mut verdict).await;
         turn.note("intent", &verdict);
-        let routing = route(verdict.intent, verdict.confidence);
-        let journey = match routing {
+        let journey = match heard.routing {
             Routing::Journey(journey) => journey,
             Routing::Clarify | Routing::Unknown => Journey::Unknown,
         };
         let confidence = (verdict.confidence * 100.0).round() / 100.0;
-        let is_unclear = journey == Journey::Unknown && said.class == GovernorClass::Business;
+        let is_unclear = journey == Journey::Unknown && heard.said.class == GovernorClass::Business;
         let (intent, route) = (verdict.intent.as_str(), Some(journey.as_str()));
-        turn.report_route(intent, route, (confidence, IntentSource::Rules), is_unclear).await?;
+        turn.report_route(intent, route, (confidence, source), is_unclear).await?;
         if was_unreadable {
-            self.say_line(turn, &situation, &Line::Restarted).await?;
+            self.say_line(turn, &mut situation, &Line::Restarted).await?;
         }
-        let wants_person = said.utterance.wants_person();
-        if !wants_person && !self.govern(turn, &mut situation, &mut state, &said).await? {
+        let wants_person = heard.said.utterance.wants_person();
+        if !wants_person && !self.govern(turn, &mut situation, &mut state, &heard.said).await? {
             turn.state = serde_json::to_value(&state).unwrap_or_default();
             return Ok(());
         }
         let is_only_switch = switched_to.is_some() && text.trim().is_empty();
-        let heard = self.hear(turn, &situation, &state, said, &verdict).await?;
         let heard = Heard { switched_to: switched_to.filter(|_| is_only_switch), ..heard };
         let begun = advance::advance(state, Event::Heard(Box::new(heard)));
         let store = self.services.store.clone();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -51,6 +52,11 @@ pub trait DeskFactory: Send + Sync {
     /// What the console shows next to a conversation.
     fn console_panel(&self) -> Option<ConsolePanel> {
         None
+    }
+
+    /// Whether the desk sells goods of a catalogue, which the console lists.
+    fn sells_goods(&self) -> bool {
+        false
     }
 
     /// Checks what the desk needs, for `frontdesk doctor`. Called if a persona names the desk.
@@ -105,6 +111,9 @@ pub enum FixtureError {
     Rows(#[from] serde_json::Error),
 }
 
+/// Reads the rows of a panel from the store.
+pub type ReadRows = fn(Store, Conversation) -> BoxFuture<'static, Result<Vec<PanelRow>, StoreError>>;
+
 /// What the console shows next to a conversation.
 #[derive(Clone, Copy)]
 pub enum ConsolePanel {
@@ -114,9 +123,11 @@ pub enum ConsolePanel {
     Account,
     /// Rows that the desk reads from the conversation's state.
     Rows(fn(&Conversation) -> Vec<PanelRow>),
+    /// Rows that the desk reads from the store.
+    Stored(ReadRows),
 }
 
-/// A row of a panel: a name and a value, shown as they are.
+/// A row of a panel: a name and a value. The console translates names that its texts have under `panel`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PanelRow {
     pub name: String,

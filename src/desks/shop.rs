@@ -128,6 +128,11 @@ impl Shop {
         self.desks.get(name).cloned()
     }
 
+    /// Whether a desk of the shop sells goods of its catalogue.
+    pub fn sells_goods(&self) -> bool {
+        self.registry.used_by(&self.prompts).any(|factory| factory.sells_goods())
+    }
+
     /// Returns what the console shows next to a conversation of this persona.
     pub fn console_panel(&self, persona: &str) -> Option<ConsolePanel> {
         let persona = self.prompts.find_persona(persona)?;

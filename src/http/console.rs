@@ -25,6 +25,7 @@ use crate::http::error::{ApiError, Result};
 
 mod accounts;
 mod audit;
+mod catalog;
 mod decision;
 mod figures;
 mod handoff;
@@ -60,6 +61,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(returns::resolve))
         .routes(routes!(accounts::get))
         .routes(routes!(accounts::decide))
+        .routes(routes!(catalog::get))
         .routes(routes!(figures::get))
         .routes(routes!(audit::get))
         .routes(routes!(knowledge::documents))

@@ -15,7 +15,9 @@ use super::audit::record;
 use super::entities::catalog_items;
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
-use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, search, searched_text, with_stems};
+use crate::domain::commerce::catalog::search::{
+    CatalogMatches, CatalogQuery, SearchWords, search, searched_text, with_stems,
+};
 use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
 use crate::domain::text::words;
 use crate::domain::{AuditEntry, TenantId};
@@ -98,6 +100,24 @@ impl TenantStore<'_> {
     pub async fn find_catalog_item(&self, id: &ItemId) -> Result<Option<CatalogItem>> {
         let row = self.rows::<catalog_items::Entity>().filter(catalog_items::Column::ItemId.eq(id.as_str()));
         row.one(&self.store.read).await?.map(read_item).transpose()
+    }
+
+    /// Returns the first goods with all of these words, by name, and how many there are.
+    pub async fn list_catalog_items(&self, words: &SearchWords, most: u64) -> Result<(Vec<CatalogItem>, u64)> {
+        use catalog_items::Column as C;
+        let all = words.iter().fold(Condition::all(), |all, word| all.add(C::Searched.contains(word)));
+        let rows = self.rows::<catalog_items::Entity>().filter(all);
+        let total = rows.clone().count(&self.store.read).await?;
+        let rows = rows.order_by_asc(C::Name).order_by_asc(C::ItemId).limit(most).all(&self.store.read).await?;
+        Ok((read_items(rows)?, total))
+    }
+
+    /// Returns the first categories of the shop's goods, by name.
+    pub async fn list_catalog_categories(&self) -> Result<Vec<String>> {
+        const MOST: u64 = 60;
+        let column = catalog_items::Column::Category;
+        let rows = self.rows::<catalog_items::Entity>().select_only().column(column).distinct();
+        Ok(rows.order_by_asc(column).limit(MOST).into_tuple().all(&self.store.read).await?)
     }
 
     /// Returns the words of the shop's goods, to correct misspelled ones.

@@ -56,10 +56,16 @@ struct Preferences {
 }
 
 impl TenantStore<'_> {
+    /// Returns the customer, if they have written before.
+    pub async fn find_shopper(&self, key: &ShopperKey) -> Result<Option<Shopper>> {
+        let row = self.rows::<shoppers::Entity>().filter(named(key)).one(&self.store.read).await?;
+        row.map(read_shopper).transpose()
+    }
+
     /// Returns the customer, and whether the row is new.
     pub async fn find_or_create_shopper(&self, key: &ShopperKey, now: DateTime<Utc>) -> Result<(Shopper, bool)> {
-        if let Some(row) = self.rows::<shoppers::Entity>().filter(named(key)).one(&self.store.read).await? {
-            return Ok((read_shopper(row)?, false));
+        if let Some(known) = self.find_shopper(key).await? {
+            return Ok((known, false));
         }
         let transaction = self.store.begin_fenced().await?;
         let consent = Consent::default();

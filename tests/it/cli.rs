@@ -3,6 +3,7 @@
 mod chat;
 mod customer;
 mod doctor;
+mod documents;
 mod eval;
 mod index;
 mod newer_schema;

@@ -4,6 +4,7 @@ mod acceptance;
 mod catalog;
 mod conversations;
 mod inbox;
+mod isolation;
 mod jobs;
 mod journal;
 mod lock;

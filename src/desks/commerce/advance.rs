@@ -36,7 +36,12 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
         event => {
             state.tool_errors = 0;
             match event {
-                Event::Found { items, total, confidence } => sales::found(state, items, total, confidence),
+                Event::Found { items, total, confidence, words } => {
+                    if let (Some(search), Some(words)) = (&mut state.search, words) {
+                        search.words = words;
+                    }
+                    sales::found(state, items, total, confidence)
+                }
                 Event::Item(item) => sales::got_item(state, item),
                 Event::Ordered(ordered) => sales::ordered(state, ordered),
                 Event::Methods(methods, wanted) => sales::got_methods(state, methods, wanted),
@@ -57,6 +62,22 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
             }
         }
     }
+}
+
+/// Whether the rules do not understand a message here: the customer would be asked what they mean, or the documents as a last resort.
+pub(super) fn is_unsure(state: &ConversationState, heard: &Heard) -> bool {
+    if matches!(heard.routing, Routing::Journey(_)) {
+        return false;
+    }
+    let (_, effects) = hear(state.clone(), heard);
+    matches!(
+        effects.first(),
+        Some(
+            Effect::Say(Line::Clarify | Line::Unclear | Line::Sorry)
+                | Effect::Answer { .. }
+                | Effect::CallPerson { reason: Reason::Clarifications, .. }
+        )
+    )
 }
 
 /// Decides about a message of business.

@@ -52,6 +52,8 @@ pub(super) enum Event {
         items: Vec<CatalogItem>,
         total: usize,
         confidence: f64,
+        /// The words that found them, if they are not those of the message.
+        words: Option<Vec<String>>,
     },
     Item(Option<Box<CatalogItem>>),
     Ordered(Result<Box<Sale>, OrderProblem>),

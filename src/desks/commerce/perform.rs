@@ -4,10 +4,10 @@ use chrono::Utc;
 use serde_json::json;
 
 use super::effect::{Began, Effect, Event, Line, OrderProblem, Reason};
-use super::sales::LISTED;
-use super::state::{ConversationState, Search};
+use super::nodes::{Draft, Node};
+use super::state::ConversationState;
 use super::texts::Text;
-use super::tools::catalog::{CatalogGetItem, CatalogSearch, Filters};
+use super::tools::catalog::CatalogGetItem;
 use super::tools::customer::CustomerUpdatePreferences;
 use super::tools::order::{
     CouponApplied, NotOrdered, OffersGetApplicable, OrderApplyCoupon, OrderCreate, OrderGetStatus,
@@ -28,6 +28,8 @@ use crate::domain::returns::Priority;
 use crate::domain::{ConversationStatus, Kind, Metadata};
 use crate::retrieval::Query;
 use crate::store::shoppers::PreferenceChange;
+
+mod search;
 
 /// Passages of an answer from the documents.
 const PASSAGES: usize = 3;
@@ -94,7 +96,7 @@ impl Commerce {
                     Err(_) => Event::Orders(Vec::new()),
                 }))
             }
-            Effect::Answer { text, subject } => self.answer(turn, &text, subject.as_deref()).await,
+            Effect::Answer { text, subject } => self.answer(turn, situation, &text, subject.as_deref()).await,
             Effect::CallPerson { reason, priority } => self.call_person(turn, situation, state, reason, priority).await,
             Effect::ChangePreferences(change) => self.change_preferences(turn, situation, change).await,
         }
@@ -111,7 +113,13 @@ impl Commerce {
         note_result(turn, T::NAME, result)
     }
 
-    pub(super) async fn say_line(&self, turn: &mut Turn, situation: &Situation, line: &Line) -> Result<(), DeskError> {
+    /// Says a line: the model's wording of it, else its text.
+    pub(super) async fn say_line(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        line: &Line,
+    ) -> Result<(), DeskError> {
         let kind = match line {
             Line::Clarify | Line::Unclear | Line::OfferPerson | Line::AskNeed | Line::AskPreference => Kind::Clarify,
             Line::Welcome | Line::Thanks | Line::Goodbye | Line::Assistant | Line::SmallTalk | Line::Redirect => {
@@ -130,22 +138,13 @@ impl Commerce {
             (Line::Asked { .. }, Some(payment)) => payments::metadata(payment),
             _ => Metadata::of(kind),
         };
-        let text = self.words(turn, situation, line)?;
-        Ok(turn.say_with(kind, &text, metadata).await?)
-    }
-
-    async fn search(&self, turn: &mut Turn, situation: &Situation, search: &Search) -> Performed {
-        let (category, min_price, max_price) = (search.category.clone(), search.least, search.most);
-        // What is sold out is no cheaper choice.
-        let in_stock = category.is_some();
-        let filters = Filters { category, min_price, max_price, in_stock, ..Filters::default() };
-        let tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
-        Ok(Some(match self.call(turn, situation, &tool).await? {
-            Ok(found) => {
-                Event::Found { items: found.items, total: found.total_matches_estimate, confidence: found.confidence }
-            }
-            Err(_) => Event::Failed,
-        }))
+        let (text, drafted) = self.words(turn, situation, line)?;
+        let worded = match drafted {
+            Some((node, draft)) => self.word(turn, situation, node, &draft).await?,
+            None => None,
+        };
+        let metadata = if worded.is_some() { metadata.worded_by_model() } else { metadata };
+        Ok(turn.say_with(kind, &worded.unwrap_or(text), metadata).await?)
     }
 
     async fn place_order(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Performed {
@@ -220,7 +219,7 @@ impl Commerce {
     /// Answers from the shop's documents, if they have an answer.
     ///
     /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
-    async fn answer(&self, turn: &mut Turn, text: &str, subject: Option<&str>) -> Performed {
+    async fn answer(&self, turn: &mut Turn, situation: &mut Situation, text: &str, subject: Option<&str>) -> Performed {
         let language = turn.language();
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
         let find = retrieve::find(&self.services.knowledge, turn, text, query);
@@ -237,14 +236,19 @@ impl Commerce {
         if snippets.snippets.is_empty() {
             return Ok(Some(Event::Answered(false)));
         }
-        let quoted = &answer::worth_quoting(&found.passages)[..1];
+        let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;
+        let quoted = if worded.is_some() { &found.passages[..] } else { &answer::worth_quoting(&found.passages)[..1] };
         let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
-        let texts = self.texts.get(turn.language());
+        if let Some(worded) = worded {
+            turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
+            return Ok(Some(Event::Answered(true)));
+        }
+        let texts = self.texts_of(turn, situation);
         let mut quotes = Vec::new();
         for passage in quoted {
             quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
         }
-        let said = answer::quotation(self.words_of(turn, Text::QuoteIntro)?, quotes.into_iter());
+        let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
         turn.say_with(Kind::Reply, &said, metadata).await?;
         Ok(Some(Event::Answered(true)))
     }
@@ -286,7 +290,7 @@ impl Commerce {
             (false, false) => Text::PersonCall,
             (false, true) => return Ok(Some(Event::Ticket)),
         };
-        let text = self.words_of(turn, text)?;
+        let text = self.words_of(turn, situation, text)?;
         turn.say(Kind::Escalation, &text).await?;
         Ok(Some(Event::Said))
     }

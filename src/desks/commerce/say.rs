@@ -1,6 +1,7 @@
 //! The desk's words: each [`Line`] as a text of the shop.
 
 use super::effect::Line;
+use super::nodes::{Draft, Node};
 use super::state::{Search, Shown, Wanted};
 use super::texts::Text;
 use super::tools::OrderView;
@@ -14,6 +15,8 @@ use crate::domain::language::NumberFormat;
 use crate::replies::{MissingValue, Replies};
 use crate::store::payments::PaymentNotice;
 
+mod draft;
+
 type TextResult = Result<String, MissingValue>;
 
 /// Texts and formats of one language.
@@ -26,17 +29,24 @@ pub(super) struct Speaker<'a> {
 }
 
 impl Commerce {
-    /// Returns the words of a line.
-    pub(super) fn words(&self, turn: &Turn, situation: &Situation, line: &Line) -> TextResult {
+    /// Returns the words of a line, and what a model may word of it.
+    pub(super) fn words(
+        &self,
+        turn: &Turn,
+        situation: &Situation,
+        line: &Line,
+    ) -> Result<(String, Option<(Node, Draft)>), MissingValue> {
         let common = self.common.get(turn.language());
         let speaker = Speaker {
-            texts: self.texts.get(turn.language()),
+            texts: self.texts_of(turn, situation),
             format: &common.number_format,
             hotline: &common.hotline,
             date: &|day| common.date_format.format(day),
             situation,
         };
-        speaker.line(line)
+        let text = speaker.line(line)?;
+        let draft = speaker.draft(line, &text)?;
+        Ok((text, draft))
     }
 }
 
@@ -77,33 +87,12 @@ impl Speaker<'_> {
             Line::Options { items, total, link } => self.options(items, *total, link.as_ref()),
             Line::SameOptions(items) => self.options(items, items.len(), None),
             Line::AskDifferent { link } => self.with_link(self.plain(Text::AskDifferent)?, link.as_ref()),
-            Line::Item(wanted) => {
-                let ask = match wanted.missing().next() {
-                    Some(_) => self.ask_choices(wanted)?,
-                    None => self.plain(Text::TakeIt)?,
-                };
-                Ok(format!("{} {ask}", self.item(wanted)?))
-            }
+            Line::Item(wanted) => Ok(format!("{} {}", self.item(wanted)?, self.ask_choices(wanted)?)),
             Line::Details(wanted, is_known) => {
-                let attributes = wanted.item.attributes.iter().map(|(name, value)| format!("{name}: {value}"));
-                let description = Some(wanted.item.description.trim_end_matches('.').to_owned());
-                let details = description.into_iter().filter(|text| !text.is_empty()).chain(attributes);
-                let details = details.collect::<Vec<_>>().join("; ");
-                let details = match details.is_empty() {
-                    true => String::new(),
-                    false => format!(" {}", self.text(Text::Details, &[("details", &details)])?),
-                };
-                let ask = match wanted.missing().next() {
-                    Some(_) => self.ask_choices(wanted)?,
-                    None => self.plain(Text::TakeIt)?,
-                };
-                let said = format!("{}{details} {ask}", self.item(wanted)?);
+                let said = format!("{} {}", self.details(wanted)?, self.ask_choices(wanted)?);
                 Ok(if *is_known { said } else { format!("{} {said}", self.plain(Text::UnknownDetail)?) })
             }
-            Line::AskChoices(wanted) => match wanted.missing().next() {
-                Some(_) => self.ask_choices(wanted),
-                None => self.plain(Text::TakeIt),
-            },
+            Line::AskChoices(wanted) => self.ask_choices(wanted),
             Line::NoSuchChoice { item, choice } => {
                 let choices: Vec<String> = item.variants.values().map(|choices| choices.join(", ")).collect();
                 let choices = choices.join("; ");
@@ -114,15 +103,7 @@ impl Speaker<'_> {
             Line::Stock { name, left: 0 } => self.text(Text::SoldOut, &[("name", name)]),
             Line::Stock { name, left } => self.text(Text::Stock, &[("name", name), ("left", &left.to_string())]),
             Line::Cart { sale, offers, is_paid_next } => self.cart(sale, offers, *is_paid_next),
-            Line::Offers(offers) => {
-                let mut lines = vec![self.plain(Text::Offers)?];
-                for offer in offers {
-                    let date = (self.date)(offer.ends_at.date_naive());
-                    let values = [("code", offer.code.as_str()), ("terms", &offer.terms), ("date", &date)];
-                    lines.push(self.text(Text::Offer, &values)?);
-                }
-                Ok(lines.join("\n"))
-            }
+            Line::Offers(offers) => Ok(format!("{}\n{}", self.plain(Text::Offers)?, self.offers(offers)?)),
             Line::CouponApplied { code, sale } => {
                 let (discount, total) = (self.money(sale.totals.discount), self.money(sale.totals.total));
                 self.text(Text::CouponApplied, &[("code", code), ("discount", &discount), ("total", &total)])
@@ -156,16 +137,10 @@ impl Speaker<'_> {
             Line::Asked { .. } => self.asked(),
             // The page's address may be far above by now.
             Line::StillWaiting if self.situation.page.is_some() => self.asked(),
-            Line::Orders(orders) => {
-                let mut lines = Vec::new();
-                if orders.len() > 1 {
-                    lines.push(self.plain(Text::Orders)?);
-                }
-                for order in orders {
-                    lines.push(self.order(order)?);
-                }
-                Ok(lines.join("\n"))
+            Line::Orders(orders) if orders.len() > 1 => {
+                Ok(format!("{}\n{}", self.plain(Text::Orders)?, self.orders(orders)?))
             }
+            Line::Orders(orders) => self.orders(orders),
             Line::PreferencesAre => {
                 let consent = self.situation.shopper.consent;
                 let on = |on| self.plain(if on { Text::On } else { Text::Off });
@@ -185,29 +160,68 @@ impl Speaker<'_> {
         self.text(Text::Item, &[("name", &wanted.item.name), ("price", &price)])
     }
 
+    /// Returns the item with what its row says of it.
+    fn details(&self, wanted: &Wanted) -> TextResult {
+        let attributes = wanted.item.attributes.iter().map(|(name, value)| format!("{name}: {value}"));
+        let description = Some(wanted.item.description.trim_end_matches('.').to_owned());
+        let details = description.into_iter().filter(|text| !text.is_empty()).chain(attributes);
+        let details = details.collect::<Vec<_>>().join("; ");
+        match details.is_empty() {
+            true => self.item(wanted),
+            false => Ok(format!("{} {}", self.item(wanted)?, self.text(Text::Details, &[("details", &details)])?)),
+        }
+    }
+
+    /// Asks for the choices that are missing, or whether to take the item.
     fn ask_choices(&self, wanted: &Wanted) -> TextResult {
+        match wanted.missing().next() {
+            Some(_) => self.text(Text::AskChoices, &[("choices", &self.choices(wanted)?)]),
+            None => self.plain(Text::TakeIt),
+        }
+    }
+
+    fn choices(&self, wanted: &Wanted) -> TextResult {
         let mut asked = Vec::new();
         for (variant, choices) in wanted.missing() {
             let choices = choices.join(", ");
             asked.push(self.text(Text::Choice, &[("variant", variant), ("choices", &choices)])?);
         }
-        self.text(Text::AskChoices, &[("choices", &asked.join(", "))])
+        Ok(asked.join(", "))
+    }
+
+    fn offers(&self, offers: &[Offer]) -> TextResult {
+        let mut lines = Vec::new();
+        for offer in offers {
+            let date = (self.date)(offer.ends_at.date_naive());
+            let values = [("code", offer.code.as_str()), ("terms", &offer.terms), ("date", &date)];
+            lines.push(self.text(Text::Offer, &values)?);
+        }
+        Ok(lines.join("\n"))
+    }
+
+    fn orders(&self, orders: &[OrderView]) -> TextResult {
+        Ok(orders.iter().map(|order| self.order(order)).collect::<Result<Vec<_>, _>>()?.join("\n"))
     }
 
     fn options(&self, items: &[Shown], total: usize, link: Option<&Search>) -> TextResult {
         let count = items.len().to_string();
-        let mut lines = vec![match total > items.len() {
+        let heading = match total > items.len() {
             true => self.text(Text::MoreOptions, &[("count", &count), ("total", &total.to_string())])?,
             false => self.plain(Text::Options)?,
-        }];
+        };
+        let said = format!("{heading}\n{}\n{}", self.numbered(items)?, self.plain(Text::PickOne)?);
+        self.with_link(said, link)
+    }
+
+    fn numbered(&self, items: &[Shown]) -> TextResult {
+        let mut lines = Vec::new();
         for (at, item) in items.iter().enumerate() {
             let (number, price) = ((at + 1).to_string(), self.money(item.price));
             let mark = if item.is_sold_out { self.plain(Text::SoldOutMark)? } else { String::new() };
             let values = [("number", number.as_str()), ("name", &item.name), ("price", &price)];
             lines.push(self.text(Text::Option, &values)? + &mark);
         }
-        lines.push(self.plain(Text::PickOne)?);
-        self.with_link(lines.join("\n"), link)
+        Ok(lines.join("\n"))
     }
 
     /// Adds the link to the shop's page with the words of the search, if the shop has one.

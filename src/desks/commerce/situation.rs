@@ -12,7 +12,7 @@ use crate::domain::commerce::policy::switches_language;
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
-use crate::domain::{Language, LanguageSource};
+use crate::domain::{Conversation, Language, LanguageSource};
 use crate::store::sales::SaleOwner;
 use crate::store::shoppers::{Shopper, ShopperKey};
 
@@ -30,6 +30,8 @@ pub(super) struct Situation {
     pub page: Option<String>,
     pub offers: PaymentOffers,
     pub is_default_language: bool,
+    /// The language model gave no usable answer in this turn, and is not asked again.
+    pub model_failed: bool,
 }
 
 impl Situation {
@@ -54,6 +56,14 @@ impl Situation {
     }
 }
 
+/// Returns who the customer is: the number of the channel or of the shop's back end, else the conversation.
+pub(super) fn shopper_key(conversation: &Conversation) -> ShopperKey {
+    match conversation.user_id.as_ref().and_then(|id| id.parse::<E164>().ok()) {
+        Some(phone) => ShopperKey::Phone(phone),
+        None => ShopperKey::Conversation(conversation.id),
+    }
+}
+
 impl Commerce {
     /// Returns the shop, the customer and the state. `None` if the shop has no settings.
     pub(super) async fn look_around(
@@ -62,12 +72,12 @@ impl Commerce {
     ) -> Result<Option<(Situation, ConversationState, bool)>, DeskError> {
         let Some(tenant) = self.door(turn).find_tenant().await? else { return Ok(None) };
         let (mut state, was_unreadable) = ConversationState::read(&turn.state);
-        let own = turn.conversation.user_id.as_ref().and_then(|id| id.parse::<E164>().ok());
-        let key = match &own {
-            Some(phone) => ShopperKey::Phone(phone.clone()),
-            None => ShopperKey::Conversation(turn.conversation.id),
-        };
+        let key = shopper_key(&turn.conversation);
         let (shopper, _) = self.door(turn).find_or_create_shopper(&key, turn.accepted_at()).await?;
+        let own = match key {
+            ShopperKey::Phone(phone) => Some(phone),
+            ShopperKey::Conversation(_) => None,
+        };
         // The channel's number counts more than what anybody writes.
         let knows_number = own.is_some();
         state.phone = own.or(state.phone);
@@ -77,8 +87,18 @@ impl Commerce {
             Some(payment) => self.payments.page_of(&tenant.id, payment).await?,
             None => None,
         };
-        let (phone, is_default_language) = (state.phone.clone(), true);
-        let situation = Situation { tenant, shopper, phone, knows_number, payment, page, offers, is_default_language };
+        let (phone, is_default_language, model_failed) = (state.phone.clone(), true, false);
+        let situation = Situation {
+            tenant,
+            shopper,
+            phone,
+            knows_number,
+            payment,
+            page,
+            offers,
+            is_default_language,
+            model_failed,
+        };
         Ok(Some((situation, state, was_unreadable)))
     }
 
@@ -119,8 +139,12 @@ impl Commerce {
     }
 
     /// Sets the language: a requested one; else that of the message, if it is sure; else the customer's; else the shop's.
-    pub(super) fn settle_language(&self, turn: &mut Turn, situation: &mut Situation) -> (Option<Language>, String) {
-        let languages = &situation.tenant.settings.languages;
+    pub(super) async fn settle_language(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+    ) -> (Option<Language>, String) {
+        let languages = situation.tenant.settings.languages.clone();
         let spoken: Vec<Language> = turn.persona.languages.clone();
         let allowed: Vec<Language> =
             languages.allowed().iter().copied().filter(|language| spoken.contains(language)).collect();
@@ -131,6 +155,7 @@ impl Commerce {
             turn.set_language(switch.to, LanguageSource::Requested);
         } else if turn.conversation.language_source != LanguageSource::Requested {
             let detected = self.language_rules.judge(&self.rules.without_brands(&text), &allowed);
+            let detected = self.ask_language(turn, situation, &allowed, detected).await.or(detected);
             let current = self.language_rules.fallback_of(turn.language()).filter(|_| !was_persona);
             let sure = detected.filter(|(language, confidence)| {
                 let is_part = current == Some(*language) && *language != Language::EN;

@@ -1,6 +1,49 @@
-//! What the desk says: `prompts/texts/commerce.{language}.toml`.
+//! What the desk says: `prompts/texts/commerce.{language}.toml`, and `commerce_{tone}.{language}.toml` for what a tone words differently.
 
-use crate::replies::reply_keys;
+use std::collections::HashMap;
+
+use super::{Commerce, Situation};
+use crate::desks::Turn;
+use crate::domain::Language;
+use crate::domain::commerce::tenant::ToneStyle;
+use crate::persona::texts::ByLanguage;
+use crate::persona::{PromptError, Prompts};
+use crate::replies::{MissingValue, Replies, reply_keys};
+
+/// The texts of the tones that have a file in a language, whole.
+pub(super) type TonedTexts = HashMap<(ToneStyle, Language), Replies<Text>>;
+
+/// Reads the texts of the tones. What a file does not have is worded as usual.
+///
+/// # Errors
+/// A file is malformed, or a text names a wrong placeholder.
+pub(super) fn read_tones(prompts: &Prompts, texts: &ByLanguage<Replies<Text>>) -> Result<TonedTexts, PromptError> {
+    let mut toned = HashMap::new();
+    for (language, usual) in texts.iter() {
+        for tone in ToneStyle::ALL {
+            let file = format!("texts/commerce_{tone}.{language}.toml");
+            if prompts.text(&file).is_ok() {
+                let texts = usual.overlaid(prompts.toml(&file)?);
+                texts.check(1).map_err(|hint| prompts.error(&file, None, hint))?;
+                toned.insert((*tone, language), texts);
+            }
+        }
+    }
+    Ok(toned)
+}
+
+impl Commerce {
+    /// Returns the texts in the customer's language and the shop's tone.
+    pub(super) fn texts_of(&self, turn: &Turn, situation: &Situation) -> &Replies<Text> {
+        let texts = || self.texts.get(turn.language());
+        self.toned.get(&(situation.tenant.settings.tone_style, turn.language())).unwrap_or_else(texts)
+    }
+
+    pub(super) fn words_of(&self, turn: &Turn, situation: &Situation, key: Text) -> Result<String, MissingValue> {
+        let hotline = self.common.get(turn.language()).hotline.as_str();
+        self.texts_of(turn, situation).text(key, &[("hotline", hotline)])
+    }
+}
 
 reply_keys! {
     /// A situation in which the desk sends a text. Comments in the file say when each is used.

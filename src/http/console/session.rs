@@ -139,6 +139,8 @@ pub(in crate::http) struct Me {
     expires_at: Option<DateTime<Utc>>,
     /// Whether the person may read and change personas, documents and evaluation cases, which belong to the whole server.
     may_edit: bool,
+    /// Whether a persona of the shop sells goods from its catalogue.
+    sells: bool,
 }
 
 impl Me {
@@ -147,6 +149,7 @@ impl Me {
             signed_in: true,
             development: owner.access == Access::Development,
             may_edit: owner.may_edit(app),
+            sells: app.shops.get(&owner.tenant).sells_goods(),
             expires_at: owner.expires_at(),
             tenant: owner.tenant,
             name: owner.name,

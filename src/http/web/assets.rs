@@ -60,6 +60,7 @@ const FILES: &[(&str, &str)] = &[
     ("plot.js", include_str!("console/plot.js")),
     ("figures.js", include_str!("console/figures.js")),
     ("audit.js", include_str!("console/audit.js")),
+    ("goods.js", include_str!("console/goods.js")),
     ("console.js", include_str!("console/console.js")),
 ];
 

@@ -1,9 +1,11 @@
-//! The commerce desk, driven over HTTP, without a model.
+//! The commerce desk, driven over HTTP.
 
 mod changes;
 mod dialogues;
+mod nodes;
 mod payments;
 mod people;
+mod properties;
 mod providers;
 mod shops;
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod answers;
 mod audit;
+mod commerce;
 pub mod desk;
 mod figures;
 mod inbox;

@@ -159,7 +159,7 @@ fn play_heard(mut state: ConversationState, heard: Heard, rise: i64) -> (Convers
                     lines.push(line);
                     continue;
                 }
-                Effect::Search(_) => Some(Event::Found { items: goods(), total: 2, confidence: 1.0 }),
+                Effect::Search(_) => Some(Event::Found { items: goods(), total: 2, confidence: 1.0, words: None }),
                 Effect::GetItem(id) => Some(Event::Item(goods().into_iter().find(|item| item.id == id).map(Box::new))),
                 Effect::PlaceOrder => Some(Event::Ordered(Ok(Box::new(sale(&state, rise))))),
                 Effect::CancelOrder => Some(Event::Cancelled(true)),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CallError, Tool, ToolContext};
 use crate::domain::commerce::policy::Journey;
 use crate::domain::returns::{Hand, Priority};
+use crate::retrieval::Passage;
 use crate::retrieval::search::Found;
 use crate::store::returns::By;
 use crate::store::returns::escalate::NewEscalation;
@@ -39,7 +40,12 @@ impl KbRetrieve {
 
     /// Returns the result of a search, which the desk makes with the conversation's earlier questions.
     pub fn output(&self, found: &Found) -> Snippets {
-        let best = found.passages.iter().take(self.top_k.clamp(1, 8).into());
+        // `import documents` writes pages of a type into a folder of its name.
+        let of_type = |passage: &&Passage| {
+            let has = |kind: &String| passage.file.split('/').any(|folder| folder == kind);
+            self.source_types.is_empty() || self.source_types.iter().any(has)
+        };
+        let best = found.passages.iter().filter(of_type).take(self.top_k.clamp(1, 8).into());
         Snippets {
             confidence: found.passages.first().map_or(0.0, |best| best.score),
             snippets: best.map(|of| Snippet { title: of.title.clone(), text: of.text.clone() }).collect(),

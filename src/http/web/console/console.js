@@ -4,6 +4,7 @@ import { Alarm } from "./alarm.js";
 import { audit } from "./audit.js";
 import { announce, ask, abortReads, memory, session, settings, words } from "./desk.js";
 import { figures } from "./figures.js";
+import { goods } from "./goods.js";
 import { inbox } from "./inbox.js";
 import { knowledge } from "./knowledge.js";
 import { Live } from "./live.js";
@@ -33,6 +34,7 @@ const live = new Live({
 const views = [
   ["inbox", inbox, true],
   ["knowledge", knowledge, false],
+  ["goods", goods, true],
   ["warranty", warranty, true],
   ["personas", personas, false],
   ["figures", figures, true],
@@ -75,6 +77,7 @@ function enter(moved) {
   for (const [name, , everybody] of views) {
     document.querySelector(`#rail a[href="#/${name}"]`).parentNode.hidden = !everybody && !session.me.may_edit;
   }
+  document.querySelector('#rail a[href="#/goods"]').parentNode.hidden = !session.me.sells;
   expire();
   live.open();
   router.start(moved);

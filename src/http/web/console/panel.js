@@ -1,8 +1,14 @@
 // The panel of the conversation's desk: names and values.
 
-import { ask } from "./desk.js";
+import { ask, words } from "./desk.js";
 import { row } from "./parts.js";
 import { element } from "../assets/render.js";
+
+/** Returns a row with the text of its name, if there is one. */
+function labelledRow({ name, value }) {
+  const key = `panel.${name}`;
+  return row(words.has(key) ? key : undefined, value, name);
+}
 
 export class Panel {
   #path;
@@ -20,7 +26,7 @@ export class Panel {
     if (!panel) return;
     const rows = panel.rows ?? [];
     this.#absent = !panel.rows;
-    this.element.replaceChildren(...rows.map(({ name, value }) => row(undefined, value, name)));
+    this.element.replaceChildren(...rows.map(labelledRow));
     this.element.hidden = !rows.length;
   }
 }

@@ -35,7 +35,7 @@ async fn only_a_valid_key_signs_in() {
     let me = lan.json("/console/api/me").await;
     let expires_at = me["expires_at"].as_str().unwrap();
     let expected = json!({
-        "signed_in": true, "development": false, "tenant": "acme", "name": "Lan", "expires_at": expires_at, "may_edit": false
+        "signed_in": true, "development": false, "tenant": "acme", "name": "Lan", "expires_at": expires_at, "may_edit": false, "sells": true
     });
     assert_eq!(me, expected);
     let hours = expires_at.parse::<chrono::DateTime<chrono::Utc>>().unwrap() - chrono::Utc::now();
@@ -234,7 +234,7 @@ async fn development_needs_no_sign_in() {
     let app = TestApp::start().await;
     let me: Value = app.get("/console/api/me").send().await.unwrap().json().await.unwrap();
     let expected = json!({
-        "signed_in": true, "development": true, "tenant": "default", "name": null, "expires_at": null, "may_edit": true
+        "signed_in": true, "development": true, "tenant": "default", "name": null, "expires_at": null, "may_edit": true, "sells": true
     });
     assert_eq!(me, expected);
     let sign_in =

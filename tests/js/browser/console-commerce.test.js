@@ -1,0 +1,38 @@
+// The goods of a shop of the commerce desk, and the consent and payments of a customer.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { enter } from "./desk.js";
+import { Stage, assertClean } from "./stage.js";
+
+let stage;
+before(async () => {
+  stage = await Stage.open({ PERSONA_PATH: "prompts/commerce_en.md" });
+  await stage.server.run("seed", "commerce");
+});
+after(() => stage?.close());
+
+test("consent and payments are next to the conversation", async () => {
+  const said = ["canvas shoes size 40 black", "pay", "1", "0712345678", "yes", "STOP"];
+  const id = await stage.server.conversation({ persona: "commerce_en", language: "en" }, ...said);
+  const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
+  const panel = page.locator("dl.panel");
+  await panel.getByText("Consent changed").waitFor();
+  assert.match(await panel.innerText(), /Offers\s+off\s+Notifications\s+off[^]*Order[^]*Canvas shoes[^]*Payment[^]*pending/i);
+  assertClean(page);
+});
+
+test("goods are searched in the console", async () => {
+  const page = await enter(stage, { locale: "en-US", view: "goods" });
+  await page.getByText("Running shoes").waitFor();
+  const search = page.getByLabel("Search");
+  await search.fill("canvas");
+  await search.press("Enter");
+  await page.getByText("Running shoes").waitFor({ state: "detached" });
+  const row = page.locator("tbody tr", { hasText: "Canvas shoes" });
+  assert.match(await row.innerText(), /1,250[^]*\d/);
+  await search.fill("spaceship");
+  await search.press("Enter");
+  await page.getByText("No goods").waitFor();
+  assertClean(page);
+});
