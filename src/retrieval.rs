@@ -69,6 +69,13 @@ pub struct Subject {
     pub file: String,
 }
 
+impl Subject {
+    /// Returns the subject of a question that a passage answered.
+    pub fn of(passage: &Passage, question: &str) -> Self {
+        Self { words: format!("{}. {question}", passage.title), file: passage.file.clone() }
+    }
+}
+
 /// A part of a document that answers a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {

@@ -82,6 +82,15 @@ impl Shown {
         (!rows.is_empty()).then(|| shown.about(rows))
     }
 
+    /// Whether a message names another category of the catalogue than that of the shown products.
+    pub fn is_other_kind(&self, knowledge: &Knowledge, folders: &[String], query: &Query) -> bool {
+        let rows = knowledge.rows(folders, &self.products, query.language);
+        let category = rows.iter().flatten().next().map(|row| row.passage.section.clone());
+        category.is_some_and(|category| {
+            knowledge.names_other_category(folders, &query.text, &category, query.language)
+        })
+    }
+
     /// Returns the product of the last message, or all that were shown.
     pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
         let shown = knowledge.rows(folders, &self.products, language);

@@ -35,6 +35,10 @@ pub struct PickRules {
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
     pieces: Vec<Pattern>,
+    /// Compares products.
+    compares: Vec<Pattern>,
+    /// Stands between the products that are compared.
+    between: Vec<Pattern>,
     /// In the order in which they are tried.
     patterns: Vec<(Pick, Vec<Pattern>)>,
 }
@@ -55,6 +59,8 @@ struct File {
     attributes: Vec<String>,
     total: Vec<String>,
     pieces: Vec<String>,
+    compares: Vec<String>,
+    between: Vec<String>,
     least: BTreeMap<String, Vec<String>>,
     most: BTreeMap<String, Vec<String>>,
 }
@@ -79,11 +85,12 @@ impl PickRules {
         ];
         let (attributes, total) = (lexicon.patterns(&file.attributes)?, lexicon.patterns(&file.total)?);
         let pieces = lexicon.patterns(&file.pieces)?;
+        let (compares, between) = (lexicon.patterns(&file.compares)?, lexicon.patterns(&file.between)?);
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        Ok(Self { lexicon, attributes, total, pieces, patterns })
+        Ok(Self { lexicon, attributes, total, pieces, compares, between, patterns })
     }
 
     /// Returns the message without the words for what every product has, or `None` if it has no such words: "còn hàng không".
@@ -111,6 +118,28 @@ impl PickRules {
         let found = self.pieces.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
         found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
+    }
+
+    /// Returns the sides of a comparison: "the NV3" and "the 990 PRO" of "the NV3 or the 990 PRO?". Empty if the message compares nothing.
+    pub fn sides(&self, text: &str) -> Vec<String> {
+        let stream = self.lexicon.tokenize(text);
+        if !self.compares.iter().any(|pattern| pattern.find(&stream, &[]).is_some()) {
+            return Vec::new();
+        }
+        let between = match_mask(&self.between, &stream, &[]);
+        let mut sides = vec![String::new()];
+        for at in 0..between.len() {
+            let word = stream.source(at..at + 1);
+            match sides.last_mut() {
+                Some(side) if !between[at] => {
+                    side.push_str(word);
+                    side.push(' ');
+                }
+                _ => sides.push(String::new()),
+            }
+        }
+        sides.retain(|side| !side.trim().is_empty());
+        sides
     }
 
     /// Returns what the message points at, and the message without the words that point.

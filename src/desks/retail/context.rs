@@ -25,6 +25,8 @@ use crate::retrieval::{Passage, Query};
 const LIKELY: f64 = 0.6;
 /// The probability from which it decides where the rules say nothing.
 const VERY_LIKELY: f64 = 0.8;
+/// The score from which a page describes the fault that a customer reports.
+const DESCRIBED: f64 = 0.6;
 /// Products that are chosen at most, where the customer asks for others.
 const CHOSEN: usize = 3;
 
@@ -122,6 +124,13 @@ impl Retail {
             }
             _ => {}
         }
+        if memory.current == Some(Current::Products)
+            && let wished = self.other_kind(turn, &understood.utterance.text, memory)
+            && !wished.is_empty()
+        {
+            understood.settle(Intent::Shopping, "catalogue");
+            return About { wished, ..About::default() };
+        }
         let is_product = likely == Some(Guessed::Product) || memory.current == Some(Current::Products);
         let is_of_shown =
             memory.current == Some(Current::Products) && self.asks_attribute(turn, &understood.utterance.text);
@@ -153,7 +162,7 @@ impl Retail {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
         } else if asks_for_serial && is_fault {
             let search = self.search(turn, &understood.utterance.text, true);
-            if answer::is_answered(&self.services.knowledge, &turn.persona.knowledge, &search, true) {
+            if answer::is_answered(&self.services.knowledge, &turn.persona.knowledge, &search, None, true) {
                 understood.settle(Intent::Shopping, "documents");
             } else {
                 incoming.utterance.entities.serials.extend(last_serial(&turn.history));
@@ -194,7 +203,24 @@ impl Retail {
     fn wished(&self, turn: &Turn, text: &str, is_sure: bool) -> Vec<Passage> {
         let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
         let named = if is_sure { knowledge.rows_named(folders, &query) } else { Vec::new() };
-        let rows = if named.is_empty() { knowledge.rows_wished(folders, &query, is_sure) } else { named };
+        let sides: Vec<Query> = self.picks.sides(text).iter().map(|side| self.wish(turn, side)).collect();
+        let compared = knowledge.rows_compared(folders, &sides);
+        let rows = match (compared.is_empty(), named.is_empty()) {
+            (false, _) => compared,
+            (true, false) => named,
+            (true, true) => knowledge.rows_wished(folders, &query, is_sure.then_some(2)),
+        };
+        rows.into_iter().take(query.limit).map(|row| row.passage).collect()
+    }
+
+    /// Returns products of another category than the shown ones, which a short message names: "and mice?".
+    fn other_kind(&self, turn: &Turn, text: &str, memory: &Memory) -> Vec<Passage> {
+        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
+        let names_kind = memory.shown.as_ref().is_some_and(|shown| shown.is_other_kind(knowledge, folders, &query));
+        if !names_kind || !knowledge.says_little(folders, &query) {
+            return Vec::new();
+        }
+        let rows = knowledge.rows_wished(folders, &query, Some(1));
         rows.into_iter().take(query.limit).map(|row| row.passage).collect()
     }
 
@@ -245,14 +271,14 @@ impl Retail {
         let is_question = match guess.at_least(LIKELY) {
             Some(Guessed::Shop | Guessed::Product) => true,
             Some(Guessed::Chat(_) | Guessed::Unclear) => false,
+            // A fault that a page describes: "it has two dead pixels, bought last week".
+            Some(Guessed::Warranty) if understood.utterance.complains() => {
+                knowledge.find_by_words(folders, search).passages.first().is_some_and(|best| best.score >= DESCRIBED)
+            }
             Some(Guessed::Warranty) => understood.clarify_needed,
             Some(_) | None => understood.clarify_needed || is_aside,
         };
-        // What the conversation is about gives a question that names nothing its meaning.
-        let is_answered = || match memory.subject.as_ref() {
-            None => answer::is_answered(knowledge, folders, search, true),
-            subject => !knowledge.find_by_words_about(folders, search, subject).passages.is_empty(),
-        };
+        let is_answered = || answer::is_answered(knowledge, folders, search, memory.subject.as_ref(), true);
         if is_question && is_answered() {
             understood.settle(Intent::Shopping, "documents");
             return;
