@@ -145,6 +145,10 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
         if is_same && says_little {
             hit.score += LEARNED * index.trust * (within - hit.score);
         }
+        // A question that a section nearly lists says enough by itself.
+        if strong > 0 && hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING_MORE {
+            continue;
+        }
         let near = if is_same { SAME_DOCUMENT } else { 0.0 };
         hit.score *= (1.0 + weight * (near + SUBJECT * score)) / (1.0 + weight * (SAME_DOCUMENT + SUBJECT));
     }
