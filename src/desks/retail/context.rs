@@ -16,6 +16,7 @@ use crate::dialogue::answer;
 use crate::dialogue::shown::Chosen;
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
+use crate::domain::text::words;
 use crate::domain::{IntentSource, Message};
 use crate::nlu::pick::Pick;
 use crate::replies::ReplyKey;
@@ -25,6 +26,8 @@ use crate::retrieval::{Passage, Query};
 const LIKELY: f64 = 0.6;
 /// The probability from which it decides where the rules say nothing.
 const VERY_LIKELY: f64 = 0.8;
+/// A longer message names its subject.
+const SHORT: usize = 8;
 /// The score from which a page describes the fault that a customer reports.
 const DESCRIBED: f64 = 0.6;
 /// Products that are chosen at most, where the customer asks for others.
@@ -153,6 +156,14 @@ impl Retail {
             }
             return About { wished, ..About::default() };
         }
+        if likely == Some(Guessed::Product)
+            && (is_unclear || !understood.clarify_needed)
+            && !asks_for_serial
+            && let Some(chosen) = self.still_meant(turn, &understood.utterance.text, memory)
+        {
+            understood.settle(Intent::Shopping, "shown_products");
+            return About { chosen: Some(chosen), ..About::default() };
+        }
         let is_look_up = likely == Some(Guessed::Warranty);
         // "The invoice is HD00123" answers with a wrong number.
         let names_number = !understood.utterance.entities.serials.is_empty();
@@ -213,11 +224,22 @@ impl Retail {
         rows.into_iter().take(query.limit).map(|row| row.passage).collect()
     }
 
+    /// Returns the shown products for a short question about them that their rows do not answer ("is it good for running?"): pages
+    /// about something else would answer it worse.
+    fn still_meant(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
+        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
+        let shown = memory.shown.as_ref().filter(|_| memory.current == Some(Current::Products))?;
+        let points = matches!(self.picks.pick(text), Some((Pick::It, _)));
+        let is_about = points || !shown.is_other_kind(knowledge, folders, &query);
+        (is_about && words(text).len() <= SHORT && knowledge.budget(folders, text).is_none())
+            .then(|| shown.again(knowledge, folders, turn.language()))
+    }
+
     /// Returns products of another category than the shown ones, which a short message names: "and mice?".
     fn other_kind(&self, turn: &Turn, text: &str, memory: &Memory) -> Vec<Passage> {
         let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
         let names_kind = memory.shown.as_ref().is_some_and(|shown| shown.is_other_kind(knowledge, folders, &query));
-        if !names_kind || !knowledge.says_little(folders, &query) {
+        if !names_kind || !knowledge.names_one(folders, &query) {
             return Vec::new();
         }
         let rows = knowledge.rows_wished(folders, &query, Some(1));

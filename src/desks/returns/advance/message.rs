@@ -101,9 +101,14 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     state
 }
 
-/// Reads "ok" after an answer, when nothing is open, as the end of the matter.
+/// Reads "ok" after an answer, when nothing is open, as the end of the matter. So does one after an answer that the request for an
+/// order number followed.
 fn acknowledgement(state: &State, utterance: &Utterance) -> Option<Utterance> {
+    let was_answered = state.case.is_aside
+        && state.open_question().is_some_and(Question::is_for_slot)
+        && state.order_number().is_none();
     let is_open = !state.is_idle() || state.open_question().is_some() || !state.meta.waiting.is_empty();
+    let is_open = is_open && !was_answered;
     (utterance.acknowledges() && utterance.intent.is_none() && !is_open)
         .then(|| Utterance { intent: Some(Intent::Other), answer: None, ..utterance.clone() })
 }
