@@ -65,6 +65,9 @@ pub struct Query {
 pub struct Subject {
     /// Words about it: the question before, and the title of its answer. With the section, other sections would answer less often.
     pub words: String,
+    /// The question before.
+    #[serde(default)]
+    pub asked: String,
     /// The document that answered. Empty if it was none.
     pub file: String,
 }
@@ -72,7 +75,8 @@ pub struct Subject {
 impl Subject {
     /// Returns the subject of a question that a passage answered.
     pub fn of(passage: &Passage, question: &str) -> Self {
-        Self { words: format!("{}. {question}", passage.title), file: passage.file.clone() }
+        let words = format!("{}. {question}", passage.title);
+        Self { words, asked: question.to_owned(), file: passage.file.clone() }
     }
 }
 

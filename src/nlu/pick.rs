@@ -20,6 +20,8 @@ pub enum Pick {
     It,
     /// Others, for less money.
     Cheaper,
+    /// Others of the same kind.
+    Similar,
     /// The one with the least of an attribute: `price`, or a unit of the catalogue's rows, such as `kg`.
     Least(String),
     Most(String),
@@ -56,6 +58,7 @@ struct File {
     all: Vec<String>,
     it: Vec<String>,
     cheaper: Vec<String>,
+    similar: Vec<String>,
     attributes: Vec<String>,
     total: Vec<String>,
     pieces: Vec<String>,
@@ -76,6 +79,7 @@ impl PickRules {
         let most = file.most.into_iter().map(|(name, written)| (Pick::Most(name), written));
         let fixed = [
             (Pick::Cheaper, file.cheaper),
+            (Pick::Similar, file.similar),
             (Pick::Nth(0), file.first),
             (Pick::Nth(1), file.second),
             (Pick::Nth(2), file.third),
@@ -109,7 +113,7 @@ impl PickRules {
 
     /// Returns whether the message points at one of the products, and not at all of them.
     pub fn points_at_one(&self, text: &str) -> bool {
-        self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper))
+        self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper | Pick::Similar))
     }
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".

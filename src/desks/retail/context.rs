@@ -26,6 +26,8 @@ use crate::retrieval::{Passage, Query};
 const LIKELY: f64 = 0.6;
 /// The probability from which it decides where the rules say nothing.
 const VERY_LIKELY: f64 = 0.8;
+/// The words of a wish that a product must have without a budget: its category and another one.
+const WISHED: usize = 2;
 /// A longer message names its subject.
 const SHORT: usize = 8;
 /// The score from which a page describes the fault that a customer reports.
@@ -219,7 +221,7 @@ impl Retail {
         let rows = match (compared.is_empty(), named.is_empty()) {
             (false, _) => compared,
             (true, false) => named,
-            (true, true) => knowledge.rows_wished(folders, &query, is_sure.then_some(2)),
+            (true, true) => knowledge.rows_wished(folders, &query, is_sure.then_some(WISHED)),
         };
         rows.into_iter().take(query.limit).map(|row| row.passage).collect()
     }

@@ -213,7 +213,7 @@ impl Retail {
         memory.shown = Shown::only_product(knowledge, folders, name, turn.language()).or(memory.shown.take());
         let page = knowledge.find_by_words(folders, &self.search(turn, words, true)).passages.into_iter().next();
         let file = page.map(|page| page.file).unwrap_or_default();
-        memory.subject = Some(Subject { words: format!("{words}. {name}"), file });
+        memory.subject = Some(Subject { words: format!("{words}. {name}"), asked: words.to_owned(), file });
         memory.current = Some(Current::Record);
     }
 

@@ -45,6 +45,8 @@ const LIKELY: f64 = 0.8;
 const LEARNED: f64 = 0.5;
 /// The probability among the sections of the subject's document from which a section answers a question that says little.
 const LIKELY_WITHIN: f64 = 0.6;
+/// The least probability of a section that answers a question together with the one before.
+const LEAST_LIKELY: f64 = 0.01;
 /// The weight of the subject's words, of its document, and of both for a question that says enough by itself.
 const SUBJECT: f64 = 1.5;
 const SAME_DOCUMENT: f64 = 1.5;
@@ -127,6 +129,12 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
     // The rows of a catalogue are as many documents.
     let is_of = |piece: &Chunk| !subject.file.is_empty() && piece.path == subject.file && piece.product.is_none();
     let within = within(hits, index, is_of);
+    // Which section answers the question before together with this one.
+    let together = if says_little && index.trust > 0.0 {
+        index.probabilities(&Counts::of(&format!("{}. {}", subject.asked, question.text)))
+    } else {
+        vec![0.0; index.pieces.len()]
+    };
     for hit in hits {
         let piece = &index.pieces[hit.piece];
         let is_same = is_of(piece);
@@ -145,11 +153,17 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
         if is_same && says_little {
             hit.score += LEARNED * index.trust * (within - hit.score);
         }
+        let together = together[hit.piece];
         // A question that a section nearly lists says enough by itself.
-        if strong > 0 && hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING_MORE {
+        if strong > 1 && hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING_MORE {
             continue;
         }
-        let near = if is_same { SAME_DOCUMENT } else { 0.0 };
+        let is_continued = together >= LIKELY && hit.probability >= LEAST_LIKELY;
+        hit.follows |= is_continued && piece.product.is_none();
+        let near = if is_same || is_continued { SAME_DOCUMENT } else { 0.0 };
+        if piece.product.is_none() {
+            hit.score += LEARNED * index.trust * together;
+        }
         hit.score *= (1.0 + weight * (near + SUBJECT * score)) / (1.0 + weight * (SAME_DOCUMENT + SUBJECT));
     }
 }

@@ -43,6 +43,14 @@ pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) 
 
 /// Completes a message after a ticket or a refusal that the patterns do not understand, by what begins no flow.
 pub(super) fn continue_talk(utterance: Utterance, text: &str, examples: &Classifier) -> Utterance {
+    if asks_for_no_order(&utterance) {
+        // "How long does it take?" is about the ticket.
+        let guess = examples.classify(text).filter(|guess| guess.probability >= LIKELY);
+        return match guess.map(|guess| guess.label) {
+            Some(label @ ("policy" | TICKET)) => apply(without_findings(utterance), label, true),
+            _ => utterance,
+        };
+    }
     if is_understood(&utterance) || utterance.reports(Topic::Damage) || utterance.answer.is_some() {
         return utterance;
     }
@@ -127,7 +135,7 @@ fn apply(mut utterance: Utterance, label: &str, is_very_likely: bool) -> Utteran
         }
         "hesitate" => utterance.with(Act::Hesitate),
         "complaint" => utterance.with(Act::Complain),
-        "greet" | "thanks" => Utterance { intent: Some(Intent::Other), ..utterance },
+        "greet" | "thanks" if names_nothing => Utterance { intent: Some(Intent::Other), ..utterance },
         "goodbye" if names_nothing => Utterance { intent: Some(Intent::Other), ..utterance }.with(Act::Leave),
         label => {
             let is_label = |intent: &Intent| intent.as_str() == label && *intent != Intent::Other;
