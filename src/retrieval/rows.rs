@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::budget::Budget;
+use super::budget::{Budget, Order};
 use super::chunk::Chunk;
 use super::search::{Knowledge, View};
 use super::{Passage, Query};
@@ -114,7 +114,12 @@ impl Knowledge {
                     (index.met_of(&query.text, &text, language).0, row)
                 })
                 .collect();
-            rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock));
+            let price = |row: &Row| match budget.order {
+                Order::Any => 0,
+                Order::Cheapest => row.price.unwrap_or(u64::MAX),
+                Order::Dearest => u64::MAX - row.price.unwrap_or_default(),
+            };
+            rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock, price(row)));
             let most = rows.first().map_or(0, |(met, _)| *met);
             rows.retain(|(met, _)| *met == most && (is_limited || least.is_some_and(|least| *met >= least)));
             rows.into_iter().map(|(_, row)| row).collect()

@@ -223,6 +223,15 @@ impl Retail {
             (true, false) => named,
             (true, true) => knowledge.rows_wished(folders, &query, is_sure.then_some(WISHED)),
         };
+        // "A power supply for my graphics card": any of the category, unless a page gives advice.
+        let has_advice = || {
+            let pages = Query { pages_only: true, ..query.clone() };
+            knowledge.find_by_words(folders, &pages).passages.first().is_some_and(|best| best.score >= DESCRIBED)
+        };
+        let rows = match rows.is_empty() && is_sure && !has_advice() {
+            true => knowledge.rows_wished(folders, &query, Some(1)),
+            false => rows,
+        };
         rows.into_iter().take(query.limit).map(|row| row.passage).collect()
     }
 

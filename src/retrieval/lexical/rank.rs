@@ -292,6 +292,10 @@ fn settle_ties(hits: &mut [Hit], question: &Question, index: &LexicalIndex) {
     if question.budget.order != Order::Any {
         // The cheapest of the named category, if any, else of the rows that cover as much as the best one.
         let any_named = hits.iter().any(|hit| hit.named);
+        // "The cheapest office PC": a page is about it, and no category.
+        if !any_named && hits.first().is_some_and(|best| product(best).is_none()) {
+            return;
+        }
         let asked_for = |hit: &Hit| product(hit).is_some() && hit.named == any_named;
         let best = hits.iter().filter(|hit| asked_for(hit)).map(|hit| hit.coverage).fold(0.0, f64::max);
         hits.sort_by_key(|hit| {
