@@ -3,8 +3,8 @@
 use super::Turn;
 use crate::domain::{Message, Sender};
 use crate::nlu::long_text::read_text;
-use crate::retrieval::{Query, Subject};
 use crate::retrieval::search::{Found, Knowledge};
+use crate::retrieval::{Query, Subject};
 
 /// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;

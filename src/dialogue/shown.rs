@@ -86,9 +86,7 @@ impl Shown {
     pub fn is_other_kind(&self, knowledge: &Knowledge, folders: &[String], query: &Query) -> bool {
         let rows = knowledge.rows(folders, &self.products, query.language);
         let category = rows.iter().flatten().next().map(|row| row.passage.section.clone());
-        category.is_some_and(|category| {
-            knowledge.names_other_category(folders, &query.text, &category, query.language)
-        })
+        category.is_some_and(|category| knowledge.names_other_category(folders, &query.text, &category, query.language))
     }
 
     /// Returns the product of the last message, or all that were shown.
@@ -119,9 +117,8 @@ impl Shown {
         if is_current && knowledge.names_nothing(folders, query) && (budget.most.is_some() || budget.least.is_some()) {
             let mut rows = knowledge.rows_of_category(folders, &category, &query.text, query.language);
             rows.sort_by_key(|row| std::cmp::Reverse(row.price));
-            return (!rows.is_empty()).then(|| {
-                Self { asked: query.text.clone(), ..self.clone() }.instead_first(rows, query.limit)
-            });
+            return (!rows.is_empty())
+                .then(|| Self { asked: query.text.clone(), ..self.clone() }.instead_first(rows, query.limit));
         }
         let of_kind = || knowledge.rows_of_category(folders, &category, &self.asked, query.language);
         let pick = rules.pick(&query.text);

@@ -131,9 +131,9 @@ impl Knowledge {
     pub fn rows_compared(&self, folders: &[String], sides: &[Query]) -> Vec<Row> {
         let mut found: Vec<Row> = Vec::new();
         for side in sides {
-            let of_kind = found.first().map(|first: &Row| {
-                self.rows_of_category(folders, &first.passage.section, "", side.language)
-            });
+            let of_kind = found
+                .first()
+                .map(|first: &Row| self.rows_of_category(folders, &first.passage.section, "", side.language));
             let rows = match of_kind {
                 Some(rows) => rows,
                 None => {
@@ -142,10 +142,16 @@ impl Knowledge {
                 }
             };
             let met = |row: &Row| {
-                self.words_met(folders, &side.text, &format!("{}\n{}", row.passage.title, row.passage.text), side.language)
+                self.words_met(
+                    folders,
+                    &side.text,
+                    &format!("{}\n{}", row.passage.title, row.passage.text),
+                    side.language,
+                )
             };
             let best = rows.iter().map(met).max().filter(|best| *best > 0);
-            let fits = |row: &&Row| Some(met(row)) == best && !found.iter().any(|old| old.passage.title == row.passage.title);
+            let fits =
+                |row: &&Row| Some(met(row)) == best && !found.iter().any(|old| old.passage.title == row.passage.title);
             found.extend(rows.iter().find(fits).cloned());
         }
         if found.len() > 1 { found } else { Vec::new() }

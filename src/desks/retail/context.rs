@@ -169,8 +169,12 @@ impl Retail {
         let is_look_up = likely == Some(Guessed::Warranty);
         // "The invoice is HD00123" answers with a wrong number.
         let names_number = !understood.utterance.entities.serials.is_empty();
-        // A fault that is reported after a record is one of that product.
-        let is_fault = memory.current == Some(Current::Record) && understood.utterance.complains();
+        // A fault that is reported after a record is one of that product, and so is a question about the warranty.
+        let has_record = memory.current == Some(Current::Record)
+            || (memory.current == Some(Current::Page) && last_serial(&turn.history).is_some());
+        let is_other = matches!(self.picks.pick(&understood.utterance.text), Some((Pick::Similar, _)));
+        let is_fault =
+            has_record && !is_other && (understood.utterance.complains() || decisive != Some(Guessed::Warranty));
         if asks_for_serial && is_look_up && understood.utterance.points_back() {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
         } else if asks_for_serial && is_fault {
@@ -226,7 +230,9 @@ impl Retail {
         // "A power supply for my graphics card": any of the category, unless a page gives advice.
         let has_advice = || {
             let pages = Query { pages_only: true, ..query.clone() };
-            knowledge.find_by_words(folders, &pages).passages.first().is_some_and(|best| best.score >= DESCRIBED)
+            let found = knowledge.find_by_words(folders, &pages).passages;
+            let is_about = |best: &Passage| knowledge.has_most_of(folders, text, best, query.language);
+            found.first().is_some_and(|best| best.score >= DESCRIBED && is_about(best))
         };
         let rows = match rows.is_empty() && is_sure && !has_advice() {
             true => knowledge.rows_wished(folders, &query, Some(1)),

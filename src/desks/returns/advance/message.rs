@@ -109,8 +109,11 @@ fn acknowledgement(state: &State, utterance: &Utterance) -> Option<Utterance> {
         && state.order_number().is_none();
     let is_open = !state.is_idle() || state.open_question().is_some() || !state.meta.waiting.is_empty();
     let is_open = is_open && !was_answered;
-    (utterance.acknowledges() && utterance.intent.is_none() && !is_open)
-        .then(|| Utterance { intent: Some(Intent::Other), answer: None, ..utterance.clone() })
+    (utterance.acknowledges() && utterance.intent.is_none() && !is_open).then(|| Utterance {
+        intent: Some(Intent::Other),
+        answer: None,
+        ..utterance.clone()
+    })
 }
 
 /// Whether the message calls off a request that has its ticket: "never mind the return". Only a person can close the ticket.
