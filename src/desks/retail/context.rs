@@ -173,8 +173,8 @@ impl Retail {
         let has_record = memory.current == Some(Current::Record)
             || (memory.current == Some(Current::Page) && last_serial(&turn.history).is_some());
         let is_other = matches!(self.picks.pick(&understood.utterance.text), Some((Pick::Similar, _)));
-        let is_fault =
-            has_record && !is_other && (understood.utterance.complains() || decisive != Some(Guessed::Warranty));
+        let is_about_it = understood.utterance.complains() || likely == Some(Guessed::Shop);
+        let is_fault = has_record && is_about_it && !is_other;
         if asks_for_serial && is_look_up && understood.utterance.points_back() {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
         } else if asks_for_serial && is_fault {
@@ -256,7 +256,8 @@ impl Retail {
     fn other_kind(&self, turn: &Turn, text: &str, memory: &Memory) -> Vec<Passage> {
         let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
         let names_kind = memory.shown.as_ref().is_some_and(|shown| shown.is_other_kind(knowledge, folders, &query));
-        if !names_kind || !knowledge.names_one(folders, &query) {
+        let points = matches!(self.picks.pick(text), Some((Pick::It | Pick::All | Pick::Nth(_), _)));
+        if !names_kind || points || !knowledge.names_one(folders, &query) {
             return Vec::new();
         }
         let rows = knowledge.rows_wished(folders, &query, Some(1));
