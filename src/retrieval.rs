@@ -65,8 +65,19 @@ pub struct Query {
 pub struct Subject {
     /// Words about it: the question before, and the title of its answer. With the section, other sections would answer less often.
     pub words: String,
+    /// The question before.
+    #[serde(default)]
+    pub asked: String,
     /// The document that answered. Empty if it was none.
     pub file: String,
+}
+
+impl Subject {
+    /// Returns the subject of a question that a passage answered.
+    pub fn of(passage: &Passage, question: &str) -> Self {
+        let words = format!("{}. {question}", passage.title);
+        Self { words, asked: question.to_owned(), file: passage.file.clone() }
+    }
 }
 
 /// A part of a document that answers a question.

@@ -13,16 +13,31 @@ use crate::nlu::language::LanguageRules;
 use crate::persona::texts::CommonTexts;
 use crate::providers::llm::{ChatRequest, Deltas, LlmError, Ticket};
 use crate::retrieval::search::{Found, Knowledge};
-use crate::retrieval::{Passage, Query};
+use crate::retrieval::{Passage, Query, Subject};
 
 /// The score from which a question without a meaningful word is one that a page lists.
 const LISTED: f64 = 0.85;
+/// The same for a statement in a conversation about a document.
+const CONTINUES: f64 = 0.6;
 
 /// Returns whether the documents answer a message. One that names nothing ("what about this?"), or that does not ask, is answered
-/// only if a page lists it nearly word for word.
-pub fn is_answered(knowledge: &Knowledge, folders: &[String], query: &Query, is_question: bool) -> bool {
-    let least = if is_question && !knowledge.names_nothing(folders, query) { 0.0 } else { LISTED };
-    knowledge.find_by_words(folders, query).passages.first().is_some_and(|best| best.score >= least)
+/// only if a page lists it nearly word for word. The subject of the conversation gives a question that names nothing its meaning.
+pub fn is_answered(
+    knowledge: &Knowledge,
+    folders: &[String],
+    query: &Query,
+    subject: Option<&Subject>,
+    is_question: bool,
+) -> bool {
+    let is_clear = subject.is_some() || !knowledge.names_nothing(folders, query);
+    let least = match (is_question && is_clear, subject) {
+        (true, _) => 0.0,
+        // "It was a gift", after an answer.
+        (false, Some(_)) => CONTINUES,
+        (false, None) => LISTED,
+    };
+    let subject = subject.filter(|_| is_question);
+    knowledge.find_by_words_about(folders, query, subject).passages.first().is_some_and(|best| best.score >= least)
 }
 
 /// Passages that are quoted if no model words a reply.

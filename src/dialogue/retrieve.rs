@@ -3,8 +3,8 @@
 use super::Turn;
 use crate::domain::{Message, Sender};
 use crate::nlu::long_text::read_text;
-use crate::retrieval::Query;
 use crate::retrieval::search::{Found, Knowledge};
+use crate::retrieval::{Query, Subject};
 
 /// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;
@@ -18,10 +18,21 @@ pub async fn find(
     question: &str,
     query: impl Fn(&str) -> Query + Send + Sync,
 ) -> Found {
+    find_about(knowledge, turn, question, query, None).await
+}
+
+/// Finds passages for a question in a conversation about a subject.
+pub async fn find_about(
+    knowledge: &Knowledge,
+    turn: &Turn,
+    question: &str,
+    query: impl Fn(&str) -> Query + Send + Sync,
+    subject: Option<&Subject>,
+) -> Found {
     let folders = &turn.persona.knowledge;
     let (asked, hits) = read_text(question.len(), || {
         let asked = query(question);
-        let hits = knowledge.search_words(folders, &asked);
+        let hits = knowledge.search_words_about(folders, &asked, subject);
         (asked, hits)
     });
     let found = knowledge.find_with(folders, &asked, hits).await;

@@ -82,6 +82,13 @@ impl Shown {
         (!rows.is_empty()).then(|| shown.about(rows))
     }
 
+    /// Whether a message names another category of the catalogue than that of the shown products.
+    pub fn is_other_kind(&self, knowledge: &Knowledge, folders: &[String], query: &Query) -> bool {
+        let rows = knowledge.rows(folders, &self.products, query.language);
+        let category = rows.iter().flatten().next().map(|row| row.passage.section.clone());
+        category.is_some_and(|category| knowledge.names_other_category(folders, &query.text, &category, query.language))
+    }
+
     /// Returns the product of the last message, or all that were shown.
     pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
         let shown = knowledge.rows(folders, &self.products, language);
@@ -104,6 +111,14 @@ impl Shown {
         let category = rows.first()?.passage.section.clone();
         if knowledge.names_other_category(folders, &query.text, &category, query.language) {
             return None;
+        }
+        // "About 25 million": the same wish with another budget.
+        let budget = knowledge.budget(folders, &query.text);
+        if is_current && knowledge.names_nothing(folders, query) && (budget.most.is_some() || budget.least.is_some()) {
+            let mut rows = knowledge.rows_of_category(folders, &category, &query.text, query.language);
+            rows.sort_by_key(|row| std::cmp::Reverse(row.price));
+            return (!rows.is_empty())
+                .then(|| Self { asked: query.text.clone(), ..self.clone() }.instead_first(rows, query.limit));
         }
         let of_kind = || knowledge.rows_of_category(folders, &category, &self.asked, query.language);
         let pick = rules.pick(&query.text);
@@ -137,7 +152,7 @@ impl Shown {
             Pick::Nth(n) => Some(self.only(shown.get(n)?.as_ref()?)),
             Pick::Last => Some(self.only(shown.last()?.as_ref()?)),
             Pick::All => Some(Self { current: None, ..self.clone() }.about(rows)),
-            Pick::It | Pick::Cheaper | Pick::Least(_) | Pick::Most(_) if !is_current => None,
+            Pick::It | Pick::Cheaper | Pick::Similar | Pick::Least(_) | Pick::Most(_) if !is_current => None,
             Pick::It => {
                 let meant = self.meant(&shown)?;
                 let rest = rules.without_attributes(&rest).unwrap_or(rest);
@@ -157,6 +172,13 @@ impl Shown {
                 cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| price < least));
                 cheaper.sort_by_key(|row| std::cmp::Reverse(row.price));
                 (!cheaper.is_empty()).then(|| self.instead_first(cheaper, query.limit))
+            }
+            Pick::Similar => {
+                let price = self.meant(&shown)?.first()?.price?;
+                let mut others = Some(with(&rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind);
+                others.retain(|row| row.in_stock && !self.products.contains(&row.passage.title));
+                others.sort_by_key(|row| row.price.unwrap_or_default().abs_diff(price));
+                (!others.is_empty()).then(|| self.instead_first(others, query.limit))
             }
             Pick::Least(attribute) => Some(self.only(sorted(fitting(&rest), &attribute, 1.0).first()?)),
             Pick::Most(attribute) => Some(self.only(sorted(fitting(&rest), &attribute, -1.0).first()?)),

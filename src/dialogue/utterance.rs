@@ -36,6 +36,8 @@ pub enum Act<T> {
     LeaveOpen,
     /// Is nothing but an answer, a number or an address.
     OnlyAnswer,
+    /// Says "ok", and nothing else.
+    Acknowledge,
     /// Only fills a pause: polite words, or "one moment".
     Stall,
     /// Makes small talk, and wants nothing else.
@@ -188,6 +190,10 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
 
     pub fn only_answers(&self) -> bool {
         self.does(Act::OnlyAnswer)
+    }
+
+    pub fn acknowledges(&self) -> bool {
+        self.does(Act::Acknowledge)
     }
 
     pub fn stalls(&self) -> bool {

@@ -20,6 +20,8 @@ pub enum Pick {
     It,
     /// Others, for less money.
     Cheaper,
+    /// Others of the same kind.
+    Similar,
     /// The one with the least of an attribute: `price`, or a unit of the catalogue's rows, such as `kg`.
     Least(String),
     Most(String),
@@ -35,6 +37,10 @@ pub struct PickRules {
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
     pieces: Vec<Pattern>,
+    /// Compares products.
+    compares: Vec<Pattern>,
+    /// Stands between the products that are compared.
+    between: Vec<Pattern>,
     /// In the order in which they are tried.
     patterns: Vec<(Pick, Vec<Pattern>)>,
 }
@@ -52,9 +58,12 @@ struct File {
     all: Vec<String>,
     it: Vec<String>,
     cheaper: Vec<String>,
+    similar: Vec<String>,
     attributes: Vec<String>,
     total: Vec<String>,
     pieces: Vec<String>,
+    compares: Vec<String>,
+    between: Vec<String>,
     least: BTreeMap<String, Vec<String>>,
     most: BTreeMap<String, Vec<String>>,
 }
@@ -70,6 +79,7 @@ impl PickRules {
         let most = file.most.into_iter().map(|(name, written)| (Pick::Most(name), written));
         let fixed = [
             (Pick::Cheaper, file.cheaper),
+            (Pick::Similar, file.similar),
             (Pick::Nth(0), file.first),
             (Pick::Nth(1), file.second),
             (Pick::Nth(2), file.third),
@@ -79,11 +89,12 @@ impl PickRules {
         ];
         let (attributes, total) = (lexicon.patterns(&file.attributes)?, lexicon.patterns(&file.total)?);
         let pieces = lexicon.patterns(&file.pieces)?;
+        let (compares, between) = (lexicon.patterns(&file.compares)?, lexicon.patterns(&file.between)?);
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        Ok(Self { lexicon, attributes, total, pieces, patterns })
+        Ok(Self { lexicon, attributes, total, pieces, compares, between, patterns })
     }
 
     /// Returns the message without the words for what every product has, or `None` if it has no such words: "còn hàng không".
@@ -102,7 +113,7 @@ impl PickRules {
 
     /// Returns whether the message points at one of the products, and not at all of them.
     pub fn points_at_one(&self, text: &str) -> bool {
-        self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper))
+        self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper | Pick::Similar))
     }
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
@@ -111,6 +122,28 @@ impl PickRules {
         let found = self.pieces.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
         found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
+    }
+
+    /// Returns the sides of a comparison: "the NV3" and "the 990 PRO" of "the NV3 or the 990 PRO?". Empty if the message compares nothing.
+    pub fn sides(&self, text: &str) -> Vec<String> {
+        let stream = self.lexicon.tokenize(text);
+        if !self.compares.iter().any(|pattern| pattern.find(&stream, &[]).is_some()) {
+            return Vec::new();
+        }
+        let between = match_mask(&self.between, &stream, &[]);
+        let mut sides = vec![String::new()];
+        for at in 0..between.len() {
+            let word = stream.source(at..at + 1);
+            match sides.last_mut() {
+                Some(side) if !between[at] => {
+                    side.push_str(word);
+                    side.push(' ');
+                }
+                _ => sides.push(String::new()),
+            }
+        }
+        sides.retain(|side| !side.trim().is_empty());
+        sides
     }
 
     /// Returns what the message points at, and the message without the words that point.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::budget::Budget;
+use super::budget::{Budget, Order};
 use super::chunk::Chunk;
 use super::search::{Knowledge, View};
 use super::{Passage, Query};
@@ -88,16 +88,19 @@ impl Knowledge {
                 .map(|piece| index.chunks()[*piece].section())
                 .collect();
             rows.retain(|row| category.is_empty() || category.contains(&row.passage.section));
-            // "Max" is also a limit, and "pro" is in many names.
-            let is_long = |word: &str| word.len() >= LONG || word.contains(|c: char| c.is_ascii_digit());
-            rows_by_title(rows, &query.text, |word| is_long(word) && index.is_of_products(word, language))
+            // "Max" is also a limit, and "pro" is in many names. A model's number is telling even where a page mentions it.
+            let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+            let is_long = |word: &str| word.len() >= LONG || has_digit(word);
+            let is_model = |word: &str| word.len() >= MODEL && has_digit(word);
+            let is_telling = |word: &str| is_model(word) || (is_long(word) && index.is_of_products(word, language));
+            rows_by_title(rows, &query.text, is_telling)
         });
         rows.unwrap_or_default()
     }
 
     /// Returns the rows that a wish describes, best first: those of the category that it names first, within its budget, which have the
-    /// most of its words. Without a budget they need another word of the wish, which is sure.
-    pub fn rows_wished(&self, folders: &[String], query: &Query, is_sure: bool) -> Vec<Row> {
+    /// most of its words. Without a budget they need at least so many of its words, of which the category is one.
+    pub fn rows_wished(&self, folders: &[String], query: &Query, least: Option<usize>) -> Vec<Row> {
         let rows = self.with_view(folders, |view| {
             let (index, language) = (&view.index, query.language);
             let budget = index.budget(&query.text);
@@ -111,12 +114,47 @@ impl Knowledge {
                     (index.met_of(&query.text, &text, language).0, row)
                 })
                 .collect();
-            rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock));
+            let price = |row: &Row| match budget.order {
+                Order::Any => 0,
+                Order::Cheapest => row.price.unwrap_or(u64::MAX),
+                Order::Dearest => u64::MAX - row.price.unwrap_or_default(),
+            };
+            rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock, price(row)));
             let most = rows.first().map_or(0, |(met, _)| *met);
-            rows.retain(|(met, _)| *met == most && (is_limited || (is_sure && *met > 1)));
+            rows.retain(|(met, _)| *met == most && (is_limited || least.is_some_and(|least| *met >= least)));
             rows.into_iter().map(|(_, row)| row).collect()
         });
         rows.unwrap_or_default()
+    }
+
+    /// Returns the products that a message compares, one for each of its sides. Those after the first are of its category.
+    pub fn rows_compared(&self, folders: &[String], sides: &[Query]) -> Vec<Row> {
+        let mut found: Vec<Row> = Vec::new();
+        for side in sides {
+            let of_kind = found
+                .first()
+                .map(|first: &Row| self.rows_of_category(folders, &first.passage.section, "", side.language));
+            let rows = match of_kind {
+                Some(rows) => rows,
+                None => {
+                    let named = self.rows_named(folders, side);
+                    if named.is_empty() { self.rows_wished(folders, side, Some(2)) } else { named }
+                }
+            };
+            let met = |row: &Row| {
+                self.words_met(
+                    folders,
+                    &side.text,
+                    &format!("{}\n{}", row.passage.title, row.passage.text),
+                    side.language,
+                )
+            };
+            let best = rows.iter().map(met).max().filter(|best| *best > 0);
+            let fits =
+                |row: &&Row| Some(met(row)) == best && !found.iter().any(|old| old.passage.title == row.passage.title);
+            found.extend(rows.iter().find(fits).cloned());
+        }
+        if found.len() > 1 { found } else { Vec::new() }
     }
 
     /// Returns a question without the words that only products have, to search pages: "ship a LG 27GS75Q to Hue".
@@ -201,6 +239,9 @@ impl Knowledge {
 
 /// Rows that a message names are at most so many: a word in more titles names none.
 const NAMED: usize = 3;
+
+/// A word with a digit is the number of a model from this length on.
+const MODEL: usize = 4;
 
 /// A word of a title without a digit tells a product from this length on.
 const LONG: usize = 5;

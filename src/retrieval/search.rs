@@ -231,6 +231,11 @@ impl Knowledge {
         self.with_view(folders, few).unwrap_or_default()
     }
 
+    /// Whether the question has one meaningful word.
+    pub fn names_one(&self, folders: &[String], query: &Query) -> bool {
+        self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 1).unwrap_or_default()
+    }
+
     /// Whether the question has no meaningful word at all.
     pub fn names_nothing(&self, folders: &[String], query: &Query) -> bool {
         self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 0).unwrap_or(true)

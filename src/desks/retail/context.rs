@@ -16,6 +16,7 @@ use crate::dialogue::answer;
 use crate::dialogue::shown::Chosen;
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
+use crate::domain::text::words;
 use crate::domain::{IntentSource, Message};
 use crate::nlu::pick::Pick;
 use crate::replies::ReplyKey;
@@ -25,6 +26,12 @@ use crate::retrieval::{Passage, Query};
 const LIKELY: f64 = 0.6;
 /// The probability from which it decides where the rules say nothing.
 const VERY_LIKELY: f64 = 0.8;
+/// The words of a wish that a product must have without a budget: its category and another one.
+const WISHED: usize = 2;
+/// A longer message names its subject.
+const SHORT: usize = 8;
+/// The score from which a page describes the fault that a customer reports.
+const DESCRIBED: f64 = 0.6;
 /// Products that are chosen at most, where the customer asks for others.
 const CHOSEN: usize = 3;
 
@@ -122,6 +129,13 @@ impl Retail {
             }
             _ => {}
         }
+        if memory.current == Some(Current::Products)
+            && let wished = self.other_kind(turn, &understood.utterance.text, memory)
+            && !wished.is_empty()
+        {
+            understood.settle(Intent::Shopping, "catalogue");
+            return About { wished, ..About::default() };
+        }
         let is_product = likely == Some(Guessed::Product) || memory.current == Some(Current::Products);
         let is_of_shown =
             memory.current == Some(Current::Products) && self.asks_attribute(turn, &understood.utterance.text);
@@ -144,16 +158,28 @@ impl Retail {
             }
             return About { wished, ..About::default() };
         }
+        if likely == Some(Guessed::Product)
+            && (is_unclear || !understood.clarify_needed)
+            && !asks_for_serial
+            && let Some(chosen) = self.still_meant(turn, &understood.utterance.text, memory)
+        {
+            understood.settle(Intent::Shopping, "shown_products");
+            return About { chosen: Some(chosen), ..About::default() };
+        }
         let is_look_up = likely == Some(Guessed::Warranty);
         // "The invoice is HD00123" answers with a wrong number.
         let names_number = !understood.utterance.entities.serials.is_empty();
-        // A fault that is reported after a record is one of that product.
-        let is_fault = memory.current == Some(Current::Record) && understood.utterance.complains();
+        // A fault that is reported after a record is one of that product, and so is a question about the warranty.
+        let has_record = memory.current == Some(Current::Record)
+            || (memory.current == Some(Current::Page) && last_serial(&turn.history).is_some());
+        let is_other = matches!(self.picks.pick(&understood.utterance.text), Some((Pick::Similar, _)));
+        let is_about_it = understood.utterance.complains() || likely == Some(Guessed::Shop);
+        let is_fault = has_record && is_about_it && !is_other;
         if asks_for_serial && is_look_up && understood.utterance.points_back() {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
         } else if asks_for_serial && is_fault {
             let search = self.search(turn, &understood.utterance.text, true);
-            if answer::is_answered(&self.services.knowledge, &turn.persona.knowledge, &search, true) {
+            if answer::is_answered(&self.services.knowledge, &turn.persona.knowledge, &search, None, true) {
                 understood.settle(Intent::Shopping, "documents");
             } else {
                 incoming.utterance.entities.serials.extend(last_serial(&turn.history));
@@ -194,7 +220,47 @@ impl Retail {
     fn wished(&self, turn: &Turn, text: &str, is_sure: bool) -> Vec<Passage> {
         let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
         let named = if is_sure { knowledge.rows_named(folders, &query) } else { Vec::new() };
-        let rows = if named.is_empty() { knowledge.rows_wished(folders, &query, is_sure) } else { named };
+        let sides: Vec<Query> = self.picks.sides(text).iter().map(|side| self.wish(turn, side)).collect();
+        let compared = knowledge.rows_compared(folders, &sides);
+        let rows = match (compared.is_empty(), named.is_empty()) {
+            (false, _) => compared,
+            (true, false) => named,
+            (true, true) => knowledge.rows_wished(folders, &query, is_sure.then_some(WISHED)),
+        };
+        // "A power supply for my graphics card": any of the category, unless a page gives advice.
+        let has_advice = || {
+            let pages = Query { pages_only: true, ..query.clone() };
+            let found = knowledge.find_by_words(folders, &pages).passages;
+            let is_about = |best: &Passage| knowledge.has_most_of(folders, text, best, query.language);
+            found.first().is_some_and(|best| best.score >= DESCRIBED && is_about(best))
+        };
+        let rows = match rows.is_empty() && is_sure && !has_advice() {
+            true => knowledge.rows_wished(folders, &query, Some(1)),
+            false => rows,
+        };
+        rows.into_iter().take(query.limit).map(|row| row.passage).collect()
+    }
+
+    /// Returns the shown products for a short question about them that their rows do not answer ("is it good for running?"): pages
+    /// about something else would answer it worse.
+    fn still_meant(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
+        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
+        let shown = memory.shown.as_ref().filter(|_| memory.current == Some(Current::Products))?;
+        let points = matches!(self.picks.pick(text), Some((Pick::It, _)));
+        let is_about = points || !shown.is_other_kind(knowledge, folders, &query);
+        (is_about && words(text).len() <= SHORT && knowledge.budget(folders, text).is_none())
+            .then(|| shown.again(knowledge, folders, turn.language()))
+    }
+
+    /// Returns products of another category than the shown ones, which a short message names: "and mice?".
+    fn other_kind(&self, turn: &Turn, text: &str, memory: &Memory) -> Vec<Passage> {
+        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
+        let names_kind = memory.shown.as_ref().is_some_and(|shown| shown.is_other_kind(knowledge, folders, &query));
+        let points = matches!(self.picks.pick(text), Some((Pick::It | Pick::All | Pick::Nth(_), _)));
+        if !names_kind || points || !knowledge.names_one(folders, &query) {
+            return Vec::new();
+        }
+        let rows = knowledge.rows_wished(folders, &query, Some(1));
         rows.into_iter().take(query.limit).map(|row| row.passage).collect()
     }
 
@@ -245,14 +311,14 @@ impl Retail {
         let is_question = match guess.at_least(LIKELY) {
             Some(Guessed::Shop | Guessed::Product) => true,
             Some(Guessed::Chat(_) | Guessed::Unclear) => false,
+            // A fault that a page describes: "it has two dead pixels, bought last week".
+            Some(Guessed::Warranty) if understood.utterance.complains() => {
+                knowledge.find_by_words(folders, search).passages.first().is_some_and(|best| best.score >= DESCRIBED)
+            }
             Some(Guessed::Warranty) => understood.clarify_needed,
             Some(_) | None => understood.clarify_needed || is_aside,
         };
-        // What the conversation is about gives a question that names nothing its meaning.
-        let is_answered = || match memory.subject.as_ref() {
-            None => answer::is_answered(knowledge, folders, search, true),
-            subject => !knowledge.find_by_words_about(folders, search, subject).passages.is_empty(),
-        };
+        let is_answered = || answer::is_answered(knowledge, folders, search, memory.subject.as_ref(), true);
         if is_question && is_answered() {
             understood.settle(Intent::Shopping, "documents");
             return;

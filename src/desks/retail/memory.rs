@@ -47,8 +47,7 @@ impl Memory {
     pub fn follow(&mut self, quoted: &[Passage], are_products: bool, asked: &str) {
         let Some(first) = quoted.first() else { return };
         self.current = Some(if are_products { Current::Products } else { Current::Page });
-        let words = format!("{}. {asked}", first.title);
-        self.subject = Some(Subject { words, file: first.file.clone() });
+        self.subject = Some(Subject::of(first, asked));
     }
 
     pub fn into_state(self) -> Value {

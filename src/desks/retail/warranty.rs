@@ -211,7 +211,8 @@ impl Retail {
         let words = self.texts(turn).template(Text::RecordSubject);
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         memory.shown = Shown::only_product(knowledge, folders, name, turn.language()).or(memory.shown.take());
-        memory.subject = Some(Subject { words: format!("{words}. {name}"), file: String::new() });
+        memory.subject =
+            Some(Subject { words: format!("{words}. {name}"), asked: words.to_owned(), file: String::new() });
         memory.current = Some(Current::Record);
     }
 

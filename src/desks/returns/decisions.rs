@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::knowledge::is_with_person;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{Intent, State};
@@ -163,7 +164,7 @@ impl Returns {
         let was_asked = ticket.was_asked();
         // In agent mode the model decides on a detail that the desk did not ask for.
         let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor);
-        let is_detail = may_add && is_detail(utterance, was_asked);
+        let is_detail = may_add && is_detail(utterance, was_asked, state.case.intent.filter(|_| is_with_person(state)));
         if (ticket.question.is_none() && !is_detail) || utterance.asks(Topic::Ticket) {
             return Ok(false);
         }
@@ -190,14 +191,15 @@ impl Returns {
     }
 }
 
-/// Whether the message explains something and does nothing else. After a question of a person, a yes or a no explains as well.
-fn is_detail(utterance: &Utterance, was_asked: bool) -> bool {
+/// Whether the message explains something and does nothing else. After a question of a person, a yes or a no explains as well; after
+/// a request, so does what has its words: "the new address is …".
+fn is_detail(utterance: &Utterance, was_asked: bool, requested: Option<Intent>) -> bool {
     let answers = was_asked && utterance.answer.is_some();
     let is_social = utterance.greets() || utterance.says_goodbye() || utterance.social().is_some();
     let asks = utterance.has_question() || utterance.asks(Topic::Policy) || utterance.asks(Topic::Exception);
     let has_other =
         utterance.wants_person() || utterance.reports(Topic::Damage) || utterance.reports(Topic::MissingMail);
-    utterance.intent.is_none()
+    utterance.intent.is_none_or(|intent| intent.is_request() && Some(intent) == requested)
         && utterance.order().is_none()
         && !(is_social || asks || has_other)
         && (answers || !utterance.only_answers())

@@ -8,10 +8,11 @@ use super::state::{Intent, Phase, Question, State};
 use super::texts::VariantPicker;
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{answer, retrieve};
+use crate::domain::returns::Action;
 use crate::domain::{Kind, Metadata};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
-use crate::retrieval::{Passage, Query};
+use crate::retrieval::{Passage, Query, Subject};
 
 /// How many passages are searched, and how many of them are quoted.
 const PASSAGES: usize = 4;
@@ -57,7 +58,24 @@ impl Returns {
         }
         // "Is that final?" is about the yes, and not about final sale.
         let is_question = utterance.has_question() && !asks_for_yes;
-        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, is_question))
+        let topic = self.topic(turn, before);
+        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
+    }
+
+    /// Returns what the conversation is about, if that is a part of the documents: what was quoted last, or what follows from a
+    /// ticket or a return.
+    fn topic(&self, turn: &Turn, state: &State) -> Option<Subject> {
+        let lines = &self.texts(turn).lines;
+        let words = match state {
+            _ if state.meta.topic.is_some() => return state.meta.topic.clone(),
+            _ if is_with_person(state) => &lines.about_ticket,
+            _ if state.action() == Some(Action::Cancel) => return None,
+            _ if state.action_ticket().is_some() => &lines.about_return,
+            _ => return None,
+        };
+        let query = Query { text: words.clone(), language: turn.language(), limit: 1, pages_only: true };
+        let found = self.services.knowledge.find_by_words(&turn.persona.knowledge, &query);
+        Some(Subject::of(found.passages.first()?, words))
     }
 
     /// Answers with quotes and their sources, or says that the documents have no answer.
@@ -70,7 +88,8 @@ impl Returns {
         let (language, folders) = (turn.language(), turn.persona.knowledge.clone());
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: false };
         let knowledge = self.services.knowledge.clone();
-        let find = retrieve::find(&knowledge, turn, question, query);
+        let topic = self.topic(turn, state);
+        let find = retrieve::find_about(&knowledge, turn, question, query, topic.as_ref());
         let found = turn.step("retrieve").take(find).await;
         let best = found.passages.first().map_or(0.0, |best| best.score);
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
@@ -78,6 +97,7 @@ impl Returns {
         let quoted: Vec<Passage> =
             quoted.map(|passage| Passage { text: excerpt(passage), ..passage.clone() }).collect();
         let passages = quoted.as_slice();
+        state.meta.topic = passages.first().map(|best| Subject::of(best, question)).or(topic);
         let metadata = answer::cite(turn, &found, passages).await?;
         let texts = self.texts.get(answer::language_of(turn, passages));
         let Some(metadata) = metadata else {

@@ -48,7 +48,7 @@ impl Returns {
             // After a ticket or a refusal, details and arguments have the words of other wishes.
             let is_ticket_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
             let utterance = if is_ticket_open || state.was_refused() {
-                self.rules.parse_by_patterns(&text)
+                self.rules.parse_after_decision(&text)
             } else if state.open_question().is_some_and(Question::is_for_yes) {
                 self.rules.parse_answer(&text)
             } else {
@@ -122,8 +122,10 @@ impl Returns {
 
     /// Runs the rest of the turn: by the model in agent mode, else by the state machine.
     pub(super) async fn continue_flow(&self, turn: &mut Turn, state: State, plan: Plan<'_>) -> Result<(), DeskError> {
-        let Plan { mut next, effects, is_for_agent, .. } = plan;
+        let Plan { mut next, effects, is_for_agent, aside, .. } = plan;
         next.meta.said = state.meta.said;
+        let goes_on = aside.is_none() && next.case.intent.is_some_and(|intent| intent != Intent::Other);
+        next.meta.topic = state.meta.topic.filter(|_| !goes_on);
         if !is_for_agent {
             return run_until_wait(self, turn, &self.services.store, (next, effects)).await;
         }

@@ -136,9 +136,15 @@ fn declined(state: &State) -> Option<Step> {
     state.is_declined().then_some(Step::Finish(Ending::Declined))
 }
 
-/// Neither window is open. An order that has not been shipped can be cancelled instead.
+/// Neither window is open. An order that has not been shipped can be cancelled instead. Of what is in a return already, the status
+/// says how that is going.
 fn not_eligible(state: &State) -> Option<Step> {
     match &state.subject()?.progress {
+        Progress::Decided { decision, .. }
+            if decision.cause == Cause::AlreadyInRma && !state.subject()?.status_shown =>
+        {
+            Some(Step::Run(Worker::ShowStatus))
+        }
         Progress::Decided { decision, .. } if !is_open(decision) => {
             let offers_cancel = can_be_cancelled(decision);
             Some(if offers_cancel { Step::Ask(Question::OfferCancel) } else { Step::Finish(Ending::NotEligible) })

@@ -215,6 +215,12 @@ impl ReturnsRules {
         Utterance { answer, ..guess::complete(by_patterns, text, &self.examples) }
     }
 
+    /// Parses a message after a ticket or a refusal. Details and arguments have the words of other wishes, so the examples begin no
+    /// flow.
+    pub fn parse_after_decision(&self, text: &str) -> Utterance {
+        guess::continue_talk(self.parse_by_patterns(text), text, &self.examples)
+    }
+
     /// Parses a message by patterns alone.
     pub fn parse_by_patterns(&self, text: &str) -> Utterance {
         let (orders, contacts) = self.find(text);
@@ -234,6 +240,7 @@ impl ReturnsRules {
             hesitates,
             has_question,
             equivocates,
+            acknowledges,
         } = self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
         // "Yes, and what does it cost?" asks as well; "yes, it was a gift" does not.
         let only_answers = self.answers.is_nothing_else(&stream);
@@ -254,6 +261,8 @@ impl ReturnsRules {
             _ if requests_label => Some(Intent::OrderStatus),
             // Damaged goods are decided as a return, whatever the customer wants for them.
             Some(intent) if reports_damage && intent.is_request() => Some(Intent::Return),
+            // "Hello, did you get 77893?" does more than greet.
+            Some(Intent::Other) if !orders.is_empty() && !has(&self.other) => None,
             intent => intent,
         };
         let topics = self.small_talk.topics(text);
@@ -271,6 +280,7 @@ impl ReturnsRules {
             (Act::Hesitate, hesitates),
             (Act::Equivocate, equivocates),
             (Act::LeaveOpen, !asks_policy && has(&self.both)),
+            (Act::Acknowledge, acknowledges && only_answers && names_nothing),
             (Act::OnlyAnswer, only_answers),
             (Act::Ask(Topic::Policy), asks_policy),
             (Act::Ask(Topic::Exception), has(&self.exception)),

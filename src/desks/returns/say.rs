@@ -95,6 +95,7 @@ impl Returns {
             // The desk has done nothing yet, so it lists what it can do.
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other if state.case.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
+            Ending::Other if state.case.is_acknowledged => None,
             // The desk asked "anything else?" before.
             Ending::Other => Some((Kind::Reply, Scenario::Goodbye)),
         };

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::scenario::Scenario;
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{Action, Cause, Decision, Priority, RmaNumber};
+use crate::retrieval::Subject as Topic;
 
 mod intent;
 mod question;
@@ -69,6 +70,9 @@ pub struct Meta {
     pub last_ticket: Option<String>,
     /// The desk knows that ticket's decision.
     pub is_ticket_settled: bool,
+    /// What the last answer from the documents was about. A flow that goes on leaves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<Topic>,
     /// The orders that were found for this customer, the newest last. Tools may work on these.
     pub opened: Vec<OrderNumber>,
     /// The variant of each text that was sent last. Texts of earlier versions are left out.
@@ -93,6 +97,8 @@ pub struct Case {
     pub wants_cancel: bool,
     /// This message greets.
     pub is_greeting: bool,
+    /// This message is an "ok" when nothing is open.
+    pub is_acknowledged: bool,
     /// This message says goodbye, so the desk asks nothing more.
     pub is_goodbye: bool,
     /// Neither the rules nor the model know what this message is about.

@@ -42,6 +42,9 @@ pub struct Lines {
     pub item: String,
     /// With `{title}` and `{text}`.
     pub quote: String,
+    /// A question that the documents answer for a customer who has a ticket, or a return. Without values; no customer reads it.
+    pub about_ticket: String,
+    pub about_return: String,
 }
 
 impl ReplyKey for Scenario {

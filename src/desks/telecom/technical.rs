@@ -195,7 +195,7 @@ impl Telecom {
             Some(before) => before.words.clone(),
             None => format!("{question} {title}"),
         };
-        Some(Subject { words, file: file.clone() })
+        Some(Subject { words, asked: question.to_owned(), file: file.clone() })
     }
 
     /// Says that the documents have no answer, and asks for details that may find one.

@@ -72,11 +72,23 @@ fn without_dates(token: &str) -> String {
         kept.push_str(&rest[..start]);
         match &rest[start..end] {
             part if is_date(part.trim_matches(|c: char| !c.is_ascii_digit())) => kept.push(APART),
+            part if is_amount(part) && !kept.ends_with('+') => kept.push(APART),
             part => kept.push_str(part),
         }
         rest = &rest[end..];
     }
     kept + rest
+}
+
+/// `1.290.000`: thousands in groups, which no phone number has.
+fn is_amount(text: &str) -> bool {
+    let mut groups = text.trim_end_matches('.').split('.');
+    let first = groups.next().unwrap_or_default();
+    let rest: Vec<&str> = groups.collect();
+    (1..=3).contains(&first.len())
+        && !first.starts_with('0')
+        && rest.last().is_some_and(|last| last.ends_with("00"))
+        && rest.iter().all(|group| group.len() == 3)
 }
 
 /// `2026-11-05`, `05/11/2026`, `5.11.26`, `2025-2026`, `20261105`: numbers that a day, a month and a year of our time can have.

@@ -61,6 +61,8 @@ impl Found {
     }
 }
 
+/// A number of so many digits that ends in three zeros is an amount, unless the customer calls it an order.
+const ROUND_DIGITS: usize = 6;
 /// How many bytes of a token before a number are read: enough for every cue, and the same work for every number.
 const LOOK_BACK: usize = 48;
 /// How many tokens before a number are read.
@@ -146,7 +148,7 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
         || is_fraction(before)
         || unit_follows(after, tokens.get(at + 1), words);
     let is_phone = ends_with_any(&earlier, &words.phone_cues) || is_phone(run) || is_in_groups(tokens, at);
-    if is_amount || is_phone || is_date(run) {
+    if is_amount || is_phone || is_date(run) || is_round(run) {
         return None;
     }
     let has_lower_case = run.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -161,6 +163,11 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
     // In running text "iphone15", "24-hour" and "usb-c-65" are more often goods and times than orders.
     let has_letters = run.contains('-') && run.starts_with(|c: char| c.is_ascii_alphabetic());
     (digits >= 5 || (digits >= 4 && has_letters) || (digits >= 2 && is_ours)).then_some(Confidence::Bare)
+}
+
+/// Whether a number is more likely an amount: 1290000.
+fn is_round(run: &str) -> bool {
+    run.len() >= ROUND_DIGITS && run.ends_with("000") && run.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Where an address begins in a token: numbers after that are not order numbers.

@@ -1,6 +1,9 @@
 //! Scores passages and selects the answers.
 
+use std::collections::HashMap;
+
 use super::super::budget::Order;
+use super::super::chunk::Chunk;
 use super::super::{Query, Subject};
 use super::LexicalIndex;
 use super::question::{Part, Question};
@@ -40,6 +43,10 @@ const FOLLOWING_MORE: f64 = 0.45;
 const LIKELY: f64 = 0.8;
 /// The largest share of a section's probability in the score.
 const LEARNED: f64 = 0.5;
+/// The probability among the sections of the subject's document from which a section answers a question that says little.
+const LIKELY_WITHIN: f64 = 0.6;
+/// The least probability of a section that answers a question together with the one before.
+const LEAST_LIKELY: f64 = 0.01;
 /// The weight of the subject's words, of its document, and of both for a question that says enough by itself.
 const SUBJECT: f64 = 1.5;
 const SAME_DOCUMENT: f64 = 1.5;
@@ -117,25 +124,56 @@ impl<'a> Ranking<'a> {
 fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: Language, index: &LexicalIndex) {
     let about = totals(&Question::of(&subject.words, language, index), index);
     let strong = question.parts.iter().filter(|part| !part.weak).count();
-    let weight = match strong {
-        0..=FEW_WORDS => 1.0,
-        _ => ASIDE,
+    let says_little = strong <= FEW_WORDS;
+    let weight = if says_little { 1.0 } else { ASIDE };
+    // The rows of a catalogue are as many documents.
+    let is_of = |piece: &Chunk| !subject.file.is_empty() && piece.path == subject.file && piece.product.is_none();
+    let within = within(hits, index, is_of);
+    // Which section answers the question before together with this one.
+    let together = if says_little && index.trust > 0.0 {
+        index.probabilities(&Counts::of(&format!("{}. {}", subject.asked, question.text)))
+    } else {
+        vec![0.0; index.pieces.len()]
     };
     for hit in hits {
         let piece = &index.pieces[hit.piece];
-        // The rows of a catalogue are as many documents.
-        let is_same = !subject.file.is_empty() && piece.path == subject.file && piece.product.is_none();
+        let is_same = is_of(piece);
         let (score, coverage) = (about.score[hit.piece], about.coverage[hit.piece]);
+        let within = if is_same && says_little { hit.probability / within } else { 0.0 };
+        let is_likely = within >= LIKELY_WITHIN;
         if strong == 0 && piece.product.is_none() {
             let is_alike = hit.raw_likeness >= FOLLOWING;
-            hit.follows = (is_same && (is_alike || hit.score > 0.0)) || (coverage >= MIN_COVERAGE && is_alike);
+            hit.follows =
+                (is_same && (is_alike || is_likely || hit.score > 0.0)) || (coverage >= MIN_COVERAGE && is_alike);
             hit.score = hit.score.max(hit.raw_likeness);
         } else if is_same {
-            hit.follows = hit.raw_likeness >= FOLLOWING_MORE || (hit.probability >= LIKELY && hit.coverage > 0.0);
+            let is_probable = hit.probability >= LIKELY || is_likely;
+            hit.follows = hit.raw_likeness >= FOLLOWING_MORE || (is_probable && hit.coverage > 0.0);
         }
-        let near = if is_same { SAME_DOCUMENT } else { 0.0 };
+        if is_same && says_little {
+            hit.score += LEARNED * index.trust * (within - hit.score);
+        }
+        let together = together[hit.piece];
+        // A question that a section nearly lists says enough by itself.
+        if strong > 1 && hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING_MORE {
+            continue;
+        }
+        let is_continued = together >= LIKELY && hit.probability >= LEAST_LIKELY;
+        hit.follows |= is_continued && piece.product.is_none();
+        let near = if is_same || is_continued { SAME_DOCUMENT } else { 0.0 };
+        if piece.product.is_none() {
+            hit.score += LEARNED * index.trust * together;
+        }
         hit.score *= (1.0 + weight * (near + SUBJECT * score)) / (1.0 + weight * (SAME_DOCUMENT + SUBJECT));
     }
+}
+
+/// Returns how likely it is that a section of the subject's document answers. Its passages have the same probability.
+fn within(hits: &[Hit], index: &LexicalIndex, is_of: impl Fn(&Chunk) -> bool) -> f64 {
+    let of_document = hits.iter().filter(|hit| is_of(&index.pieces[hit.piece]));
+    let sections: HashMap<Option<usize>, f64> =
+        of_document.map(|hit| (index.section_of[hit.piece], hit.probability)).collect();
+    sections.values().sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
 fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
@@ -254,6 +292,10 @@ fn settle_ties(hits: &mut [Hit], question: &Question, index: &LexicalIndex) {
     if question.budget.order != Order::Any {
         // The cheapest of the named category, if any, else of the rows that cover as much as the best one.
         let any_named = hits.iter().any(|hit| hit.named);
+        // "The cheapest office PC": a page is about it, and no category.
+        if !any_named && hits.first().is_some_and(|best| product(best).is_none()) {
+            return;
+        }
         let asked_for = |hit: &Hit| product(hit).is_some() && hit.named == any_named;
         let best = hits.iter().filter(|hit| asked_for(hit)).map(|hit| hit.coverage).fold(0.0, f64::max);
         hits.sort_by_key(|hit| {

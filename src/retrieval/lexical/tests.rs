@@ -184,7 +184,7 @@ fn question_that_says_little_is_about_the_subject() {
     let ship = "---\nlanguage: en\n---\n# Delivery\n## Near\nWe deliver on Sunday before 12:00.\n";
     let index = shop(&[("hours.md", hours), ("ship.md", ship)]);
     let first = |words: &str, file: &str| {
-        let subject = Subject { words: words.to_owned(), file: file.to_owned() };
+        let subject = Subject { words: words.to_owned(), asked: String::new(), file: file.to_owned() };
         let answers = index.answering_about(&query("and on Sundays?", Language::EN, 8), Some(&subject));
         index.chunks()[answers[0].0].text.clone()
     };

@@ -26,6 +26,9 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     if misses_mail(&state, utterance) {
         return miss_mail(state);
     }
+    let acknowledged = acknowledgement(&state, utterance);
+    let is_acknowledged = acknowledged.is_some();
+    let utterance = acknowledged.as_ref().unwrap_or(utterance);
     let is_over = state.phase == Phase::Over || state.was_refused() || leaves_for_another_order(&state, utterance);
     if is_over && calls_off(&state, utterance) {
         let mut next = state.next_flow();
@@ -44,6 +47,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     state.case = Case {
         is_unclear: false,
         is_greeting: utterance.greets(),
+        is_acknowledged,
         is_goodbye: utterance.says_goodbye(),
         is_held_back: utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return),
         is_aside: is_aside(utterance),
@@ -95,6 +99,21 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         state.handoff.request(HandoffReason::GaveUp);
     }
     state
+}
+
+/// Reads "ok" after an answer, when nothing is open, as the end of the matter. So does one after an answer that the request for an
+/// order number followed.
+fn acknowledgement(state: &State, utterance: &Utterance) -> Option<Utterance> {
+    let was_answered = state.case.is_aside
+        && state.open_question().is_some_and(Question::is_for_slot)
+        && state.order_number().is_none();
+    let is_open = !state.is_idle() || state.open_question().is_some() || !state.meta.waiting.is_empty();
+    let is_open = is_open && !was_answered;
+    (utterance.acknowledges() && utterance.intent.is_none() && !is_open).then(|| Utterance {
+        intent: Some(Intent::Other),
+        answer: None,
+        ..utterance.clone()
+    })
 }
 
 /// Whether the message calls off a request that has its ticket: "never mind the return". Only a person can close the ticket.

@@ -27,6 +27,8 @@ pub struct Reading {
     pub has_question: bool,
     /// See [`Act::Equivocate`](crate::dialogue::Act::Equivocate).
     pub equivocates: bool,
+    /// See [`Act::Acknowledge`](crate::dialogue::Act::Acknowledge).
+    pub acknowledges: bool,
 }
 
 /// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.LANG.toml`).
@@ -137,6 +139,7 @@ impl AnswerRules {
             mentions_cancel: cancelling.contains(&true),
             hesitates: (seen.hesitates && answer != Some(Answer::Yes))
                 || matches!(answer, Some(Answer::No | Answer::Cancel)),
+            acknowledges: answer == Some(Answer::Yes) && !seen.agrees_with(&seen.yes),
             has_question: clauses.iter().any(|clause| clause.asks),
             equivocates: finds(&self.doubtful, stream, &[]),
         }
@@ -283,12 +286,17 @@ impl<'s> Seen<'s> {
 
     /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide"), not even thanks.
     fn agrees(&self) -> bool {
-        let is_clean =
-            |clause: &Clause| clause.tells_damage || self.allowed[clause.words.clone()].iter().all(|word| *word);
-        let agrees_with =
-            |flags: &[bool]| self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && is_clean(clause));
-        let asks_nothing = || self.clauses.iter().all(|clause| !clause.asks && is_clean(clause));
-        agrees_with(&self.yes) || (!self.thanks && agrees_with(&self.weak_yes) && asks_nothing())
+        let asks_nothing = || self.clauses.iter().all(|clause| !clause.asks && self.is_clean(clause));
+        self.agrees_with(&self.yes) || (!self.thanks && self.agrees_with(&self.weak_yes) && asks_nothing())
+    }
+
+    fn agrees_with(&self, flags: &[bool]) -> bool {
+        self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && self.is_clean(clause))
+    }
+
+    /// Whether a clause has only words that may accompany a yes.
+    fn is_clean(&self, clause: &Clause) -> bool {
+        clause.tells_damage || self.allowed[clause.words.clone()].iter().all(|word| *word)
     }
 }
 

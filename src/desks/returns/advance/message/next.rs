@@ -72,7 +72,7 @@ fn waiting_order(waiting: &[OrderNumber], utterance: &Utterance) -> Option<Order
     match utterance.order() {
         Some(found) => waiting.iter().find(|number| **number == found.number).cloned(),
         // "Shall I continue with that one?" was asked, and nothing is done without a further question.
-        None if continues(utterance) => waiting.first().cloned(),
+        None if continues(utterance) || utterance.mentions(Topic::OtherOrder) => waiting.first().cloned(),
         None => None,
     }
 }

@@ -166,7 +166,8 @@ fn implied(state: &State, utterance: &Utterance) -> Option<Intent> {
     if utterance.reports(Topic::Damage) && !state.case.intent.is_some_and(Intent::is_return) {
         return Some(Intent::Return);
     }
-    let is_number = utterance.only_answers() && utterance.names_order_or_contact();
+    // "They still have not sent 77893?" asks about it as well.
+    let is_number = utterance.names_order_or_contact() && (utterance.only_answers() || utterance.has_question());
     (is_number && state.case.intent.is_none() && state.order_number().is_some()).then_some(Intent::OrderStatus)
 }
 
