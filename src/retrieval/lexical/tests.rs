@@ -220,7 +220,7 @@ fn search_is_deterministic() {
 }
 
 #[test]
-fn short_question_is_answered_by_the_section_it_means() {
+fn short_question_finds_the_section_it_means() {
     let index = LexicalIndex::load(&root().join("knowledge/returns"), &rules()).unwrap();
     let section = |file: &str, asked: &str, text: &str| {
         let subject = Subject { words: asked.to_owned(), asked: asked.to_owned(), file: file.to_owned() };
