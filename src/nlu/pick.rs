@@ -195,4 +195,21 @@ mod tests {
         assert_eq!(rest("cái đầu tiên có đèn không").as_deref(), Some("có đèn không"));
         assert_eq!(rest("how heavy is the second one").as_deref(), Some("how heavy is the one"));
     }
+
+    #[test]
+    fn comparison_has_sides() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        let sides = |text: &str| rules.sides(text).iter().map(|side| side.trim().to_owned()).collect::<Vec<_>>();
+        assert_eq!(sides("rtx 4060 vs rx 7600"), ["rtx 4060", "rx 7600"]);
+        assert_eq!(sides("card 4060 với 7600 con nào ngon").len(), 2);
+        assert_eq!(sides("a mouse and a keyboard"), [""; 0], "both are wanted");
+    }
+
+    #[test]
+    fn other_products_are_asked_for() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        for text in ["what else would you suggest", "có con nào tương tự không"] {
+            assert_eq!(rules.pick(text).map(|(pick, _)| pick), Some(Pick::Similar), "{text}");
+        }
+    }
 }

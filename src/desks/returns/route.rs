@@ -136,8 +136,8 @@ fn declined(state: &State) -> Option<Step> {
     state.is_declined().then_some(Step::Finish(Ending::Declined))
 }
 
-/// Neither window is open. An order that has not been shipped can be cancelled instead. Of what is in a return already, the status
-/// says how that is going.
+/// Neither window is open. An order that has not been shipped can be cancelled instead. The status
+/// shows the return of what is in one already.
 fn not_eligible(state: &State) -> Option<Step> {
     match &state.subject()?.progress {
         Progress::Decided { decision, .. }

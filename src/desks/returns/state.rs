@@ -70,7 +70,7 @@ pub struct Meta {
     pub last_ticket: Option<String>,
     /// The desk knows that ticket's decision.
     pub is_ticket_settled: bool,
-    /// What the last answer from the documents was about. A flow that goes on leaves it.
+    /// What the last answer from the documents was about. The next step of a flow clears it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<Topic>,
     /// The orders that were found for this customer, the newest last. Tools may work on these.

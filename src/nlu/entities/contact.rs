@@ -173,4 +173,10 @@ mod tests {
             assert_eq!((orders, found), (numbers, phones.into_iter().map(str::to_owned).collect()), "{text:?}");
         }
     }
+
+    #[test]
+    fn amount_is_no_phone_number() {
+        assert_eq!(find_contacts("sao trừ 1.290.000 2 lần", &[]), []);
+        assert_eq!(find_contacts("gọi 091.234.5678", &[]).len(), 1);
+    }
 }

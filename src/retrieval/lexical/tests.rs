@@ -218,3 +218,17 @@ fn search_is_deterministic() {
     let question = query("phí giao hàng và đổi trả", Language::VI, 8);
     assert_eq!(one.search(&question), other.search(&question));
 }
+
+#[test]
+fn short_question_finds_the_section_it_means() {
+    let index = LexicalIndex::load(&root().join("knowledge/returns"), &rules()).unwrap();
+    let section = |file: &str, asked: &str, text: &str| {
+        let subject = Subject { words: asked.to_owned(), asked: asked.to_owned(), file: file.to_owned() };
+        let answers = index.answering_about(&query(text, Language::EN, 4), Some(&subject));
+        answers.first().map(|(place, _)| index.chunks()[*place].section())
+    };
+    let review = section("exception_handling.en.md", "how long does the review take", "and when is it over");
+    assert_eq!(review.as_deref(), Some("Returns that a colleague looks at"));
+    let fees = section("exception_handling.en.md", "can I return a gift", "who pays the shipping");
+    assert_eq!(fees.as_deref(), Some("What a return costs"), "a page lists it nearly");
+}

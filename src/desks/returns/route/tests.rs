@@ -52,6 +52,7 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
             Step::Finish(Ending::Declined)
         }),
         (10, "neither window is open", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
+        (10, "in a return already", decided(sample::refused(Cause::AlreadyInRma)), Step::Run(Worker::ShowStatus)),
         (10, "nothing was shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
         (11, "the requested action is open", decided(sample::approved()), Step::Run(Worker::DecideAction)),
         (11, "both were requested", both, Step::Ask(Question::ChooseAction)),

@@ -191,3 +191,26 @@ fn some_pieces_and_shop_numbers_are_recognized() {
         assert_eq!(rules.parse(text).entities.shop_number.as_ref().map(OrderNumber::as_str), number, "{text}");
     }
 }
+
+#[test]
+fn ok_acknowledges_and_yes_agrees() {
+    let rules = rules();
+    for (text, acknowledges) in
+        [("ok", true), ("được", true), ("great", true), ("yes", false), ("đúng rồi", false), ("ok 77893", false)]
+    {
+        assert_eq!(rules.parse(text).acknowledges(), acknowledges, "{text}");
+    }
+}
+
+#[test]
+fn mistakes_of_the_customer_are_no_wrong_items() {
+    let rules = rules();
+    for (text, intent) in [
+        ("I ordered the wrong size of 77893", Intent::Return),
+        ("you sent the wrong size, order 77893", Intent::WrongItem),
+        ("minh dat nham 2 doi giay giong nhau, huy don 77893", Intent::Return),
+        ("was my refund of 77911 paid? it went through, you said", Intent::OrderStatus),
+    ] {
+        assert_eq!(rules.parse(text).intent, Some(intent), "{text}");
+    }
+}

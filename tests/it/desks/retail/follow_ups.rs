@@ -60,7 +60,7 @@ async fn shown_products_are_compared_within_the_budget() {
         ("con đó bảo hành bao lâu", "Laptop MSI Modern"),
         ("có rẻ hơn không", "Laptop Acer Aspire"),
         ("còn con dell thì sao, con đó nặng bao nhiêu", "Laptop Dell Inspiron"),
-        ("chuột có dây giá bao nhiêu", "Chuột Logitech G102"),
+        ("còn chuột thì sao", "Chuột Logitech G102"),
     ] {
         let events = chat.say(text).await;
         assert_eq!(products(&events.text("reply")), [product], "{text}: {:?}", events.kinds());
@@ -163,6 +163,8 @@ async fn question_after_a_record_is_about_its_warranty() {
     chat.say("kiểm tra bảo hành FUT-2099").await;
     let days = chat.say("vậy còn mấy ngày nữa").await.text("warranty_result");
     assert!(days.contains("FUT-2099") && days.contains("ngày ạ."), "{days}");
+    let again = chat.say("nó còn được bảo hành không").await;
+    assert!(again.kinds().contains(&"warranty_result".to_owned()), "no number is asked for: {again:?}");
     let place = chat.say("mang sửa ở đâu").await.text("reply");
     assert!(place.contains("17:30"), "{place}");
 }
@@ -201,6 +203,12 @@ async fn shown_products_are_added_up_and_compared() {
     // The lightest of all is another one.
     let lightest = chat.say("con nào nhẹ nhất").await.text("reply");
     assert_eq!(products(&lightest), ["Laptop MSI Modern"], "{lightest}");
+    let mut chat = shop.chat().await;
+    chat.say("tư vấn laptop dưới 15 triệu").await;
+    let cheaper = chat.say("con nào rẻ hơn").await.text("reply");
+    assert_eq!(products(&cheaper), ["Laptop Acer Aspire"], "{cheaper}");
+    let both = chat.say("so sánh laptop dell inspiron với laptop lg gram").await.text("reply");
+    assert_eq!(products(&both), ["Laptop Dell Inspiron", "Laptop LG Gram"], "{both}");
     let mut chat = shop.chat().await;
     chat.say("tư vấn laptop dưới 15 triệu").await;
     let sum = chat.say("3 con đó giá bao nhiêu").await.text("reply");

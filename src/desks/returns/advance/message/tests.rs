@@ -310,3 +310,15 @@ fn part_of_an_order_is_not_cancelled() {
     let whole = next_state(asked, yes("yes, cancel it"));
     assert_eq!(route(&whole), Step::Run(Worker::ProcessCancel));
 }
+
+#[test]
+fn ok_after_an_answer_ends_the_matter() {
+    let ok = || Utterance { answer: Some(Answer::Yes), ..says("ok") }.with(Act::Acknowledge).with(Act::OnlyAnswer);
+    let over = next_state(State { phase: Phase::Over, ..State::default() }, Event::Said(ok()));
+    assert_eq!((route(&over), over.case.is_acknowledged), (Step::Finish(Ending::Other), true));
+    let asked = State { phase: Phase::Asked(Question::OrderNumber), ..sample::wants(Intent::Return) };
+    let before = next_state(asked.clone(), Event::Said(ok()));
+    assert_eq!(route(&before), Step::Ask(Question::OrderNumber), "the question is open");
+    let answered = State { case: Case { is_aside: true, ..asked.case.clone() }, ..asked };
+    assert!(next_state(answered, Event::Said(ok())).case.is_acknowledged, "a question was answered before it");
+}

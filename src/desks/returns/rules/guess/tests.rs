@@ -89,3 +89,30 @@ fn ten_fold_validation_understands_most_examples() {
     eprintln!("cross-validation: {right} of {all}");
     assert!(right * 100 >= all * 60, "{right} of {all}");
 }
+
+#[test]
+fn greeting_before_a_question_does_not_hide_it() {
+    let rules = rules();
+    let asks = rules.parse("hey, did you guys get my parcel back yet? order 77900");
+    assert!(asks.intent != Some(Intent::Other) && asks.has_question(), "{asks:?}");
+    let there = rules.parse("are you still there?");
+    assert!(there.intent.is_none() && there.social().is_some(), "{there:?}");
+}
+
+#[test]
+fn question_about_terms_is_none_about_an_order() {
+    let rules = rules();
+    let asked = |text: &str| rules.parse(text).asks(Topic::Policy);
+    assert!(asked("do you have a store where i can drop the return"));
+    assert!(!asked("where is order 77893") && !asked("where is my parcel"));
+}
+
+#[test]
+fn examples_begin_no_flow_after_a_decision() {
+    let rules = rules();
+    let person = rules.parse_after_decision("ok get me someone");
+    assert!(person.wants_person(), "{person:?}");
+    for text in ["bought the wrong size", "I paid for two and got my card charged again"] {
+        assert_eq!(rules.parse_after_decision(text).intent, rules.parse_by_patterns(text).intent, "{text}");
+    }
+}
