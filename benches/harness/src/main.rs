@@ -1,5 +1,6 @@
 //! The parts of a measurement besides the server. `scripts/bench` starts them; each is a subcommand and runs on one thread.
 #![allow(clippy::print_stdout, reason = "a program for the command line")]
+#![allow(clippy::disallowed_methods, reason = "its tasks may end with it")]
 
 mod floor;
 mod http;

@@ -31,8 +31,8 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> Result<()> {
-    let lines: Arc<[Bytes]> =
-        (0..args.pieces).map(|at| line(WORDS[at % WORDS.len()], false)).chain([line("", true)]).collect();
+    let words = REPLY.split_inclusive(' ').cycle().take(args.pieces);
+    let lines: Arc<[Bytes]> = words.map(|word| line(word, false)).chain([line("", true)]).collect();
     let pause = Duration::from_micros(args.pause);
     let chat = move |Json(asked): Json<Value>| {
         let lines = lines.clone();
