@@ -62,16 +62,20 @@ def ratios(above, below):
     return [a / b for a, b in zip(above, below, strict=True)]
 
 
-def check_control(name, first, second):
-    """Refuses figures of a machine on which the same program differs from itself."""
+def note_control(notes, name, first, second):
+    """Notes how much the same program differs from itself. Beyond `CONTROL`, the figures are rejected."""
     off = abs(median(first) / median(second) - 1)
-    if off > CONTROL:
-        raise Rejected(f"{name}: the same program differs from itself by {off:.0%}, more than {CONTROL:.0%}. Is something else running?")
-    return off
+    is_rejected = off > CONTROL
+    notes.append(Note(f"{name}: the same server, measured twice in each round, differs by {off:.1%}{'. REJECTED' * is_rejected}", is_rejected))
 
 
-class Rejected(Exception):
-    """The machine was too busy for a figure."""
+class Note(str):
+    """A remark below the table."""
+
+    def __new__(cls, text, is_rejection=False):
+        note = super().__new__(cls, text)
+        note.is_rejection = is_rejection
+        return note
 
 
 def percentile(values, percent):

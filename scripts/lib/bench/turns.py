@@ -5,10 +5,10 @@ from itertools import count
 from statistics import median
 
 from .programs import QUESTION, SERIAL, WARRANTY, WARRANTY_REPLY, processor_seconds
-from .rounds import Figure, Result, at_least, at_most, check_control, interleave, percentile, ratios
+from .rounds import Figure, Result, at_least, at_most, interleave, note_control, percentile, ratios
 
 CLIENTS = 8
-TURNS = 2000
+TURNS = 6000
 ASKED = {"text": WARRANTY, "expect": WARRANTY_REPLY}
 
 
@@ -34,12 +34,13 @@ def warranty(programs):
 
     candidates = {
         "frontdesk": ours,
-        "peer": lambda: rate(programs.load(peer, clients=CLIENTS, turns=TURNS // 5, **ASKED)),
+        "peer": lambda: rate(programs.load(peer, clients=CLIENTS, turns=TURNS // 10, **ASKED)),
         "floor": lambda: rate(programs.run("floor", "--database", database, "--turns", 4 * TURNS, "--serial", SERIAL)),
         "frontdesk again": ours,
     }
     found = interleave(candidates)
-    off = check_control("warranty turns", found["frontdesk"], found["frontdesk again"])
+    notes = []
+    note_control(notes, "warranty turns", found["frontdesk"], found["frontdesk again"])
     of_floor, of_peer = ratios(found["frontdesk"], found["floor"]), ratios(found["frontdesk"], found["peer"])
     figures = [
         Figure("1", f"warranty turns a second, {CLIENTS} clients", found["frontdesk"]),
@@ -51,7 +52,7 @@ def warranty(programs):
     ]
     by_clients = {
         name: {count: rate(programs.load(to, clients=count, turns=turns, **ASKED)) for count in (1, 2, 4, 8, 16, 32, 64)}
-        for name, to, turns in (("frontdesk", address, TURNS), ("peer", peer, TURNS // 5))
+        for name, to, turns in (("frontdesk", address, TURNS // 3), ("peer", peer, TURNS // 20))
     }
 
     def throughput(axes):
@@ -62,7 +63,6 @@ def warranty(programs):
         axes.set_xticks([1, 2, 4, 8, 16, 32, 64], labels=[1, 2, 4, 8, 16, 32, 64])
         axes.legend()
 
-    notes = [f"Figure 1: the same server measured twice in each round differs by {off:.1%}."]
     return Result(figures, notes, {"throughput": throughput})
 
 
@@ -78,11 +78,11 @@ def first_text(programs):
     model = programs.model(pieces=64)
     server, peer = programs.frontdesk("replies", model), programs.peer(model)
     figures, notes, plots = [], [], {}
-    for clients, turns in ((1, 150), (8, 320), (64, 640)):
+    for clients, turns in ((1, 600), (8, 1200), (64, 1280)):
         of = {"clients": clients, "text": QUESTION}
         candidates = {
             "frontdesk": lambda: programs.load(server.address, turns=turns, **of),
-            "peer": lambda: programs.load(peer, turns=turns, **of),
+            "peer": lambda: programs.load(peer, turns=turns // 4, **of),
             "model": lambda: programs.load(model, turns=turns, model=True, **of),
             "frontdesk again": lambda: programs.load(server.address, turns=turns, **of),
         }
@@ -91,8 +91,7 @@ def first_text(programs):
             name: {percent: [percentile(run["first_us"], percent) / 1000 for run in runs] for percent in (50, 99)}
             for name, runs in found.items()
         }
-        off = check_control(f"first text, {clients} clients", first["frontdesk"][50], first["frontdesk again"][50])
-        notes.append(f"First text with {clients} clients: the same server measured twice in each round differs by {off:.1%}.")
+        note_control(notes, f"first text, {clients} clients", first["frontdesk"][50], first["frontdesk again"][50])
         if clients == 1:
             direct = first["model"][50]
             added, by_peer = ([a - b for a, b in zip(first[name][50], direct, strict=True)] for name in ("frontdesk", "peer"))

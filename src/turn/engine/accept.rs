@@ -117,7 +117,13 @@ impl Engine {
         let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
         let (result, accepted) = oneshot::channel();
         let is_customer = message.author == Author::Customer;
-        let full = draining || !message.new || (is_customer && waiting >= engine.config.waiting_total);
+        let is_overloaded = draining || (is_customer && waiting >= engine.config.waiting_total);
+        let full = is_overloaded || !message.new;
+        // Without a key it repeats nothing: it is refused before it waits for the store, which is busy now.
+        if is_overloaded && message.idempotency.is_none() && message.inbound.is_none() {
+            engine.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(if draining { AcceptError::Draining } else { AcceptError::Overloaded });
+        }
         let (id, edits_before) = (MessageId::now(), self.edits());
         // PostgreSQL stores microseconds.
         let now = Utc::now().trunc_subsecs(6);
