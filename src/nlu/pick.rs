@@ -132,10 +132,10 @@ impl PickRules {
         }
         let between = match_mask(&self.between, &stream, &[]);
         let mut sides = vec![String::new()];
-        for at in 0..between.len() {
+        for (at, is_between) in between.into_iter().enumerate() {
             let word = stream.source(at..at + 1);
             match sides.last_mut() {
-                Some(side) if !between[at] => {
+                Some(side) if !is_between => {
                     side.push_str(word);
                     side.push(' ');
                 }

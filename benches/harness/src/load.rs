@@ -185,7 +185,8 @@ async fn repeat(args: Args) -> Result<Value> {
 async fn offer(args: Args, rate: f64, seconds: f64) -> Result<Value> {
     let idle = Rc::new(RefCell::new(Vec::new()));
     for _ in 0..args.clients {
-        idle.borrow_mut().push(Customer::enter(&args).await?);
+        let customer = Customer::enter(&args).await?;
+        idle.borrow_mut().push(customer);
     }
     let results = Rc::new(RefCell::new((Vec::new(), Vec::new(), Vec::new())));
     let mut tick = tokio::time::interval(Duration::from_secs_f64(1.0 / rate));
