@@ -52,7 +52,7 @@ fn grounding(criterion: &mut Criterion) {
             pieces + reply.finish().len()
         });
     });
-    let event = Event::Delta { message_id: MessageId::new(), text: "bảo hành 24 tháng ".to_owned() };
+    let event = Event::Delta { message_id: MessageId::now(), text: "bảo hành 24 tháng ".to_owned() };
     group.bench_function("an event as a frame", |bench| {
         bench.iter(|| {
             sse_frame("3.17".parse().expect("an id"), &serde_json::to_string(black_box(&event)).expect("JSON"))
