@@ -25,7 +25,7 @@ pub struct Args {
     /// How many turns each client sends before.
     #[arg(long, default_value_t = 5)]
     warm_up: usize,
-    /// What the customer writes; a client repeats it in a conversation of its own.
+    /// What the customer writes. Each client repeats it in a separate conversation.
     #[arg(long, default_value = "hello")]
     text: String,
     #[arg(long, default_value = "system_persona_en")]

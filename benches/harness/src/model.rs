@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::http;
 
 const NAME: &str = "gpt-oss:latest";
-/// What an assistant might say. It needs no fact, so that nothing of a reply is held back.
+/// What an assistant might say. It has no numbers, so the server replaces nothing.
 const REPLY: &str = "Thank you for your question. For studying, a light laptop with a long battery life is a sound choice. \
     Please tell me which size of screen suits you, and whether you carry it every day; then we compare the models together. ";
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from child import ROOT, Server, free_port
 
-# The server, whoever serves, has a core of its own. The model and the customers share the other one.
+# One core runs the server, or what is compared with it. The model and the customers share the other one.
 SERVER_CORE, CLIENT_CORE = sorted(os.sched_getaffinity(0))[:2]
 SERIAL = "ABC123"
 WARRANTY = f"warranty of serial {SERIAL}"

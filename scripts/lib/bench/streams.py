@@ -1,4 +1,4 @@
-"""What a reader costs: events relayed, memory of the waiting, and a slow one beside fast ones."""
+"""What a reader costs: events relayed, memory of idle ones, and the delay that a slow one causes."""
 import resource
 import selectors
 import socket

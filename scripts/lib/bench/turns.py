@@ -67,7 +67,7 @@ def warranty(programs):
 
 
 def copy_of(server, path):
-    """The server's database as it is now."""
+    """A copy of the server's database."""
     with sqlite3.connect(server.folder / "database/frontdesk.db") as live, sqlite3.connect(path) as copy:
         live.backup(copy)
     return path

@@ -18,7 +18,7 @@ async fn panel_has_consent_orders_and_payments() {
         let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
         rows.iter().map(|row| (text(row, "name"), text(row, "value"))).collect::<Vec<_>>()
     };
-    assert_eq!(panel().await, [], "nobody has written yet");
+    assert_eq!(panel().await, [], "no customer has written yet");
     for text in ["canvas shoes size 40 black", "pay", "1", "yes", "STOP"] {
         chat.say(text).await;
     }
