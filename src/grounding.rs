@@ -14,7 +14,6 @@ use std::sync::Arc;
 use crate::domain::commerce::Currency;
 use crate::domain::{GuardReason, LinkHost};
 use crate::nlu::facts::{Known, Lexicon};
-use crate::persona::texts::CommonTexts;
 use crate::persona::{PromptError, Prompts};
 
 mod canary;
@@ -23,6 +22,7 @@ mod leak;
 mod links;
 mod lock;
 mod reading;
+mod sources;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -33,6 +33,7 @@ use leak::{LeakWatch, WordPlaces};
 use links::{KnownAddresses, LinkWords, Links, Part};
 use lock::FactLock;
 use reading::Readings;
+pub use sources::{Placeholders, Sources};
 
 /// The most numbers that are replaced in one reply. A reply with more would be unreadable, so it ends.
 const MOST_REPLACED: usize = 2;
@@ -65,48 +66,6 @@ pub struct Grounding {
     hosts: Vec<LinkHost>,
     canary: Canary,
     readings: Arc<Readings>,
-}
-
-/// The texts that may support one reply.
-#[derive(Clone, Debug, Default)]
-pub struct Sources<'a> {
-    /// The shop's own: passages, tools' results, the persona, instructions.
-    pub shop: Vec<&'a str>,
-    /// What the customer said: serials, numbers of orders and telephones, quantities, budgets may be repeated.
-    pub customer: Vec<&'a str>,
-    /// What earlier replies said.
-    pub replies: Vec<&'a str>,
-    /// The model's instructions. A reply may use their facts and must not quote them.
-    pub instructions: Vec<&'a str>,
-    /// The claims that are true in this conversation.
-    pub claims: Facts,
-}
-
-/// The texts that replace removed parts of a reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placeholders<'a> {
-    /// For a number.
-    pub number: &'a str,
-    /// For an address.
-    pub link: &'a str,
-    /// For the rest of a reply that began to read out its instructions.
-    pub rest: &'a str,
-    /// For the rest of a reply that made a claim which nothing supports.
-    pub claim: &'a str,
-    /// For the rest of a reply that said to be a person's.
-    pub human: &'a str,
-}
-
-impl<'a> Placeholders<'a> {
-    pub fn of(texts: &'a CommonTexts) -> Self {
-        Self {
-            number: &texts.guard_replacement,
-            link: &texts.guard_link,
-            rest: &texts.guard_rest,
-            claim: &texts.guard_claim,
-            human: texts.guard_human.as_deref().unwrap_or(&texts.guard_claim),
-        }
-    }
 }
 
 /// Something was held back. What it was is for the shop's own eyes.

@@ -27,6 +27,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use logged_path::logged_path;
 
+// For `cargo bench`.
 pub use sse::frame as sse_frame;
 
 mod access;

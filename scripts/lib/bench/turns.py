@@ -1,7 +1,6 @@
 """What a turn costs: next to its SQL, a peer in Python, a full database and too many customers."""
 import shutil
 import sqlite3
-from itertools import count
 from statistics import median
 
 from .programs import QUESTION, SERIAL, WARRANTY, WARRANTY_REPLY, processor_seconds
@@ -165,9 +164,9 @@ def stop(server):
     server.process = None
 
 
-def start_to_answer(programs, database, numbers=count()):
+def start_to_answer(programs, database):
     """Milliseconds from the start of the program to the first text of a turn."""
-    server = programs.frontdesk(f"start-{next(numbers)}", database=database)
+    server = programs.frontdesk(f"start-{len(programs.children)}", database=database)
     run = programs.load(server.address, turns=1, warm_up=0, **ASKED)
     stop(server)
     shutil.rmtree(server.folder)
