@@ -28,7 +28,7 @@ pub(super) mod tests;
 
 pub use canary::Canary;
 use canary::{Seen, Watched};
-use claims::{Claim, ClaimCheck, ClaimRules, ClaimWatch, Facts, Quoted};
+use claims::{Claim, ClaimCheck, ClaimRules, ClaimWatch, Quoted};
 use leak::{LeakWatch, WordPlaces};
 use links::{KnownAddresses, LinkWords, Links, Part};
 use lock::FactLock;

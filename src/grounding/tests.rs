@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
+use super::claims::Facts;
 use super::*;
 use crate::persona::Prompts;
 
