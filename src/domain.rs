@@ -39,7 +39,7 @@ pub use link_host::{InvalidLinkHost, LinkHost};
 pub use message::{Author, Kind, Message, Metadata, Sender};
 pub use per_shop::PerShop;
 pub use step::{IllegalStep, Step};
-pub use string_enum::UnknownName;
 pub(crate) use string_enum::string_enum;
+pub use string_enum::{StringEnum, UnknownName};
 pub use vocabulary::Vocabulary;
 pub use warranty::WarrantyRecord;

@@ -84,7 +84,7 @@ impl DeskFactory for Factory {
             all_texts.set(&services.shop.tenant, (desk.texts.clone(), desk.common.clone()));
             all_mails.set(&services.shop.tenant, mails);
             let renderer = mail::renderer(all_mails, all_texts, services.labels.clone());
-            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
+            services.notifier.register(&mail::Template::names(), renderer);
             Arc::new(desk)
         }))
     }

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::domain::string_enum::text_newtype;
+
 /// A shop. Every row in the store belongs to exactly one.
 ///
 /// 1 to 64 characters of `a-z`, `0-9`, `-` and `_`.
@@ -20,10 +22,6 @@ pub struct InvalidTenantId;
 impl TenantId {
     /// The name of the shop that keys without a prefix belong to.
     pub const DEFAULT: &'static str = "default";
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl Default for TenantId {
@@ -45,11 +43,7 @@ impl FromStr for TenantId {
     }
 }
 
-impl fmt::Display for TenantId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_newtype!(TenantId, Display);
 
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -8,6 +8,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::commerce::Currency;
+use crate::domain::string_enum::text_conversions;
 
 /// The code of a language, such as `vi` or `en`: that of ISO 639-1 if it has one, else a name such as `sheng`.
 ///
@@ -133,19 +134,7 @@ impl FromStr for Language {
     }
 }
 
-impl TryFrom<String> for Language {
-    type Error = InvalidLanguage;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Language> for String {
-    fn from(language: Language) -> Self {
-        language.code().to_owned()
-    }
-}
+text_conversions!(Language);
 
 impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::StringEnum;
+
 /// The columns of one kind of list.
-pub trait Column: Copy + Ord + 'static {
+pub trait Column: StringEnum {
     /// The required columns, in the recommended order.
     const NEEDED: &'static [Self];
-
-    fn as_str(self) -> &'static str;
-
-    /// Returns the column of that name, ignoring case, or `None` for an unknown one.
-    fn parse(name: &str) -> Option<Self>;
 }
 
 /// One row: its fields as trimmed texts, without the empty ones.

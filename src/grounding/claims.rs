@@ -7,56 +7,40 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::domain::string_enum;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, Token, TokenStream};
 use crate::persona::{PromptError, Prompts};
 
-/// A statement that a model must not make unless it is true.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// A return, a refund or a ticket was made.
-    Made,
-    /// The money was paid.
-    Refunded,
-    Mailed,
-    /// A person of the shop knows.
-    HandedOver,
-    /// It may come back.
-    Eligible,
-    /// It may not.
-    Refused,
-    /// The order was called off.
-    Cancelled,
-    /// Something else was done: an order placed, goods reserved, a warranty extended.
-    Acted,
-    /// Money will be paid.
-    Promised,
-    /// A discount, a gift, something for nothing.
-    Offered,
-    /// Asks the customer for a password, a one-time code or the data of a card. Never supported.
-    AsksSecret,
-    /// Says that the assistant is a person, or no machine. Never supported.
-    IsHuman,
+string_enum! {
+    /// A statement that a model must not make unless it is true.
+    pub enum Claim {
+        /// A return, a refund or a ticket was made.
+        Made = "made",
+        /// The money was paid.
+        Refunded = "refunded",
+        Mailed = "mailed",
+        /// A person of the shop knows.
+        HandedOver = "handed_over",
+        /// It may come back.
+        Eligible = "eligible",
+        /// It may not.
+        Refused = "refused",
+        /// The order was called off.
+        Cancelled = "cancelled",
+        /// Something else was done: an order placed, goods reserved, a warranty extended.
+        Acted = "acted",
+        /// Money will be paid.
+        Promised = "promised",
+        /// A discount, a gift, something for nothing.
+        Offered = "offered",
+        /// Asks the customer for a password, a one-time code or the data of a card. Never supported.
+        AsksSecret = "asks_secret",
+        /// Says that the assistant is a person, or no machine. Never supported.
+        IsHuman = "is_human",
+    }
 }
 
 impl Claim {
-    /// The claim's name in receipts.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Made => "made",
-            Self::Refunded => "refunded",
-            Self::Mailed => "mailed",
-            Self::HandedOver => "handed_over",
-            Self::Eligible => "eligible",
-            Self::Refused => "refused",
-            Self::Cancelled => "cancelled",
-            Self::Acted => "acted",
-            Self::Promised => "promised",
-            Self::Offered => "offered",
-            Self::AsksSecret => "asks_secret",
-            Self::IsHuman => "is_human",
-        }
-    }
-
     /// Whether documents can support it: they describe the shop's services, not what was done in a conversation.
     fn may_be_quoted(self) -> bool {
         matches!(self, Self::Mailed | Self::HandedOver | Self::Promised | Self::Offered)

@@ -26,7 +26,6 @@ use crate::http::error::{ApiError, Result};
 mod accounts;
 mod audit;
 mod catalog;
-mod decision;
 mod figures;
 mod handoff;
 mod inbox;

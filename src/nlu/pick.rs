@@ -111,11 +111,6 @@ impl PickRules {
         self.total.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
     }
 
-    /// Returns whether the message points at one of the products, and not at all of them.
-    pub fn points_at_one(&self, text: &str) -> bool {
-        self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper | Pick::Similar))
-    }
-
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
     pub fn pieces(&self, text: &str) -> Option<u64> {
         let stream = self.lexicon.tokenize(text);

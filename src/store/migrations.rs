@@ -187,6 +187,36 @@ async fn apply_in(
     Ok(())
 }
 
+/// Creates a table with its columns and its primary key.
+async fn create_table(
+    manager: &SchemaManager<'_>,
+    name: &'static str,
+    key: &[&'static str],
+    columns: impl IntoIterator<Item = ColumnDef>,
+) -> Result<(), DbErr> {
+    let mut table = Table::create();
+    table.table(name);
+    for mut column in columns {
+        if key == [column.get_column_name()] {
+            column.primary_key();
+        }
+        table.col(column);
+    }
+    if key.len() > 1 {
+        let mut index = Index::create();
+        for column in key {
+            index.col(*column);
+        }
+        table.primary_key(&mut index);
+    }
+    manager.create_table(table).await
+}
+
+/// Adds a column to a table. SQLite adds one at a time.
+async fn add_column(manager: &SchemaManager<'_>, table: &'static str, column: ColumnDef) -> Result<(), DbErr> {
+    manager.alter_table(Table::alter().table(table).add_column(column).take()).await
+}
+
 /// Creates an index of a table.
 async fn index(
     manager: &SchemaManager<'_>,

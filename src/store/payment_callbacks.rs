@@ -35,7 +35,7 @@ pub struct PaymentCallback {
     pub created_at: DateTime<Utc>,
 }
 
-/// What is known of an address besides.
+/// Further details of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallbackDetail {
@@ -97,7 +97,7 @@ impl TenantStore<'_> {
         self.rows::<payment_callbacks::Entity>().filter(C::Purpose.eq(purpose.as_str())).filter(C::Subject.eq(subject))
     }
 
-    /// Changes what is known of an address, and stores jobs that follow from it. Returns it as of then.
+    /// Changes the details of an address and stores jobs. Returns the changed address.
     pub async fn change_callback(
         &self,
         id: Uuid,

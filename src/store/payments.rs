@@ -112,7 +112,7 @@ impl TenantStore<'_> {
     }
 
     /// Stores what follows from a provider's report: the states, the paid order with its goods, and the message to the customer.
-    /// Returns the payment as of then. A report that says nothing new changes nothing.
+    /// Returns the changed payment. A report that says nothing new changes nothing.
     pub async fn report_payment(
         &self,
         id: PaymentId,

@@ -154,11 +154,6 @@ impl TenantStore<'_> {
     pub async fn list_refund_cases_of(&self, user_id: &str) -> Result<Vec<RefundCase>> {
         cases_where(&self.store.read, self.tenant, refund_cases::Column::UserId.eq(user_id)).await
     }
-
-    /// Lists the cases that were opened in a conversation, newest first.
-    pub async fn list_refund_cases_in(&self, conversation: ConversationId) -> Result<Vec<RefundCase>> {
-        cases_where(&self.store.read, self.tenant, refund_cases::Column::ConversationId.eq(conversation.0)).await
-    }
 }
 
 /// Returns the next number. Concurrent transactions of the shop wait for each other.

@@ -77,30 +77,18 @@ fn shown(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::string_enum;
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    enum Tea {
-        Name,
-        Price,
-        Origin,
+    string_enum! {
+        pub enum Tea {
+            Name = "name",
+            Price = "price",
+            Origin = "origin",
+        }
     }
 
     impl Column for Tea {
         const NEEDED: &'static [Self] = &[Self::Name, Self::Price];
-
-        fn as_str(self) -> &'static str {
-            match self {
-                Self::Name => "name",
-                Self::Price => "price",
-                Self::Origin => "origin",
-            }
-        }
-
-        fn parse(name: &str) -> Option<Self> {
-            [Self::Name, Self::Price, Self::Origin]
-                .into_iter()
-                .find(|column| column.as_str().eq_ignore_ascii_case(name))
-        }
     }
 
     #[test]

@@ -17,14 +17,6 @@ string_enum! {
 
 impl Column for WarrantyColumn {
     const NEEDED: &'static [Self] = Self::ALL;
-
-    fn as_str(self) -> &'static str {
-        Self::as_str(self)
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        Self::parse(name)
-    }
 }
 
 /// An iterator over the rows below the header.

@@ -131,9 +131,7 @@ impl Client {
         if !kind.starts_with("text/event-stream") {
             return Err(Failure::Strange("the response is not an event stream"));
         }
-        let body = response.bytes_stream().map_err(std::io::Error::other);
-        let lost = |_| Failure::Lost("lost the connection to the server".to_owned());
-        Ok(Box::pin(events::read(body).map_err(lost)))
+        Ok(frames(response))
     }
 
     /// Returns the events of the conversation from now on, including turns that the shop starts.
@@ -142,9 +140,7 @@ impl Client {
         conversation: &str,
     ) -> Result<impl Stream<Item = Result<Frame, Failure>> + Unpin + use<>, Failure> {
         let request = self.http.get(format!("{}/conversations/{conversation}/events", self.base));
-        let body = self.send(request).await?.bytes_stream().map_err(std::io::Error::other);
-        let lost = |_| Failure::Lost("lost the connection to the server".to_owned());
-        Ok(Box::pin(events::read(body).map_err(lost)))
+        Ok(frames(self.send(request).await?))
     }
 
     /// Lists all messages, oldest first.
@@ -173,6 +169,13 @@ impl Client {
         let response = request.send().await.map_err(lost)?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
     }
+}
+
+/// Returns the events of an event stream.
+fn frames(response: Response) -> impl Stream<Item = Result<Frame, Failure>> + Unpin {
+    let body = response.bytes_stream().map_err(std::io::Error::other);
+    let lost = |_| Failure::Lost("lost the connection to the server".to_owned());
+    Box::pin(events::read(body).map_err(lost))
 }
 
 async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Failure> {

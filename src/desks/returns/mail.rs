@@ -7,45 +7,30 @@ use serde_json::Value;
 use super::texts::ReturnsTexts;
 use crate::desks::TextsOfShops;
 use crate::domain::commerce::Money;
-use crate::domain::{Language, PerShop, TenantId};
+use crate::domain::{Language, PerShop, TenantId, string_enum};
 use crate::notify::{MailTemplates, RenderError, Renderer};
 use crate::persona::{PromptError, Prompts};
 use crate::store::mails::Mail;
 use crate::tools::label_link::Labels;
 
-/// The template of an e-mail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Template {
-    ReturnApproved,
-    ReturnRejected,
-    LabelReady,
-    /// A person asks the customer something.
-    MoreInfo,
-    /// The shop has received the goods.
-    ReturnReceived,
-    /// The shop has paid the money back.
-    RefundPaid,
+string_enum! {
+    /// The template of an e-mail.
+    pub enum Template {
+        ReturnApproved = "return_approved",
+        ReturnRejected = "return_rejected",
+        LabelReady = "label_ready",
+        /// A person asks the customer something.
+        MoreInfo = "more_info",
+        /// The shop has received the goods.
+        ReturnReceived = "return_received",
+        /// The shop has paid the money back.
+        RefundPaid = "refund_paid",
+    }
 }
 
 impl Template {
-    pub const ALL: [Self; 6] = [
-        Self::ReturnApproved,
-        Self::ReturnRejected,
-        Self::LabelReady,
-        Self::MoreInfo,
-        Self::ReturnReceived,
-        Self::RefundPaid,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ReturnApproved => "return_approved",
-            Self::ReturnRejected => "return_rejected",
-            Self::LabelReady => "label_ready",
-            Self::MoreInfo => "more_info",
-            Self::ReturnReceived => "return_received",
-            Self::RefundPaid => "refund_paid",
-        }
+    pub fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|template| template.as_str()).collect()
     }
 }
 
@@ -62,7 +47,7 @@ pub fn read(prompts: &Prompts, languages: &[Language]) -> Result<MailTemplates, 
         ("question", "?"),
         ("label_url", "https://shop.example/label"),
     ];
-    MailTemplates::read(prompts, "returns/mail", &Template::ALL.map(Template::as_str), languages, &sample)
+    MailTemplates::read(prompts, "returns/mail", &Template::names(), languages, &sample)
 }
 
 /// Renders stored mails with the templates of their shop. A variable that a mail does not have is empty, and the link to a label is

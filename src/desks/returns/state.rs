@@ -257,11 +257,6 @@ impl State {
         self.stage == Stage::Declined || self.subject().is_some_and(is_declined)
     }
 
-    /// Returns the orders in this state, found or not.
-    pub fn order_numbers(&self) -> impl Iterator<Item = &OrderNumber> {
-        self.order_number().into_iter().chain(&self.meta.tried).chain(&self.meta.opened)
-    }
-
     /// Whether the flow ended with a refusal, about which the customer may still argue.
     pub fn was_refused(&self) -> bool {
         matches!(self.phase, Phase::Over | Phase::Asked(Question::Matter)) && self.is_refused()

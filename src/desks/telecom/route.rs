@@ -1,58 +1,42 @@
 //! Decides which part of the desk answers: a pure function of the classification and of who answered last.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+
+use crate::domain::string_enum;
 
 /// From here on, a classification decides regardless of who answered last. Below it, a model is asked.
 pub(super) const SURE: f64 = 0.7;
 /// From here on, a classification decides if no specialist has answered yet.
 const LIKELY: f64 = 0.5;
 
-// A doc comment here would be shown to the model. Small talk and unclear messages are `Unknown`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    Technical,
-    Billing,
-    Unknown,
+string_enum! {
+    // A doc comment here would be shown to the model. Small talk and unclear messages are `Unknown`.
+    #[derive(JsonSchema)]
+    pub enum Category {
+        Technical = "technical",
+        Billing = "billing",
+        Unknown = "unknown",
+    }
 }
 
-/// A part of the desk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Route {
-    /// Answers from documents.
-    Technical,
-    /// Answers from the customer's account.
-    Billing,
-    /// Asks what the customer needs.
-    Fallback,
+string_enum! {
+    /// A part of the desk.
+    pub enum Route {
+        /// Answers from documents.
+        Technical = "technical",
+        /// Answers from the customer's account.
+        Billing = "billing",
+        /// Asks what the customer needs.
+        Fallback = "fallback",
+    }
 }
 
 impl Category {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Technical => "technical",
-            Self::Billing => "billing",
-            Self::Unknown => "unknown",
-        }
-    }
-
     fn specialist(self) -> Option<Route> {
         match self {
             Self::Technical => Some(Route::Technical),
             Self::Billing => Some(Route::Billing),
             Self::Unknown => None,
-        }
-    }
-}
-
-impl Route {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Technical => "technical",
-            Self::Billing => "billing",
-            Self::Fallback => "fallback",
         }
     }
 }

@@ -4,12 +4,12 @@
 //! - [`search`]: finds those that a customer's words mean
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Currency, Money};
+use crate::domain::string_enum::text_newtype;
 
 pub mod list;
 pub mod search;
@@ -45,12 +45,6 @@ pub struct ItemId(String);
 #[error("write 1 to 40 letters and digits without diacritics, -, _ or a point")]
 pub struct InvalidItemId;
 
-impl ItemId {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 impl FromStr for ItemId {
     type Err = InvalidItemId;
 
@@ -62,25 +56,7 @@ impl FromStr for ItemId {
     }
 }
 
-impl TryFrom<String> for ItemId {
-    type Error = InvalidItemId;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<ItemId> for String {
-    fn from(id: ItemId) -> Self {
-        id.0
-    }
-}
-
-impl fmt::Display for ItemId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_newtype!(ItemId, Display);
 
 #[cfg(test)]
 mod tests {

@@ -1,16 +1,17 @@
 //! Order numbers: `[A-Z0-9-]{5,}` with a digit.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+use crate::domain::string_enum::text_newtype;
 
 /// The number of an order, in upper case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OrderNumber(String);
 
-/// Why a text is no order number.
+/// Why a text is not an order number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOrderNumber {
     #[error("it holds a character other than A-Z, 0-9 and '-'")]
@@ -24,10 +25,6 @@ pub enum InvalidOrderNumber {
 impl OrderNumber {
     pub const MIN_LENGTH: usize = 5;
     pub const MAX_LENGTH: usize = 40;
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 
     /// Whether order numbers may contain this byte.
     pub fn is_byte(b: u8) -> bool {
@@ -52,25 +49,7 @@ impl FromStr for OrderNumber {
     }
 }
 
-impl TryFrom<String> for OrderNumber {
-    type Error = InvalidOrderNumber;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<OrderNumber> for String {
-    fn from(number: OrderNumber) -> Self {
-        number.0
-    }
-}
-
-impl fmt::Display for OrderNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_newtype!(OrderNumber, Display);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! Orders of the commerce desk: a cart with held prices that becomes an order by its payment.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -11,7 +10,7 @@ use super::catalog::CATALOG_CURRENCY;
 use super::money::MoneyError;
 use super::{CatalogItem, ItemId, Money};
 use crate::domain::ConversationId;
-use crate::domain::string_enum::string_enum;
+use crate::domain::string_enum::{string_enum, text_newtype};
 
 /// How long the prices of a draft hold and its goods are reserved.
 pub const PRICE_HOLD: TimeDelta = TimeDelta::minutes(30);
@@ -40,10 +39,6 @@ impl SaleId {
         let letter = char::from(LETTERS[usize::try_from(bits % 24).unwrap_or_default()]);
         Self(format!("{letter}{:05}", bits / 24 % 100_000))
     }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl FromStr for SaleId {
@@ -58,25 +53,7 @@ impl FromStr for SaleId {
     }
 }
 
-impl TryFrom<String> for SaleId {
-    type Error = InvalidSaleId;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<SaleId> for String {
-    fn from(id: SaleId) -> Self {
-        id.0
-    }
-}
-
-impl fmt::Display for SaleId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_newtype!(SaleId, Display);
 
 /// What the customer chooses of each variant, such as `size` = `40`.
 pub type Choices = BTreeMap<String, String>;

@@ -5,12 +5,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::string_enum::text_newtype;
+
 /// An e-mail address, in lower case.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Email(String);
 
-/// A text is no e-mail address.
+/// Why a text is not an e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is no e-mail address; write one such as name@example.com")]
 pub struct InvalidEmail;
@@ -23,10 +25,6 @@ const MAX_LOCAL: usize = 64;
 pub const ERASED_DOMAIN: &str = "erased.invalid";
 
 impl Email {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Whether this is the placeholder of an erased address.
     pub fn is_erased(&self) -> bool {
         self.0.split_once('@').is_some_and(|(_, domain)| domain == ERASED_DOMAIN)
@@ -68,19 +66,7 @@ impl FromStr for Email {
     }
 }
 
-impl TryFrom<String> for Email {
-    type Error = InvalidEmail;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Email> for String {
-    fn from(email: Email) -> Self {
-        email.0
-    }
-}
+text_newtype!(Email);
 
 impl fmt::Debug for Email {
     /// Masked: what is printed for a debugger ends in logs.
@@ -94,18 +80,14 @@ impl fmt::Debug for Email {
 #[serde(try_from = "String", into = "String")]
 pub struct Phone(String);
 
-/// A text is no phone number.
+/// Why a text is not a phone number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is no phone number; write 8 to 15 digits, such as 0912 345 678 or +84 912 345 678")]
 pub struct InvalidPhone;
 
 impl Phone {
-    /// So many last digits tell a number apart: country codes and leading zeros are written or left out.
+    /// How many last digits must be equal. Country codes and leading zeros are optional.
     const TELLING: usize = 8;
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 
     /// The number as others may see it: its last two digits.
     pub fn masked(&self) -> String {
@@ -145,19 +127,7 @@ impl FromStr for Phone {
     }
 }
 
-impl TryFrom<String> for Phone {
-    type Error = InvalidPhone;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Phone> for String {
-    fn from(phone: Phone) -> Self {
-        phone.0
-    }
-}
+text_newtype!(Phone);
 
 impl fmt::Debug for Phone {
     /// Masked: what is printed for a debugger ends in logs.
@@ -234,7 +204,7 @@ mod tests {
             assert!(phone("0912345678").is_same(&phone(same)), "{same}");
         }
         assert!(!phone("0912345678").is_same(&phone("0912345679")));
-        // Seven digits tell no number apart: nothing would ever be the same.
+        // Seven digits are too few to compare, so such a number would never be the same as another.
         for bad in ["", "1234567", "01234567", "+0 1234567", "0912 345 678 901 2345", "0912a45678", "+", "00000000"] {
             assert_eq!(bad.parse::<Phone>(), Err(InvalidPhone), "{bad:?}");
         }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::string_enum::text_newtype;
+
 /// A phone number in the form of E.164, such as `+254712345678`: a plus, the country's code, and 8 to 15 digits in all.
 ///
 /// Unlike [`Phone`](super::contact::Phone), which is what people write, each line has one spelling, so that it can be a key.
@@ -16,12 +18,6 @@ pub struct E164(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write the phone number in international form, such as +254712345678")]
 pub struct InvalidE164;
-
-impl E164 {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 impl FromStr for E164 {
     type Err = InvalidE164;
@@ -35,19 +31,7 @@ impl FromStr for E164 {
     }
 }
 
-impl TryFrom<String> for E164 {
-    type Error = InvalidE164;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<E164> for String {
-    fn from(number: E164) -> Self {
-        number.0
-    }
-}
+text_newtype!(E164);
 
 impl fmt::Debug for E164 {
     /// Shows the last two digits only: debug output ends up in logs.

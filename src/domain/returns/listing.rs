@@ -62,14 +62,6 @@ impl Column for Field {
         Self::ItemName,
         Self::UnitPrice,
     ];
-
-    fn as_str(self) -> &'static str {
-        Self::as_str(self)
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        Self::parse(name)
-    }
 }
 
 /// An order in a list. A flag is `None` if the list does not set it.

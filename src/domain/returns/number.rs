@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::string_enum::string_enum;
+use crate::domain::string_enum::{string_enum, text_conversions, text_newtype};
 
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $shape:literal) => {
@@ -19,10 +19,6 @@ macro_rules! number {
         impl $name {
             /// The beginning of such a number.
             pub const PREFIX: &'static str = $prefix;
-
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
 
             /// The second in which it was made, counted from 1970.
             pub fn made_at(&self) -> i64 {
@@ -48,25 +44,7 @@ macro_rules! number {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = InvalidNumber;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(number: $name) -> Self {
-                number.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
+        text_newtype!($name, Display);
     };
 }
 
@@ -94,7 +72,7 @@ number!(
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 impl RmaNumber {
-    /// `random` tells RMAs of the same second apart.
+    /// `random` distinguishes RMAs of the same second.
     pub fn new(now: DateTime<Utc>, random: [u8; 4]) -> Self {
         let end: String = random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect();
         Self(format!("{}{}-{end}", Self::PREFIX, seconds(now)))
@@ -169,19 +147,7 @@ impl FromStr for TrackingNumber {
     }
 }
 
-impl TryFrom<String> for TrackingNumber {
-    type Error = InvalidNumber;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<TrackingNumber> for String {
-    fn from(number: TrackingNumber) -> Self {
-        number.to_string()
-    }
-}
+text_conversions!(TrackingNumber);
 
 impl fmt::Display for TrackingNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

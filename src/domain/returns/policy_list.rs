@@ -22,14 +22,6 @@ string_enum! {
 
 impl Column for PolicyField {
     const NEEDED: &'static [Self] = &[Self::Name, Self::Scope, Self::ReturnDays];
-
-    fn as_str(self) -> &'static str {
-        Self::as_str(self)
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        Self::parse(name)
-    }
 }
 
 /// A row of the list.

@@ -1,16 +1,17 @@
 //! Invoice numbers, such as `INV-20251001` or `FV/2025/10/17`.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+use crate::domain::string_enum::text_newtype;
 
 /// The number of an invoice, in upper case: 3 to 64 letters, digits and `-`, `/`, `_`, `.`, with a digit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct InvoiceNumber(String);
 
-/// Why a text is no invoice number.
+/// Why a text is not an invoice number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidInvoiceNumber {
     #[error("it is not 3 to 64 characters long")]
@@ -24,10 +25,6 @@ pub enum InvalidInvoiceNumber {
 impl InvoiceNumber {
     pub const MIN_LENGTH: usize = 3;
     pub const MAX_LENGTH: usize = 64;
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 
     /// Whether a customer who writes `named` means this invoice. Only the punctuation and the letters before the first digit may
     /// differ: `20251001` and `inv20251001` mean `INV-20251001`, and `1001` does not.
@@ -59,25 +56,7 @@ impl FromStr for InvoiceNumber {
     }
 }
 
-impl TryFrom<String> for InvoiceNumber {
-    type Error = InvalidInvoiceNumber;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<InvoiceNumber> for String {
-    fn from(number: InvoiceNumber) -> Self {
-        number.0
-    }
-}
-
-impl fmt::Display for InvoiceNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_newtype!(InvoiceNumber, Display);
 
 #[cfg(test)]
 mod tests {

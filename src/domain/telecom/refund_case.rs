@@ -14,7 +14,7 @@ use crate::domain::ConversationId;
 use crate::domain::calendar::{add_business_days, day_of, poland};
 use crate::domain::commerce::money::Money;
 use crate::domain::step::Status;
-use crate::domain::string_enum::string_enum;
+use crate::domain::string_enum::{string_enum, text_conversions};
 
 /// The number of a refund case, written `R10001`. Numbers are counted in each shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,19 +50,7 @@ impl FromStr for CaseId {
     }
 }
 
-impl TryFrom<String> for CaseId {
-    type Error = InvalidCaseId;
-
-    fn try_from(text: String) -> Result<Self, InvalidCaseId> {
-        text.parse()
-    }
-}
-
-impl From<CaseId> for String {
-    fn from(id: CaseId) -> Self {
-        id.to_string()
-    }
-}
+text_conversions!(CaseId);
 
 impl fmt::Display for CaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,8 +8,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::decision::{by, notify, why};
-use super::owner::Owner;
+use super::owner::{Owner, notify, why};
 use crate::app::App;
 use crate::desks::ConsolePanel;
 use crate::domain::calendar::time;
@@ -156,7 +155,7 @@ pub(super) async fn decide(
         ..owner.act(ConsoleDeed::RefundDecided)
     };
     let store = app.store.tenant(&owner.tenant).noting(Some(&act));
-    let by = by(&owner);
+    let by = owner.author();
     let case = match with_store_timeout(&app, store.decide_refund_case(id, verdict, why, &by)).await? {
         Deciding::Done(case) => *case,
         Deciding::Decided(case) if is_same_decision(&case, verdict, why, by.who) => *case,

@@ -1,4 +1,4 @@
-//! Who may use the console's API, and their entries in its audit log.
+//! Who may use the console's API, their entries in its audit log, and what each of their decisions needs.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,10 +11,15 @@ use tracing::error;
 
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
-use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
+use crate::domain::returns::Hand;
+use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;
 use crate::http::error::{ApiError, Result, with_store_timeout};
+use crate::store::returns::By;
+
+/// The longest reason for a decision, in characters.
+const WHY_MAX_CHARS: usize = 2_000;
 
 /// A person of the shop at the console. With `CONSOLE=off`, every route of the console is not found.
 pub(in crate::http) struct Owner {
@@ -40,6 +45,11 @@ impl Owner {
     /// Returns the name for the audit log; `operator`, as with `frontdesk rma`, if the person gave none.
     pub fn signature(&self) -> &str {
         self.name.as_deref().unwrap_or(OPERATOR)
+    }
+
+    /// Returns the person as the author of a change, now.
+    pub fn author(&self) -> By<'_> {
+        By { hand: Hand::Person, who: self.signature(), conversation: None, now: Utc::now() }
     }
 
     /// Makes an entry of the audit log in this person's name.
@@ -95,5 +105,23 @@ pub(in crate::http) fn console_act(who: &str, what: ConsoleDeed, client: Option<
 pub(super) async fn record(app: &App, tenant: &TenantId, act: &ConsoleAct) {
     if let Err(cause) = with_store_timeout(app, app.store.tenant(tenant).record_console_act(act)).await {
         error!(error = ?cause, what = act.what.as_str(), "Could not store an entry of the audit log");
+    }
+}
+
+/// Checks the reason for a decision and returns it trimmed.
+pub(super) fn why(text: &str) -> Result<&str> {
+    let text = text.trim();
+    let length = text.chars().count();
+    if (1..=WHY_MAX_CHARS).contains(&length) {
+        return Ok(text);
+    }
+    let detail = format!("why must have 1 to {WHY_MAX_CHARS} characters after trimming; this one has {length}.");
+    Err(ApiError::InvalidRequest(detail))
+}
+
+/// Lets open consoles read the conversation of a decision again.
+pub(super) fn notify(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
+    if let Some(conversation) = conversation {
+        app.engine.notify_changed(tenant, conversation);
     }
 }

@@ -9,8 +9,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::decision::{by, notify, why};
-use super::owner::Owner;
+use super::owner::{Owner, notify, why};
 use crate::app::App;
 use crate::desks::ConsolePanel;
 use crate::domain::returns::{
@@ -107,7 +106,7 @@ pub(super) async fn advance(
         ..owner.act(ConsoleDeed::RmaAdvanced)
     };
     let store = app.store.tenant(&owner.tenant).noting(Some(&act));
-    let rma = with_store_timeout(&app, take_step(&store, &number, body.value.to, &by(&owner))).await?;
+    let rma = with_store_timeout(&app, take_step(&store, &number, body.value.to, &owner.author())).await?;
     notify(&app, &owner.tenant, rma.conversation);
     Ok(Json(Advanced { rma: rma.into() }))
 }
@@ -165,7 +164,7 @@ pub(super) async fn resolve(
         ..owner.act(ConsoleDeed::EscalationResolved)
     };
     let store = app.store.tenant(&owner.tenant).noting(Some(&act));
-    let by = by(&owner);
+    let by = owner.author();
     let zone = app.config.shops.time_zone_of(&owner.tenant);
     let terms = app.config.returns.terms(DamageWords::default(), zone);
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };

@@ -1,163 +1,84 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
+use super::{create_table, index};
+
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        manager
-            .create_table(
-                Table::create()
-                    .table("conversations")
-                    .col(uuid("id").primary_key())
-                    .col(string("tenant_id"))
-                    .col(string_null("user_id"))
-                    .col(string("persona"))
-                    .col(string("preferred_language"))
-                    .col(string("language_source"))
-                    .col(string("status"))
-                    .col(timestamp_with_time_zone("created_at"))
-                    .col(json_binary("metadata"))
-                    .col(integer("last_turn"))
-                    .col(integer("last_event_turn"))
-                    .col(integer("last_event_n"))
-                    .col(json_binary("state"))
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_index(
-                Index::create()
-                    .name("conversations_by_user")
-                    .table("conversations")
-                    .col("tenant_id")
-                    .col("user_id")
-                    .col("id")
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_index(
-                Index::create()
-                    .name("conversations_by_tenant")
-                    .table("conversations")
-                    .col("tenant_id")
-                    .col("id")
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_table(
-                Table::create()
-                    .table("messages")
-                    .col(uuid("id").primary_key())
-                    .col(string("tenant_id"))
-                    .col(uuid("conversation_id"))
-                    .col(integer("turn"))
-                    .col(integer("position"))
-                    .col(string("sender"))
-                    .col(text("text"))
-                    .col(timestamp_with_time_zone("created_at"))
-                    .col(json_binary("metadata"))
-                    .col(json_binary_null("receipt"))
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_index(
-                Index::create()
-                    .name("messages_in_order")
-                    .unique()
-                    .table("messages")
-                    .col("conversation_id")
-                    .col("turn")
-                    .col("position")
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_table(
-                Table::create()
-                    .table("turns")
-                    .col(uuid("conversation_id"))
-                    .col(integer("turn"))
-                    .col(string("tenant_id"))
-                    .col(uuid("message_id"))
-                    .col(string("status"))
-                    .col(timestamp_with_time_zone("accepted_at"))
-                    .col(timestamp_with_time_zone_null("started_at"))
-                    .col(timestamp_with_time_zone_null("ended_at"))
-                    .col(json_binary("timings"))
-                    .col(integer("events"))
-                    .primary_key(Index::create().col("conversation_id").col("turn"))
-                    .to_owned(),
-            )
-            .await?;
+        let columns = [
+            uuid("id"),
+            string("tenant_id"),
+            string_null("user_id"),
+            string("persona"),
+            string("preferred_language"),
+            string("language_source"),
+            string("status"),
+            timestamp_with_time_zone("created_at"),
+            json_binary("metadata"),
+            integer("last_turn"),
+            integer("last_event_turn"),
+            integer("last_event_n"),
+            json_binary("state"),
+        ];
+        create_table(manager, "conversations", &["id"], columns).await?;
+        index(manager, "conversations", "conversations_by_user", &["tenant_id", "user_id", "id"], false).await?;
+        index(manager, "conversations", "conversations_by_tenant", &["tenant_id", "id"], false).await?;
+        let columns = [
+            uuid("id"),
+            string("tenant_id"),
+            uuid("conversation_id"),
+            integer("turn"),
+            integer("position"),
+            string("sender"),
+            text("text"),
+            timestamp_with_time_zone("created_at"),
+            json_binary("metadata"),
+            json_binary_null("receipt"),
+        ];
+        create_table(manager, "messages", &["id"], columns).await?;
+        index(manager, "messages", "messages_in_order", &["conversation_id", "turn", "position"], true).await?;
+        let columns = [
+            uuid("conversation_id"),
+            integer("turn"),
+            string("tenant_id"),
+            uuid("message_id"),
+            string("status"),
+            timestamp_with_time_zone("accepted_at"),
+            timestamp_with_time_zone_null("started_at"),
+            timestamp_with_time_zone_null("ended_at"),
+            json_binary("timings"),
+            integer("events"),
+        ];
+        create_table(manager, "turns", &["conversation_id", "turn"], columns).await?;
         // Recovery queries the few turns that have not ended.
-        manager.create_index(Index::create().name("turns_by_status").table("turns").col("status").to_owned()).await?;
-        manager
-            .create_table(
-                Table::create()
-                    .table("events")
-                    .col(uuid("conversation_id"))
-                    .col(integer("turn"))
-                    .col(integer("n"))
-                    .col(string("tenant_id"))
-                    .col(text("body"))
-                    .col(timestamp_with_time_zone("created_at"))
-                    .primary_key(Index::create().col("conversation_id").col("turn").col("n"))
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_table(
-                Table::create()
-                    .table("idempotency_keys")
-                    .col(string("tenant_id"))
-                    .col(string("scope"))
-                    .col(string("key"))
-                    .col(string("body_hash"))
-                    .col(uuid("conversation_id"))
-                    .col(integer("turn"))
-                    .col(uuid("message_id"))
-                    .col(timestamp_with_time_zone("created_at"))
-                    .primary_key(Index::create().col("tenant_id").col("scope").col("key"))
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_table(
-                Table::create()
-                    .table("settings")
-                    .col(string("tenant_id"))
-                    .col(string("name"))
-                    .col(text("value"))
-                    .primary_key(Index::create().col("tenant_id").col("name"))
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_table(
-                Table::create()
-                    .table("warranty_records")
-                    .col(string("tenant_id"))
-                    .col(string("serial"))
-                    .col(text("product_name"))
-                    .col(date("warranty_end_date"))
-                    .primary_key(Index::create().col("tenant_id").col("serial"))
-                    .to_owned(),
-            )
-            .await
-    }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for table in
-            ["conversations", "messages", "turns", "events", "idempotency_keys", "settings", "warranty_records"]
-        {
-            manager.drop_table(Table::drop().table(table).if_exists().to_owned()).await?;
-        }
-        Ok(())
+        index(manager, "turns", "turns_by_status", &["status"], false).await?;
+        let columns = [
+            uuid("conversation_id"),
+            integer("turn"),
+            integer("n"),
+            string("tenant_id"),
+            text("body"),
+            timestamp_with_time_zone("created_at"),
+        ];
+        create_table(manager, "events", &["conversation_id", "turn", "n"], columns).await?;
+        let columns = [
+            string("tenant_id"),
+            string("scope"),
+            string("key"),
+            string("body_hash"),
+            uuid("conversation_id"),
+            integer("turn"),
+            uuid("message_id"),
+            timestamp_with_time_zone("created_at"),
+        ];
+        create_table(manager, "idempotency_keys", &["tenant_id", "scope", "key"], columns).await?;
+        let columns = [string("tenant_id"), string("name"), text("value")];
+        create_table(manager, "settings", &["tenant_id", "name"], columns).await?;
+        let columns = [string("tenant_id"), string("serial"), text("product_name"), date("warranty_end_date")];
+        create_table(manager, "warranty_records", &["tenant_id", "serial"], columns).await
     }
 }

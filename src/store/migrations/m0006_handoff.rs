@@ -3,6 +3,7 @@ use sea_orm_migration::schema::*;
 use sea_orm_migration::sea_orm::DbBackend;
 use sea_orm_migration::sea_orm::prelude::Uuid;
 
+use super::{add_column, index};
 use crate::domain::text::fold;
 
 /// Handoffs to a person, searchable messages, and the figures of each turn.
@@ -15,59 +16,29 @@ const AT_ONCE: u64 = 1000;
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // SQLite adds one column at a time.
         let epoch = "1970-01-01T00:00:00+00:00";
         let columns = [
             ("conversations", string_null("agent")),
             ("conversations", timestamp_with_time_zone_null("waiting_since")),
-            ("conversations", timestamp_with_time_zone("last_activity_at").default(epoch).to_owned()),
-            ("conversations", text("folded_user").default("").to_owned()),
-            ("messages", text("folded").default("").to_owned()),
-            ("turns", string("sender").default("user").to_owned()),
+            ("conversations", timestamp_with_time_zone("last_activity_at").default(epoch).take()),
+            ("conversations", text("folded_user").default("").take()),
+            ("messages", text("folded").default("").take()),
+            ("turns", string("sender").default("user").take()),
             ("turns", string_null("intent")),
             ("turns", string_null("kind")),
             ("turns", integer_null("first_text_ms")),
-            ("turns", boolean("asked_person").default(false).to_owned()),
-            ("turns", boolean("model_failed").default(false).to_owned()),
+            ("turns", boolean("asked_person").default(false).take()),
+            ("turns", boolean("model_failed").default(false).take()),
         ];
         for (table, column) in columns {
-            manager.alter_table(Table::alter().table(table).add_column(column).to_owned()).await?;
+            add_column(manager, table, column).await?;
         }
         fill(manager).await?;
-        let indexes = [
-            ("conversations_by_activity", "conversations", ["tenant_id", "last_activity_at"].as_slice()),
-            ("conversations_by_status", "conversations", &["tenant_id", "status", "last_activity_at"]),
-            ("turns_by_day", "turns", &["tenant_id", "accepted_at"]),
-        ];
-        for (name, table, columns) in indexes {
-            let mut index = Index::create().name(name).table(table).to_owned();
-            for column in columns {
-                index.col(*column);
-            }
-            manager.create_index(index).await?;
-        }
-        Ok(())
-    }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for (name, table) in [
-            ("conversations_by_activity", "conversations"),
-            ("conversations_by_status", "conversations"),
-            ("turns_by_day", "turns"),
-        ] {
-            manager.drop_index(Index::drop().name(name).table(table).to_owned()).await?;
-        }
-        let columns = [
-            ("conversations", ["agent", "waiting_since", "last_activity_at", "folded_user"].as_slice()),
-            ("messages", &["folded"]),
-            ("turns", &["sender", "intent", "kind", "first_text_ms", "asked_person", "model_failed"]),
-        ];
-        for (table, columns) in columns {
-            for column in columns {
-                manager.alter_table(Table::alter().table(table).drop_column(*column).to_owned()).await?;
-            }
-        }
-        Ok(())
+        let by_activity = ["tenant_id", "last_activity_at"];
+        index(manager, "conversations", "conversations_by_activity", &by_activity, false).await?;
+        let by_status = ["tenant_id", "status", "last_activity_at"];
+        index(manager, "conversations", "conversations_by_status", &by_status, false).await?;
+        index(manager, "turns", "turns_by_day", &["tenant_id", "accepted_at"], false).await
     }
 }
 

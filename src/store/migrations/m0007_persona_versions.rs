@@ -1,6 +1,8 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
+use super::create_table;
+
 /// Earlier texts of persona files, and an index for unanswered questions.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
@@ -13,26 +15,16 @@ const UNANSWERED: &str = "CREATE INDEX messages_unanswered ON messages (tenant_i
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        manager
-            .create_table(
-                Table::create()
-                    .table("persona_versions")
-                    .col(string("tenant_id"))
-                    .col(string("persona"))
-                    .col(integer("version"))
-                    .col(text("text"))
-                    .col(timestamp_with_time_zone("saved_at"))
-                    .col(string_null("saved_by"))
-                    .primary_key(Index::create().col("tenant_id").col("persona").col("version"))
-                    .to_owned(),
-            )
-            .await?;
+        let columns = [
+            string("tenant_id"),
+            string("persona"),
+            integer("version"),
+            text("text"),
+            timestamp_with_time_zone("saved_at"),
+            string_null("saved_by"),
+        ];
+        create_table(manager, "persona_versions", &["tenant_id", "persona", "version"], columns).await?;
         manager.get_connection().execute_unprepared(UNANSWERED).await?;
         Ok(())
-    }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        manager.drop_index(Index::drop().name("messages_unanswered").table("messages").to_owned()).await?;
-        manager.drop_table(Table::drop().table("persona_versions").if_exists().to_owned()).await
     }
 }

@@ -9,10 +9,10 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use clap::ValueEnum;
 
 use super::docx;
 use crate::cli::output;
+use crate::domain::string_enum;
 
 /// The largest file.
 const FILE_MAX_BYTES: u64 = 20_000_000;
@@ -23,13 +23,14 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Memory of the process that reads a file: the unpacked file a few times, and the program itself.
 const MEMORY_MAX_BYTES: u64 = 2_000_000_000;
 
-/// A kind of file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Pdf,
-    Docx,
-    Text,
-    Markdown,
+string_enum! {
+    /// A kind of file.
+    pub enum Format {
+        Pdf = "pdf",
+        Docx = "docx",
+        Text = "text",
+        Markdown = "markdown",
+    }
 }
 
 /// The arguments of `frontdesk read-document`.
@@ -49,15 +50,6 @@ impl Format {
             "md" => Ok(Self::Markdown),
             "doc" => bail!("this is the format of Word before 2007: save it as .docx"),
             _ => bail!("the name must end in .pdf, .docx, .txt or .md"),
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Pdf => "pdf",
-            Self::Docx => "docx",
-            Self::Text => "text",
-            Self::Markdown => "markdown",
         }
     }
 }

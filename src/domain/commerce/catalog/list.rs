@@ -31,14 +31,6 @@ string_enum! {
 
 impl Column for CatalogField {
     const NEEDED: &'static [Self] = &[Self::ItemId, Self::Name, Self::Category, Self::Price, Self::Stock];
-
-    fn as_str(self) -> &'static str {
-        Self::as_str(self)
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        Self::parse(name)
-    }
 }
 
 /// A row of the list.

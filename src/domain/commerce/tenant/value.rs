@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::domain::string_enum::text_newtype;
 use crate::domain::text::clean;
 
 /// A text on one line, of 1 to `MAX` characters.
@@ -48,12 +49,6 @@ pub struct ContentSid(String);
 #[error("write the id of a content template, which starts with HX and has 32 hexadecimal digits after it")]
 pub struct InvalidContentSid;
 
-impl ContentSid {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 impl FromStr for ContentSid {
     type Err = InvalidContentSid;
 
@@ -65,35 +60,11 @@ impl FromStr for ContentSid {
     }
 }
 
-impl TryFrom<String> for ContentSid {
-    type Error = InvalidContentSid;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<ContentSid> for String {
-    fn from(id: ContentSid) -> Self {
-        id.0
-    }
-}
-
-impl fmt::Display for ContentSid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_newtype!(ContentSid, Display);
 
 /// Whether the address names a user or a password.
 pub(in crate::domain::commerce) fn has_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
-}
-
-impl<const MAX: usize> Label<MAX> {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl<const MAX: usize> FromStr for Label<MAX> {
@@ -110,6 +81,8 @@ impl<const MAX: usize> FromStr for Label<MAX> {
     }
 }
 
+text_newtype!(Label<MAX> [const MAX: usize], Display);
+
 impl FromStr for CatalogLink {
     type Err = InvalidCatalogLink;
 
@@ -122,6 +95,8 @@ impl FromStr for CatalogLink {
         }
     }
 }
+
+text_newtype!(CatalogLink, Display);
 
 impl FromStr for ChattinessLevel {
     type Err = InvalidChattinessLevel;
@@ -148,45 +123,5 @@ impl From<ChattinessLevel> for u8 {
 impl fmt::Display for ChattinessLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-impl<const MAX: usize> TryFrom<String> for Label<MAX> {
-    type Error = InvalidLabel;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl<const MAX: usize> From<Label<MAX>> for String {
-    fn from(label: Label<MAX>) -> Self {
-        label.0
-    }
-}
-
-impl<const MAX: usize> fmt::Display for Label<MAX> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TryFrom<String> for CatalogLink {
-    type Error = InvalidCatalogLink;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<CatalogLink> for String {
-    fn from(link: CatalogLink) -> Self {
-        link.0
-    }
-}
-
-impl fmt::Display for CatalogLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }

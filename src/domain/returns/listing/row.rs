@@ -65,7 +65,7 @@ fn read_order(
         id: CustomerId::of(tenant, &email),
         name: customer_name?,
         email: email.clone(),
-        // A phone number on the order opens that order alone. On the customer it would open all of theirs.
+        // The phone number of an order verifies that order alone. Stored with the customer, it would verify all orders of the customer.
         phone: None,
         user_id,
         is_vip: false,
