@@ -106,7 +106,8 @@ impl Telecom {
         if parsed.is_small_talk() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");
         }
-        if memory.refund.is_none() && is_elsewhere(&self.examples, parsed) {
+        // A follow-up is about the page before.
+        if memory.refund.is_none() && memory.subject.is_none() && is_elsewhere(&self.examples, parsed) {
             return Verdict::by_rules(Category::Unknown, CLEAR, NOT_COVERED);
         }
         // Examples alone do not end a specialist's thread: "it is blue now" resembles none of its messages.
