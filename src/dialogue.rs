@@ -11,6 +11,7 @@
 //! - [`shown`]: the products that were shown last, and messages about them
 //! - [`retrieve`]: finds passages, with an earlier question where this one names hardly anything
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
+//! - [`source_list`]: the list of sources below an answer
 //! - [`agent_turn`]: runs a model with tools inside a turn
 
 use crate::replies::MissingValue;
@@ -26,6 +27,7 @@ pub mod retrieve;
 mod show;
 pub mod shown;
 pub mod social;
+pub mod source_list;
 pub mod turn;
 pub mod utterance;
 pub mod verification;

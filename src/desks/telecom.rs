@@ -31,14 +31,13 @@ mod replay;
 pub mod route;
 pub(super) mod rules;
 mod said;
-mod sources;
 mod technical;
 mod texts;
 
-use classify::Verdict;
+use classify::{NOT_COVERED, Verdict};
 use memory::{Asked, Decision, HeardReason, Memory};
 use route::{Category, Route};
-use rules::{Parsed, TelecomRules};
+use rules::{Parsed, TelecomRules, Topic};
 use texts::Text;
 
 /// How often in a row the desk asks what the customer needs before it offers a person.
@@ -177,7 +176,9 @@ impl Telecom {
         let is_refund = memory.refund.is_some();
         match memory.asked? {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
-            Asked::Person => parsed.utterance.answer.map(|_| Category::Unknown),
+            Asked::Person => {
+                (parsed.utterance.answer.is_some() || parsed.said.user_id().is_some()).then_some(Category::Unknown)
+            }
             of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
             of_account => {
                 let accepts = memory.offers() && parsed.utterance.answer.is_some();
@@ -229,11 +230,12 @@ impl Telecom {
     ) -> Result<(), DeskError> {
         let is_open = memory.refund.is_some();
         let text = match parsed.utterance.social() {
-            _ if parsed.is_solved() => Text::Solved,
-            None => Text::Greeting,
-            Some(Social::Thanks | Social::Compliment) => Text::Thanks,
             Some(Social::Goodbye) if is_open => Text::GoodbyeOpen,
             Some(Social::Goodbye) => Text::Goodbye,
+            _ if parsed.utterance.asks(Topic::Abilities) => Text::Fallback,
+            _ if parsed.is_solved() => Text::Solved,
+            None | Some(Social::HowAreYou) => Text::Greeting,
+            Some(Social::Thanks | Social::Compliment) => Text::Thanks,
             Some(Social::HumanOrBot | Social::Name) => Text::Assistant,
             Some(Social::Complaint) => Text::Sorry,
             Some(_) => Text::SmallTalk,
@@ -244,16 +246,25 @@ impl Telecom {
 
     /// Answers a message that no part of the desk knows: from the documents, or it asks.
     async fn answer_unclear(&self, turn: &mut Turn, parsed: &Parsed, memory: &mut Memory) -> Result<(), DeskError> {
-        let find = self.find(turn, None, &parsed.utterance.text, memory);
-        let (question, found) = turn.step("retrieve").take(find).await;
-        if is_meant(&found, parsed.utterance.has_question()) {
+        if self.answer_aside(turn, parsed, memory).await? {
             memory.last_agent = Some(Route::Technical);
-            return self.answer_from_pages(turn, &question, &found, memory).await;
+            return Ok(());
         }
         if turn.conversation.status == ConversationStatus::Waiting {
             return self.call_person(turn).await;
         }
         self.clarify(turn, memory).await
+    }
+
+    /// Answers from the documents, if they do.
+    async fn answer_aside(&self, turn: &mut Turn, parsed: &Parsed, memory: &mut Memory) -> Result<bool, DeskError> {
+        let find = self.find(turn, None, &parsed.utterance.text, memory);
+        let (question, found) = turn.step("retrieve").take(find).await;
+        let is_meant = is_meant(&found, parsed.utterance.has_question());
+        if is_meant {
+            self.answer_from_pages(turn, &question, &found, memory).await?;
+        }
+        Ok(is_meant)
     }
 
     /// Asks what the customer needs. When that did not help, it offers a person.
@@ -295,9 +306,15 @@ impl Desk for Telecom {
         let verdict = turn.step("classify").take(self.classify(turn, &parsed, &memory)).await;
         let route = verdict.route(memory.last_agent);
         let asked = memory.asked.take();
-        let wants_person = utterance.wants_person() || (asked == Some(Asked::Person) && utterance.affirms());
+        let is_offered = asked == Some(Asked::Person);
+        // Who gives the customer id that the desk asked for with the offer accepts it.
+        let accepts = is_offered && (utterance.affirms() || parsed.said.user_id().is_some());
+        let wants_person = utterance.wants_person() || accepts;
+        let may_ask_more =
+            utterance.has_question() && (accepts || turn.conversation.status == ConversationStatus::Waiting);
         let is_chat = parsed.is_small_talk();
-        let is_unclear = route == Route::Fallback && !wants_person && !is_chat;
+        let is_elsewhere = verdict.reason == NOT_COVERED;
+        let is_unclear = route == Route::Fallback && !wants_person && !is_chat && !is_elsewhere;
         self.report(turn, verdict, route, is_unclear, &mut memory).await?;
         if switched {
             self.say(turn, Kind::LanguageAck, Text::LanguageAck).await?;
@@ -305,7 +322,13 @@ impl Desk for Telecom {
         let (unclear, had_wish) = (memory.unclear, memory.open_wish().is_some());
         turn.state = memory.to_state();
         match route {
-            _ if wants_person => self.call_person(turn).await?,
+            _ if wants_person => {
+                self.call_person(turn).await?;
+                if may_ask_more {
+                    self.answer_aside(turn, &parsed, &mut memory).await?;
+                }
+            }
+            _ if is_offered && utterance.denies() => self.say(turn, Kind::Social, Text::RefundDropped).await?,
             Route::Fallback if is_chat => {
                 // Small talk answers no question of the desk.
                 memory.asked = asked;
@@ -321,6 +344,7 @@ impl Desk for Telecom {
                 memory.last_agent = Some(Route::Billing);
                 self.answer_billing(turn, &parsed, asked, &mut memory).await?;
             }
+            Route::Fallback if is_elsewhere => self.say_no_answer(turn, &mut memory).await?,
             Route::Fallback => self.answer_unclear(turn, &parsed, &mut memory).await?,
         }
         if !is_chat && memory.unclear == unclear {

@@ -4,8 +4,10 @@ use super::Turn;
 use crate::domain::{Message, Sender};
 use crate::nlu::long_text::read_text;
 use crate::retrieval::search::{Found, Knowledge};
-use crate::retrieval::{Query, Subject};
+use crate::retrieval::{Passage, Query, Subject};
 
+/// Passages of an answer.
+pub const PASSAGES: usize = 8;
 /// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;
 
@@ -76,4 +78,93 @@ pub async fn again(
     };
     // Earlier messages are recalled by the customer's own words.
     Some((both, Found { question: found.question.clone(), ..again }))
+}
+
+/// Finds what answers a message in a conversation about a subject. Returns the question that was answered as well.
+///
+/// An answer to a question of the desk is searched together with the question that the documents did not answer (`earlier`), else by
+/// itself. Of a message that nothing answers, each clause is searched; then the most likely section answers; then the message belongs to
+/// what was quoted before, then to the questions before.
+pub async fn find_in_conversation(
+    knowledge: &Knowledge,
+    turn: &Turn,
+    earlier: Option<String>,
+    text: &str,
+    subject: Option<&Subject>,
+) -> (String, Found) {
+    let folders = &turn.persona.knowledge;
+    let query =
+        |text: &str| Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
+    if let Some(earlier) = earlier {
+        let both = format!("{earlier} {text}");
+        let found = find(knowledge, turn, &both, query).await;
+        // A device alone is on many pages: the best one is about the question, too.
+        let is_about = |best: &Passage| {
+            let text = format!("{} {} {}", best.title, best.section, best.text);
+            knowledge.is_covered_by(folders, &earlier, &text, turn.language())
+        };
+        if found.passages.first().is_some_and(is_about) {
+            return (both, found);
+        }
+        let asked = query(text);
+        let mut alone = knowledge.find(folders, &asked).await;
+        if alone.passages.is_empty() {
+            alone.passages = read_text(text.len(), || knowledge.find_likely(folders, &asked));
+        }
+        let question = if alone.passages.is_empty() { both } else { text.to_owned() };
+        return (question, alone);
+    }
+    let asked = query(text);
+    let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, subject));
+    let mut found = knowledge.find_with(folders, &asked, hits).await;
+    if !found.passages.is_empty() {
+        // A word in the text of the page before does not outweigh a page about that word.
+        let is_about =
+            |found: &Found| found.passages.first().is_some_and(|best| knowledge.is_about(folders, &asked, best));
+        if subject.is_some() && !is_about(&found) {
+            let alone = read_text(text.len(), || knowledge.find_by_words(folders, &asked));
+            if is_about(&alone) {
+                found.passages = alone.passages;
+            }
+        }
+        read_text(text.len(), || knowledge.sort_by_heading(folders, &asked, &mut found.passages));
+        return (text.to_owned(), found);
+    }
+    let passages = read_text(text.len(), || {
+        let mut passages = find_by_clauses(knowledge, folders, &asked, subject);
+        if passages.is_empty() {
+            passages = knowledge.find_likely(folders, &asked);
+        }
+        match subject {
+            Some(subject) if passages.is_empty() => knowledge.find_in_document(folders, &asked, subject),
+            _ => passages,
+        }
+    });
+    if !passages.is_empty() {
+        return (text.to_owned(), Found { passages, ..found });
+    }
+    let again = again(knowledge, turn, &asked, &found, query).await;
+    (text.to_owned(), again.map_or(found, |(_, again)| again))
+}
+
+/// Finds what answers the clauses of a message that has no answer as a whole: it tells a story or asks several things. Each clause has
+/// its own best passage, so they count the same.
+fn find_by_clauses(
+    knowledge: &Knowledge,
+    folders: &[String],
+    asked: &Query,
+    subject: Option<&Subject>,
+) -> Vec<Passage> {
+    let mut passages: Vec<Passage> = Vec::new();
+    for text in knowledge.clauses(folders, asked).into_iter().flatten() {
+        let clause = Query { text, ..asked.clone() };
+        let found = knowledge.find_by_words_about(folders, &clause, subject);
+        let Some(best) = found.passages.into_iter().next() else { continue };
+        if !passages.iter().any(|passage| passage.text == best.text) {
+            passages.push(best);
+        }
+    }
+    let score = passages.iter().map(|passage| passage.score).fold(0.0, f64::max);
+    passages.iter_mut().for_each(|passage| passage.score = score);
+    passages
 }

@@ -313,6 +313,20 @@ impl LexicalIndex {
         self.section_of.iter().map(of_chunk).collect()
     }
 
+    /// Returns the chunks of the section that most likely answers a question, with its probability among the sections in the question's
+    /// language. None, if that is less than `least`, or if the section lists no question that is `alike`.
+    pub fn likely_section(&self, query: &Query, least: f64, alike: f64) -> ScoredChunks {
+        let counts = Counts::of(&query.text);
+        let (probabilities, likeness) = (self.probabilities(&counts), self.likeness(&counts));
+        let mut places: Vec<usize> = (0..self.pieces.len()).filter(|place| self.section_of[*place].is_some()).collect();
+        self.keep_own_language(&mut places, query.language, |place| *place);
+        let of_sections: HashMap<Option<usize>, f64> =
+            places.iter().map(|place| (self.section_of[*place], probabilities[*place])).collect();
+        let all: f64 = of_sections.values().sum();
+        let scored = places.into_iter().filter(|place| likeness[*place] >= alike);
+        scored.map(|place| (place, probabilities[place] / all)).filter(|(_, share)| *share >= least).collect()
+    }
+
     /// Returns the inverse document frequency of a term: BM25's ln(1 + (N − n + ½)/(n + ½)), highest for a term that no
     /// passage contains. The ½ in the numerator keeps words relevant in a folder with few pages.
     fn idf(&self, term: &Term) -> f64 {

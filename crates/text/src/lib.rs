@@ -4,6 +4,7 @@
 //! - [`Pattern`]: the pattern language, over a [`TokenStream`]
 //! - [`Lexicon`]: the aliases and word classes of one rule file
 //! - [`serial`]: serial numbers
+//! - [`sentences`]: its sentences and lists
 //! - [`examples`]: how much texts are like examples
 //!
 //! A separate crate, so that debug builds and tests can compile it with optimizations: `Cargo.toml` of frontdesk sets them.
@@ -18,6 +19,7 @@ use unicode_normalization::char::is_combining_mark;
 pub mod examples;
 mod lexicon;
 mod pattern;
+pub mod sentences;
 pub mod serial;
 #[cfg(test)]
 mod tests;

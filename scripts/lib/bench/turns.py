@@ -1,7 +1,10 @@
 """What a turn costs: next to its SQL, a peer in Python, a full database and too many customers."""
 import shutil
 import sqlite3
+import time
 from statistics import median
+
+from client import Client
 
 from .programs import QUESTION, SERIAL, WARRANTY, WARRANTY_REPLY, processor_seconds
 from .rounds import Figure, Result, at_least, at_most, interleave, note_control, percentile, ratios
@@ -113,6 +116,56 @@ def first_text(programs):
         "is in every candidate's time; with 8 and 64 clients it limits all of them."
     )
     return Result(figures, notes, plots)
+
+
+# A turn of each part of the telecom desk, beside the retail desk's.
+PARTS = {
+    "retail": ("system_persona_en", QUESTION),
+    "technical": ("telecom_en", "What does a red PON light mean?"),
+    "billing": ("telecom_en", "What is the refund policy?"),
+}
+CHATS = 200
+
+
+def desks(programs):
+    """Figure 11, without a model."""
+    server = programs.frontdesk("desks")
+    found = interleave({
+        name: lambda persona=persona, text=text: programs.load(server.address, turns=300, persona=persona, text=text)
+        for name, (persona, text) in PARTS.items()
+    })
+    figures = [
+        Figure("11", f"first text, {name}, p{percent}", [percentile(run["first_us"], percent) / 1000 for run in runs], " ms")
+        for name, runs in found.items()
+        for percent in (50, 99)
+    ]
+    chats = interleave({"chat": lambda: whole_turn(server, True), "stream": lambda: whole_turn(server, False)})
+    figures += [
+        Figure("11", "turn by POST /chat, p50", chats["chat"], " ms"),
+        Figure("11", "turn by POST …/stream, p50", chats["stream"], " ms"),
+        Figure("11", "/chat ÷ /stream", ratios(chats["chat"], chats["stream"])),
+    ]
+    return Result(figures)
+
+
+def whole_turn(server, is_chat):
+    """The median milliseconds of a technical turn, a connection each, in one conversation."""
+    client, (persona, text) = Client(server.port), PARTS["technical"]
+    _, opened = client.call("POST", "/conversations", {"persona": persona})
+    session = f"bench-{opened['id']}"
+    spent = []
+    for _ in range(CHATS):
+        began = time.perf_counter()
+        if is_chat:
+            status, answer = client.call("POST", "/chat", {"session_id": session, "message": text, "persona": persona})
+            is_whole = status == 200 and bool(answer["reply"])
+        else:
+            events = list(client.events("POST", f"/conversations/{opened['id']}/stream", {"text": text}))
+            is_whole = '"turn.done"' in events[-1][1]
+        spent.append((time.perf_counter() - began) * 1000)
+        if not is_whole:
+            raise RuntimeError("the turn has no reply")
+    return median(spent)
 
 
 def distribution(micros):

@@ -5,7 +5,6 @@
 //!
 //! - [`context`]: what the tools work on
 //! - [`tools`]: the four tools
-//! - [`limit`]: how long a reply may be
 
 use serde_json::{Value, json};
 use tracing::warn;
@@ -18,6 +17,7 @@ use crate::agent::reply_text::for_customer;
 use crate::dialogue::agent_turn::run_agent;
 use crate::dialogue::history::{room_for_history, window};
 use crate::dialogue::{DeskError, Turn};
+use crate::domain::text::sentences::{first_sentences, without_lists};
 use crate::domain::{GuardReason, Metadata};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Guard, Piece, Placeholders, joined};
@@ -26,11 +26,9 @@ use crate::persona::texts::fill;
 use crate::providers::llm::ChatMessage;
 
 mod context;
-pub(super) mod limit;
 mod tools;
 
 use context::BillingContext;
-use limit::{first_sentences, without_lists};
 use tools::tool_set;
 
 /// Messages that the model sees, with the new one.

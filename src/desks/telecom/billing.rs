@@ -8,7 +8,7 @@ use super::memory::{Asked, Draft, Memory};
 use super::rules::{Parsed, Topic};
 use super::said::SaidAmount;
 use super::texts::Text;
-use super::{Telecom, UNCLEAR_IN_A_ROW, is_meant, kind};
+use super::{Telecom, UNCLEAR_IN_A_ROW, kind};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::telecom::Account;
 use crate::replies::MissingValue;
@@ -43,30 +43,32 @@ impl Telecom {
         let open = memory.open_wish();
         let topic = topic(parsed, memory);
         let gives = asked.is_some_and(|asked| parsed.gives(asked, open == Some(Topic::Refund)));
+        let was_known = turn.conversation.user_id.is_some() || memory.account.verified.is_some();
+        let identity = self.identify(turn, &parsed.said, asked, memory).await?;
+        let is_wrong = matches!(identity, Identity::Wrong | Identity::Locked);
         // A question about rules needs no account.
         let is_about_rules = match topic {
             None => open.is_none() || utterance.has_question(),
             Some(Topic::OutOfScope) => true,
             Some(Topic::Refund) => utterance.has_question() && !parsed.said.is_concrete(),
             Some(_) => false,
-        };
-        if is_about_rules && !gives && utterance.answer.is_none() {
-            let find = self.find(turn, None, &utterance.text, memory);
-            let (question, found) = turn.step("retrieve").take(find).await;
-            if is_meant(&found, utterance.has_question()) {
-                if topic == Some(Topic::OutOfScope) {
-                    memory.last_agent = None;
-                }
-                self.answer_from_pages(turn, &question, &found, memory).await?;
-                return self.ask_again(turn, asked, memory).await;
+        } && !is_wrong;
+        if is_about_rules && !gives && utterance.answer.is_none() && self.answer_aside(turn, parsed, memory).await? {
+            if topic == Some(Topic::OutOfScope) {
+                memory.last_agent = None;
             }
+            if topic == Some(Topic::OutOfScope) && open.is_none() && !utterance.has_question() {
+                memory.asked = Some(Asked::Person);
+                return self.say(turn, kind::PROMPT, Text::OfferColleague).await;
+            }
+            return self.ask_again(turn, asked, memory).await;
         }
         // Without a page, the policy answers a question about refunds.
         let is_policy = is_about_rules && topic == Some(Topic::Refund) && open.is_none() && !gives;
         let wish = if is_policy { Some(Topic::Policy) } else { topic.or(open) };
+        // Who proves an account and wants nothing else sees it.
+        let wish = wish.or((!was_known && matches!(identity, Identity::Known(_))).then_some(Topic::Subscription));
         let noted = self.take_details(turn, parsed, asked, wish, memory)?;
-        let identity = self.identify(turn, &parsed.said, asked, memory).await?;
-        let is_wrong = matches!(identity, Identity::Wrong | Identity::Locked);
         let is_for_model = self.services.llm.is_up() && !is_wrong && wish != Some(Topic::OutOfScope);
         if is_for_model && self.answer_with_tools(turn, &identity, memory).await? {
             return self.expect_answer(turn, wish, &identity, memory).await;
@@ -197,6 +199,7 @@ impl Telecom {
             | Topic::Tried
             | Topic::Solved
             | Topic::Unsure
+            | Topic::Abilities
             | Topic::Vague => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await

@@ -27,6 +27,11 @@ const LIKELY: f64 = 0.5;
 /// The share of known words from which the examples may decide without the words. See `gibberish_is_unknown`.
 const KNOWN: f64 = 0.5;
 
+/// The label of examples that the documents do not answer.
+const ELSEWHERE: &str = "elsewhere";
+/// The reason of a verdict about such a message.
+pub(super) const NOT_COVERED: &str = "the examples know that no page answers it";
+
 /// A classified message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Verdict {
@@ -83,6 +88,9 @@ impl Telecom {
         if utterance.wants_person() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "wants a person");
         }
+        if utterance.asks(Topic::Refund) && parsed.said.claims() && !utterance.has_question() {
+            return Verdict::by_rules(Category::Billing, CLEAR, "claims money");
+        }
         let guess = guess(&self.examples, parsed);
         let (category, mut confidence) = weigh(parsed.technical, parsed.billing, guess);
         let is_technical = category == Category::Technical && confidence >= SURE && parsed.technical > parsed.billing;
@@ -92,8 +100,15 @@ impl Telecom {
         if utterance.asks(Topic::Progress) && memory.has_open_request() && !is_technical {
             return Verdict::by_rules(Category::Billing, CLEAR, "asks about the open request");
         }
+        if parsed.said.user_id().is_some() && !is_technical {
+            return Verdict::by_rules(Category::Billing, CLEAR, "names an account");
+        }
         if parsed.is_small_talk() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");
+        }
+        // A follow-up is about the page before.
+        if memory.refund.is_none() && memory.subject.is_none() && is_elsewhere(&self.examples, parsed) {
+            return Verdict::by_rules(Category::Unknown, CLEAR, NOT_COVERED);
         }
         // Examples alone do not end a specialist's thread: "it is blue now" resembles none of its messages.
         if category == Category::Unknown && memory.last_agent.is_some_and(|last| last != Route::Fallback) {
@@ -120,6 +135,12 @@ impl Telecom {
         }
         Ok(Verdict { category, confidence, source: IntentSource::Llm, reason: reasoning })
     }
+}
+
+/// Whether a message asks for what the company does not offer or its documents do not say: a search would find the wrong page.
+fn is_elsewhere(examples: &Classifier, parsed: &Parsed) -> bool {
+    let guess = examples.classify(&parsed.utterance.text);
+    guess.is_some_and(|guess| guess.label == ELSEWHERE && guess.probability >= VERY_LIKELY && guess.known >= KNOWN)
 }
 
 /// Returns the category of the nearest examples with its probability, or `None` if neither the words nor the examples know the

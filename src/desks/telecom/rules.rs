@@ -43,6 +43,8 @@ pub(in crate::desks) enum Topic {
     Solved,
     /// Nothing: the customer does not know.
     Unsure,
+    /// What the desk can do.
+    Abilities,
     /// A fault without saying of what: "it doesn't work".
     Vague,
 }
@@ -70,7 +72,8 @@ impl Parsed {
     /// Whether the message asks for nothing. Nothing is left of one that only asks for another language.
     pub fn is_small_talk(&self) -> bool {
         let utterance = &self.utterance;
-        utterance.social().is_some() || utterance.greets() || utterance.text.is_empty() || self.is_solved()
+        let is_social = utterance.social().is_some() || utterance.greets() || utterance.text.is_empty();
+        is_social || self.is_solved() || utterance.asks(Topic::Abilities)
     }
 
     /// Whether the message only says that the problem is solved.
@@ -83,6 +86,12 @@ impl Parsed {
     /// Whether a bare number of the message can only be an amount: it says little else.
     pub fn is_brief(&self) -> bool {
         self.technical == Strength::None && self.utterance.text.split_whitespace().count() <= BRIEF
+    }
+
+    /// Whether the message describes a fault, so that its details may find an answer.
+    pub fn describes_fault(&self) -> bool {
+        let says = self.technical == Strength::Clear || self.details.symptoms.is_some();
+        says || [Topic::Vague, Topic::Tried, Topic::Unsure].iter().any(|topic| self.utterance.asks(*topic))
     }
 
     /// Whether the message gives something that a refund needs, or what the desk asked for.
@@ -140,6 +149,7 @@ struct RuleFile {
     user_id_letters: Vec<String>,
     negated: Vec<String>,
     minus: Vec<String>,
+    corrected: Vec<String>,
     whole: Vec<String>,
     same: Vec<String>,
     technical: KeywordFile,
@@ -199,6 +209,7 @@ impl TelecomRules {
                 id_letters: file.user_id_letters.clone(),
                 negated: patterns(&file.negated)?,
                 minus: patterns(&file.minus)?,
+                corrected: patterns(&file.corrected)?,
                 whole: patterns(&file.whole)?,
                 same: patterns(&file.same)?,
                 reasons: by_reason(&file.reasons)?,

@@ -32,6 +32,8 @@ pub(in crate::desks) struct NumberWords {
     pub negated: Vec<Pattern>,
     /// Before a number below zero.
     pub minus: Vec<Pattern>,
+    /// Before a number that replaces the ones before it: "100, no wait, make it 90".
+    pub corrected: Vec<Pattern>,
     /// All of an invoice.
     pub whole: Vec<Pattern>,
     /// The invoice or the reason of the claim before.
@@ -178,7 +180,7 @@ impl NumberWords {
             starts
         };
         let (user_ids, invoices) = (named(&self.user_id), named(&self.invoice));
-        let (negated, minus) = (named(&self.negated), named(&self.minus));
+        let (negated, minus, corrected) = (named(&self.negated), named(&self.minus), named(&self.corrected));
         let facts = facts::read(text, &self.facts);
         let money = facts.iter().filter(|fact| matches!(fact.value, Value::Money(..)));
         let money: Vec<Range<usize>> = money.map(|fact| fact.range.clone()).collect();
@@ -215,12 +217,17 @@ impl NumberWords {
             let is_after = |starts: &[usize]| starts.binary_search(&fact.range.start).is_ok();
             let signed = text[..fact.range.start].strip_suffix(['-', '−']);
             let is_negative = is_after(&minus) || signed.is_some_and(|text| !text.ends_with(char::is_alphanumeric));
+            let replaces = is_after(&corrected);
             let (list, amount) = match &fact.value {
                 _ if is_after(&negated) => continue,
                 Value::Money(amount, currency) if currency == PLN => (&mut said.amounts, *amount),
+                Value::Number(number) if replaces && !said.amounts.is_empty() => (&mut said.amounts, *number),
                 Value::Number(number) => (&mut said.numbers, *number),
                 _ => continue,
             };
+            if replaces {
+                list.clear();
+            }
             list.push(if is_negative { Some(Money::zero(Currency::Pln)) } else { grosze(amount) });
         }
         let says = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
@@ -325,6 +332,8 @@ mod tests {
             ("my user id u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
             ("the Huawei HG8245 and an AX3000", None, None, SaidAmount::Unclear),
             ("INV12345", None, None, SaidAmount::Unclear),
+            ("100 zloty... no wait, make it 90", None, None, pln(9_000)),
+            ("100 zł, nie, czekaj, 90", None, None, pln(9_000)),
             ("my customer id is 445566", Some("445566"), None, SaidAmount::Unclear),
             ("zwrot 45,50 zł z faktury FV/2025/10/17", None, Some("FV/2025/10/17"), pln(4_550)),
             ("Sorry, not 80 PLN, I meant 50 PLN", None, None, pln(5_000)),

@@ -88,6 +88,7 @@ reply_keys! {
         PolicyUsage = "policy_usage" [],
         PolicyNotes = "policy_notes" [],
         OutOfScope = "out_of_scope" ["hotline"],
+        OfferColleague = "offer_colleague" ["hotline"],
         AskBilling = "ask_billing" ["hotline"],
     }
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod billing;
+mod citations;
 mod dialogues;
 mod fallback;
 mod polish;

@@ -101,6 +101,13 @@ impl Telecom {
         if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
             draft.repeat(last);
         }
+        // The invoice that proved the account is the one that the customer has in hand.
+        let is_claimed = |invoice: &&InvoiceNumber| {
+            memory.last_claim.as_ref().and_then(|last| last.invoice.as_ref()) == Some(*invoice)
+        };
+        if draft.invoice.is_none() && memory.account.verified.is_some() {
+            draft.invoice = memory.account.invoice.as_ref().filter(|invoice| !is_claimed(invoice)).cloned();
+        }
         self.noted(turn, &before, asked, memory)
     }
 

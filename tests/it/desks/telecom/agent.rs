@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Turns, cases_of, open_desk};
+use super::{Turns, cases_of, open_desk, talk};
 use crate::desks::retail::chat::Shop;
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
@@ -168,4 +168,27 @@ async fn desk_answers_by_rules_where_the_model_fails() {
     ollama.play_call(Play::refuses(500, "out of memory"));
     let events = chat.say("How much is my plan?").await;
     assert!(events.text("billing_info").starts_with("You are on plan M 100 GB for 45.00 PLN a month"), "{events:?}");
+}
+
+#[tokio::test]
+async fn customer_pivots_to_billing_with_a_model() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    ollama.reply("The ONT is synchronizing, which takes up to 2 minutes.");
+    let mut turns = talk(&mut chat, &["The PON LED is blinking, what does it mean?"]).await;
+    ollama.play_call(Play::answer("What is the reason, and how much should come back?"));
+    turns.extend(talk(&mut chat, &["I want to request a refund for invoice INV-20251001"]).await);
+    let case = claim(&json!({ "invoice_id": "INV-20251001" }));
+    ollama.play_call(Play::calls(&[("open_refund_case", case)]));
+    ollama.play_call(Play::answer("Your refund case R10001 has been opened. We validate it within 5 business days."));
+    turns.extend(talk(&mut chat, &["Reason: overcharge. Amount: PLN 100"]).await);
+    let answer = turns[0].text("reply");
+    assert!(answer.starts_with("The ONT is synchronizing, which takes up to 2 minutes.\n\nSources:\n"), "{answer}");
+    assert_eq!(turns[1].text("billing_info"), "What is the reason, and how much should come back?");
+    let opened = turns[2].text("refund_case");
+    assert!(
+        opened.starts_with("Your refund case R10001 has been opened.") && opened.contains("Next steps:"),
+        "{opened}"
+    );
+    assert_eq!(cases_of(&desk, "u123").await.len(), 1);
 }

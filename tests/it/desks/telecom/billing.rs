@@ -178,3 +178,37 @@ async fn matter_out_of_scope_ends_the_thread() {
     assert!(!events.text("billing_prompt").is_empty(), "the open question is repeated: {events:?}");
     assert!(chat.say("12345").await.text("billing_prompt").starts_with("How much should be refunded"));
 }
+
+#[tokio::test]
+async fn offered_amount_is_taken_in_any_words() {
+    let desk = open_plain_desk().await;
+    for (yes, invoice) in [("yes open it", "INV-12345"), ("ok that's right", "INV-20251001")] {
+        let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+        let offer = chat.say(&format!("I was overcharged, I want the whole invoice {invoice} back")).await;
+        assert!(offer.text("billing_prompt").starts_with("Shall I open the case for all of it"), "{offer:?}");
+        let opened = chat.say(yes).await;
+        assert!(opened.text("refund_case").starts_with("I've opened refund case"), "{yes}: {opened:?}");
+    }
+}
+
+#[tokio::test]
+async fn invoice_of_the_proof_is_the_one_to_refund() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 pln back, overcharged"]).await;
+    assert!(turns[0].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
+    assert!(turns[1].text("refund_case").starts_with("I've opened refund case R10001"), "{turns:?}");
+    assert_eq!(cases_of(&desk, "u123").await[0].invoice.as_str(), "INV-20251001");
+    // The next claim is about another invoice.
+    let next = chat.say("I want another 20 pln back, overcharged").await;
+    assert!(next.text("billing_prompt").contains("Which invoice is it about?"), "{next:?}");
+}
+
+#[tokio::test]
+async fn claim_for_an_outage_is_billing() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u456" })).await;
+    let events = chat.say("your network was down for three days, I want 200 pln").await;
+    assert_eq!(events.first("intent")["route"], "billing");
+    assert!(events.text("billing_prompt").contains("Which invoice is it about?"), "{events:?}");
+}

@@ -8,10 +8,10 @@ use sea_orm::{ConnectionTrait, Database, DatabaseConnection};
 
 use super::persona;
 use crate::desks::retail::chat::{Shop, open_shop_with};
-use crate::support::app::TestApp;
+use crate::support::app::{TestApp, TestAppBuilder};
 
 /// Starts the server with the sample documents.
-async fn open_sample_desk(language: &str) -> Shop {
+pub(super) async fn open_sample_desk(language: &str, builder: TestAppBuilder) -> Shop {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge/telecom");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let documents: Vec<(String, String)> = files
@@ -20,8 +20,7 @@ async fn open_sample_desk(language: &str) -> Shop {
         })
         .collect();
     let documents: Vec<(&str, &str)> = documents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let builder = TestApp::builder().env("PERSONA_PATH", persona(language).display());
-    open_shop_with(builder, &documents).await
+    open_shop_with(builder.env("PERSONA_PATH", persona(language).display()), &documents).await
 }
 
 /// Makes the accounts as if no customer had written before.
@@ -36,7 +35,7 @@ async fn play(language: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/telecom/dialogues.tsv");
     let text = std::fs::read_to_string(file).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
-    let desk = open_sample_desk(language).await;
+    let desk = open_sample_desk(language, TestApp::builder()).await;
     let database = Database::connect(&desk.app.database_url).await.unwrap();
     let (mut wrong, mut turns) = (Vec::new(), 0);
     for dialogue in lines.chunk_by(|a, b| a[0] == b[0]).filter(|dialogue| dialogue[0][1] == language) {

@@ -1,6 +1,6 @@
 //! Small talk, unclear messages, and the way to a person.
 
-use super::{Turns, open_desk, open_plain_desk};
+use super::{Turns, open_desk, open_plain_desk, talk};
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
 
@@ -39,4 +39,27 @@ async fn wish_for_a_person_is_granted_at_once() {
     let mut chat = desk.chat().await;
     chat.say("I want to talk to a human about my invoice").await;
     assert_eq!(chat.view().await["status"], "waiting");
+}
+
+#[tokio::test]
+async fn customer_id_accepts_the_offered_person() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    talk(&mut chat, &["The PON light is red", "I did all of that, still red"]).await;
+    let events = chat.say("u123, 7 Long Street").await;
+    assert_eq!(events.messages().len(), 1, "{events:?}");
+    assert_eq!(chat.view().await["status"], "waiting");
+}
+
+#[tokio::test]
+async fn question_that_is_no_fault_asks_for_no_device() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let turns = talk(&mut chat, &["do you have tv channels too?", "will it snow tomorrow?", "no thanks"]).await;
+    for turn in &turns[..2] {
+        assert!(!format!("{turn:?}").contains("which device"), "{turn:?}");
+    }
+    let turns = talk(&mut chat, &["so what can you do?", "good to know, have a nice evening"]).await;
+    assert!(turns[0].text("social").contains("[BILLING]"), "{turns:?}");
+    assert!(turns[1].text("social").starts_with("Goodbye"), "{turns:?}");
 }

@@ -93,3 +93,31 @@ async fn polish_reply_ends_with_the_desks_list() {
     let list = "\n\nŹródła:\n- Lampki ONT — Lampka PON — telecom/ont.pl.md (v2.1)";
     assert_eq!(events.text("reply"), format!("ONT się synchronizuje.{list}"));
 }
+
+#[tokio::test]
+async fn polish_model_answers_and_opens_a_case() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_desk_in("pl", TestApp::builder().ollama(&ollama)).await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123", "language": "pl" })).await;
+    ollama.reply("ONT się synchronizuje. To trwa do 2 minut.");
+    let mut turns = talk(&mut chat, &["co oznacza migająca lampka PON?"]).await;
+    ollama.play_call(Play::answer("Jaka kwota ma zostać zwrócona?"));
+    turns.extend(talk(&mut chat, &["Naliczono mi za dużo na fakturze INV-12345, chcę zwrot"]).await);
+    let claim = json!({ "reason": "overcharge", "amount_pln": 100.0, "invoice_id": "INV-12345" });
+    ollama.play_call(Play::calls(&[("open_refund_case", claim)]));
+    ollama
+        .play_call(Play::answer("Sprawa R10001 na 100,00 zł jest otwarta. Decyzja zapadnie w ciągu 5 dni roboczych."));
+    turns.extend(talk(&mut chat, &["100 zł"]).await);
+    let answer = turns[0].text("reply");
+    assert!(
+        answer.starts_with("ONT się synchronizuje. To trwa do 2 minut.") && answer.contains("\n\nŹródła:\n"),
+        "{answer}"
+    );
+    assert_eq!(turns[1].text("billing_info"), "Jaka kwota ma zostać zwrócona?");
+    let opened = turns[2].text("refund_case");
+    assert!(
+        opened.starts_with("Sprawa R10001 na 100,00 zł jest otwarta.") && opened.contains("Dalsze kroki:"),
+        "{opened}"
+    );
+    assert_eq!(cases_of(&desk, "u123").await[0].amount.minor, 10_000);
+}

@@ -11,7 +11,7 @@ use crate::support::sse::Events;
 const QUESTION: &str = "What does a red PON light mean?";
 
 /// The list that the desk has to write below its answer, from the `sources` event.
-fn expected_list(events: &Events) -> String {
+pub(super) fn expected_list(events: &Events) -> String {
     let line = |item: &Value| {
         let text = |name: &str| item[name].as_str().unwrap().replace(" > ", " / ");
         format!("\n- {} — {} — {} (v{})", text("title"), text("section"), text("file"), text("version"))

@@ -32,3 +32,19 @@ async fn replayed_refund_sees_the_account_of_its_time() {
     assert_eq!((&report["same"], &report["failed"]), (&json!(4), &json!(0)));
     assert_eq!(store.list_refund_cases_of("u123").await.unwrap().len(), 1, "a replay opens no case in the shop");
 }
+
+#[tokio::test]
+async fn replayed_refund_knows_the_bound_customer() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let tenant = TenantId::default();
+    desk.app.inner.store.tenant(&tenant).make_sample_accounts(&accounts()).await.unwrap();
+    let id = desk.app.open(&json!({"persona": "telecom_en", "user_id": "u123"})).await;
+    for (turn, text) in (1..).zip(["How much is my plan?", "Refund PLN 100 of invoice INV-20251001, I was overcharged"])
+    {
+        assert_eq!(desk.app.ask(&id, text).await.status(), "completed", "{text}");
+        keep(&desk, &id, turn, json!({})).await;
+    }
+    let report = eval_json(&desk).await;
+    assert_eq!(changed(&report), [[""; 0]; 2], "{report:#}");
+    assert_eq!((&report["same"], &report["failed"]), (&json!(2), &json!(0)));
+}

@@ -1,11 +1,10 @@
-//! The list of sources below a technical answer. The desk alone writes it; what a language model writes of the kind is removed
-//! while the reply streams.
+//! Removes the lists of sources that a language model writes, while its reply streams.
 
 use futures_util::{StreamExt, future, stream};
 
 use crate::domain::text::fold;
+use crate::domain::text::sentences::{after_number, is_list_item};
 use crate::providers::llm::Deltas;
-use crate::retrieval::Passage;
 
 /// Markup around a heading: "**Sources:**", "### Sources", "- Sources".
 const MARKUP: &str = "*_#>-–—•~` \t";
@@ -17,23 +16,8 @@ const COPIED: char = '\0';
 /// A line that is still undecided after so many characters is no heading.
 const MOST_HELD: usize = 64;
 
-/// Returns the prompt's or the list's name of a passage: `Title — Section / Subsection — file (v2.1)`.
-pub(super) fn citation(passage: &Passage) -> String {
-    let section = passage.section.replace(" > ", " / ");
-    let section = if section.is_empty() { section } else { format!(" — {section}") };
-    let version = passage.version.as_deref().map(|version| format!(" (v{})", version.trim_start_matches(['v', 'V'])));
-    format!("{}{section} — {}{}", passage.title, passage.file, version.unwrap_or_default())
-}
-
-/// Returns the list of sources, with the empty line above it.
-pub(super) fn block(heading: &str, passages: &[Passage]) -> String {
-    let mut lines: Vec<String> = passages.iter().map(|passage| format!("\n- {}", citation(passage))).collect();
-    lines.dedup();
-    format!("\n\n{heading}{}", lines.concat())
-}
-
 /// Removes lists of sources from a model's reply.
-pub(super) fn without_lists(deltas: Deltas, headings: &[String]) -> Deltas {
+pub fn without_lists(deltas: Deltas, headings: &[String]) -> Deltas {
     let filter = ListFilter::new(headings);
     let ended = deltas.map(Some).chain(stream::once(future::ready(None)));
     Box::pin(ended.scan(filter, |filter, delta| {
@@ -260,22 +244,9 @@ fn without_markup(line: &str) -> &str {
     after_number(line).unwrap_or(line).trim_start_matches(is_markup)
 }
 
-/// Returns what follows a number such as "2." or "2)" at the beginning of a line.
-pub(super) fn after_number(line: &str) -> Option<&str> {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    rest.strip_prefix(['.', ')']).filter(|_| rest.len() < line.len())
-}
-
 /// Whether a line below a list of sources is one more item.
 fn is_source(line: &str) -> bool {
     is_list_item(line) || line.trim_start().starts_with('[')
-}
-
-/// Whether a line is an item of a list: it begins with a list mark or a number.
-pub(super) fn is_list_item(line: &str) -> bool {
-    let line = line.trim_start();
-    let is_marked = ["- ", "* ", "• ", "– ", "— "].iter().any(|mark| line.starts_with(mark));
-    is_marked || after_number(line).is_some_and(|rest| rest.starts_with(' '))
 }
 
 #[cfg(test)]

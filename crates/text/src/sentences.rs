@@ -1,12 +1,10 @@
-//! How long a reply may be.
-
-use crate::desks::telecom::sources::{after_number, is_list_item};
+//! Sentences and lists of a text.
 
 /// Letters of a word that may be an abbreviation if a period and a number follow.
 const ABBREVIATION: usize = 3;
 
 /// Returns the text up to this many sentences. Items of lists are not counted; a line without a period is a sentence.
-pub(super) fn first_sentences(text: &str, most: usize) -> String {
+pub fn first_sentences(text: &str, most: usize) -> String {
     let mut left = most;
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines() {
@@ -26,7 +24,7 @@ pub(super) fn first_sentences(text: &str, most: usize) -> String {
 }
 
 /// Returns the sentences of a text. An item of a list is at least one.
-pub(in crate::desks::telecom) fn sentences(text: &str) -> Vec<&str> {
+pub fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in text.lines() {
         let mut start = 0;
@@ -41,7 +39,7 @@ pub(in crate::desks::telecom) fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// Returns the text without lists and their headings.
-pub(super) fn without_lists(text: &str) -> String {
+pub fn without_lists(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines() {
         if !is_list_item(line) {
@@ -51,6 +49,19 @@ pub(super) fn without_lists(text: &str) -> String {
         }
     }
     lines.join("\n").trim().to_owned()
+}
+
+/// Returns what follows a number such as "2." or "2)" at the beginning of a line.
+pub fn after_number(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(['.', ')']).filter(|_| rest.len() < line.len())
+}
+
+/// Whether a line is an item of a list: it begins with a list mark or a number.
+pub fn is_list_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let is_marked = ["- ", "* ", "• ", "– ", "— "].iter().any(|mark| line.starts_with(mark));
+    is_marked || after_number(line).is_some_and(|rest| rest.starts_with(' '))
 }
 
 /// Returns the byte after each sentence of a line; the last one is the end of the line.
