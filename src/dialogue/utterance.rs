@@ -38,6 +38,8 @@ pub enum Act<T> {
     OnlyAnswer,
     /// Says "ok", and nothing else.
     Acknowledge,
+    /// Says thanks, agrees to nothing, and asks for nothing.
+    Thank,
     /// Only fills a pause: polite words, or "one moment".
     Stall,
     /// Makes small talk, and wants nothing else.
@@ -194,6 +196,10 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
 
     pub fn acknowledges(&self) -> bool {
         self.does(Act::Acknowledge)
+    }
+
+    pub fn thanks(&self) -> bool {
+        self.does(Act::Thank)
     }
 
     pub fn stalls(&self) -> bool {

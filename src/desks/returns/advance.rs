@@ -158,7 +158,10 @@ pub fn next_state(mut state: State, event: Event) -> State {
             state.case.last_question = Some(question);
             state.phase = Phase::Asked(question);
         }
-        Event::Finished(_) => state.phase = Phase::Over,
+        Event::Finished(_) => match state.case.also {
+            Some(also) => return message::continue_with(state, also),
+            None => state.phase = Phase::Over,
+        },
         Event::Failed => state.phase = Phase::Failed(Trouble::Internal),
     }
     state

@@ -1,35 +1,56 @@
 //! Questions outside of the flow, such as one about a policy, and their answers.
 
+use super::advance::Event;
 use super::knowledge::is_with_person;
 use super::plan::Message;
 use super::route::{self, Step, Worker};
 use super::rules::{self, Topic, Utterance};
 use super::scenario::Scenario;
-use super::state::{Intent, Phase, State};
+use super::state::{HandoffReason, Intent, Phase, Question, State};
 use super::texts::VariantPicker;
-use super::{Returns, remember};
+use super::{Returns, kind, remember};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::social::{Social, Written};
 use crate::domain::returns::{RmaNumber, Ticket};
 use crate::domain::{Kind, Metadata};
 
-/// A question outside of the flow.
+/// What the desk answers outside of the flow, which then continues where it was.
 pub(super) enum Aside<'a> {
     Ticket(&'a Ticket),
+    /// Agrees once more to the return that was made.
+    Done(RmaNumber),
+    /// Asks what the desk has done about the order: nothing.
+    NothingDone,
+    /// Asks how long the conversation's order may come back.
+    Deadline,
     /// A question that the documents answer. The message's other wish is kept, unless a person decides about it.
     Policy {
         keeps_wish: bool,
     },
     ReturnNumber(RmaNumber),
+    /// Asks where the order is before answering a question about it.
+    Status,
+    /// Needs time to answer.
+    Pause,
     SmallTalk(Social),
 }
 
 impl<'a> Aside<'a> {
+    /// Returns what a message asks outside of the flow. The first row that applies decides; `docs/desks/returns.md` has the table.
     fn of(state: &State, utterance: &Utterance, ticket: Option<&'a Ticket>) -> Option<Self> {
         match (ticket, &state.meta.last_rma) {
-            (Some(ticket), _) if utterance.asks(Topic::Ticket) => Some(Self::Ticket(ticket)),
+            (Some(ticket), _) if utterance.asks(Topic::Ticket) || calls_person_again(state, utterance, ticket) => {
+                Some(Self::Ticket(ticket))
+            }
+            (_, Some(number)) if agrees_again(state, utterance) && is_ticket_of_flow(state, number) => {
+                Some(Self::Done(number.clone()))
+            }
+            (None, None) if asks_what_was_done(state, utterance) => Some(Self::NothingDone),
+            _ if utterance.asks(Topic::Deadline) && state.order().is_some() => Some(Self::Deadline),
             _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: true }),
             (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
+            _ if asks_status_before_yes(state, utterance) => Some(Self::Status),
+            _ if pauses(state, utterance) => Some(Self::Pause),
             _ => utterance.social().map(Self::SmallTalk),
         }
     }
@@ -38,9 +59,75 @@ impl<'a> Aside<'a> {
     pub fn rest(&self, utterance: &Utterance) -> Utterance {
         match self {
             Self::Policy { keeps_wish } => rules::without_question(utterance.clone(), *keeps_wish),
-            Self::Ticket(_) | Self::ReturnNumber(_) | Self::SmallTalk(_) => Utterance::default(),
+            _ => Utterance::default(),
         }
     }
+
+    /// Whether the customer answers later, so that the desk does not repeat its question.
+    pub fn is_pause(&self) -> bool {
+        matches!(self, Self::Pause)
+    }
+}
+
+/// Whether the customer asks for the person who has the ticket already, or agrees to the ticket that was opened.
+fn calls_person_again(state: &State, utterance: &Utterance, ticket: &Ticket) -> bool {
+    let is_waiting = state.meta.last_ticket.as_ref() == Some(&ticket.id) && ticket.resolved.is_none();
+    let is_for_person = utterance.wants_person()
+        && state.phase == Phase::Over
+        && state.handoff.reason() == Some(HandoffReason::Person)
+        && wants_nothing_else(utterance);
+    is_waiting && (agrees_again(state, utterance) || is_for_person)
+}
+
+/// Whether the message says yes although nothing was asked.
+fn agrees_again(state: &State, utterance: &Utterance) -> bool {
+    state.phase == Phase::Over
+        && state.meta.waiting.is_empty()
+        && utterance.affirms()
+        && !utterance.acknowledges()
+        && !utterance.has_question()
+        && !utterance.wants_person()
+        && wants_nothing_else(utterance)
+}
+
+fn wants_nothing_else(utterance: &Utterance) -> bool {
+    matches!(utterance.intent, None | Some(Intent::Other))
+        && !utterance.names_order_or_contact()
+        && !utterance.reports(Topic::Damage)
+}
+
+fn is_ticket_of_flow(state: &State, number: &RmaNumber) -> bool {
+    state.action_ticket().is_some_and(|ticket| ticket.id == number.as_str())
+}
+
+/// Whether the message asks what came of a flow about an order, and nothing else.
+fn asks_what_was_done(state: &State, utterance: &Utterance) -> bool {
+    state.order().is_some()
+        && (utterance.asks(Topic::Ticket) || utterance.asks(Topic::ReturnNumber))
+        && wants_nothing_else(utterance)
+}
+
+/// Whether the message asks where the order is, while the desk waits for a yes.
+fn asks_status_before_yes(state: &State, utterance: &Utterance) -> bool {
+    state.order().is_some()
+        && state.open_question().is_some_and(Question::is_for_yes)
+        && utterance.wants(Intent::OrderStatus)
+        && utterance.has_question()
+        && utterance.answer.is_none()
+        && !utterance.names_order_or_contact()
+        && !utterance.mentions(Topic::OtherOrder)
+        && !utterance.requests(Topic::Label)
+        && !utterance.wants_person()
+}
+
+/// Whether the message only says that the answer takes time.
+fn pauses(state: &State, utterance: &Utterance) -> bool {
+    state.open_question().is_some_and(Question::is_for_slot)
+        && utterance.stalls()
+        && utterance.intent.is_none()
+        && utterance.answer.is_none()
+        && !utterance.has_question()
+        && !utterance.names_order_or_contact()
 }
 
 /// Whether the message asks something unclear after a person was called: the desk says that the person has not decided yet.
@@ -82,7 +169,9 @@ impl Returns {
         let aside = Aside::of(before, utterance, ticket);
         if may_be_for_agent {
             let from_ticket = || ticket.filter(|ticket| awaits(before, utterance, ticket)).map(Aside::Ticket);
-            return aside.filter(|aside| !matches!(aside, Aside::SmallTalk(_))).or_else(from_ticket);
+            let is_for_desk =
+                |aside: &Aside<'_>| matches!(aside, Aside::Ticket(_) | Aside::Policy { .. } | Aside::ReturnNumber(_));
+            return aside.filter(is_for_desk).or_else(from_ticket);
         }
         let from_documents = || {
             let is_answered = self.documents_answer(turn, (before, after), utterance, &message.text);
@@ -104,7 +193,20 @@ impl Returns {
     ) -> Result<(), DeskError> {
         match aside {
             Aside::Ticket(ticket) => self.send_ticket_status(turn, state, ticket).await,
+            Aside::Done(number) => {
+                let values = [("ticket_id", number.as_str())];
+                self.send(turn, state, kind::RETURN_TICKET, Scenario::Duplicate, &values).await
+            }
+            Aside::NothingDone => self.send(turn, state, Kind::Reply, Scenario::NothingDone, &[]).await,
+            Aside::Deadline => self.answer_deadline(turn, state, text).await,
             Aside::Policy { .. } => self.answer_question(turn, state, text).await,
+            Aside::Status => {
+                if let Event::Spoke(said, _) = self.show_status(turn, state).await? {
+                    state.meta.said.extend(said);
+                }
+                Ok(())
+            }
+            Aside::Pause => self.send(turn, state, Kind::Reply, Scenario::NoHurry, &[]).await,
             Aside::ReturnNumber(number) => {
                 let values = [("rma_number", number.as_str())];
                 self.send(turn, state, Kind::Reply, Scenario::ReturnNumber, &values).await
@@ -131,7 +233,7 @@ impl Returns {
         mut state: State,
         aside: &Aside<'_>,
     ) -> Result<(), DeskError> {
-        if !matches!(aside, Aside::SmallTalk(_)) {
+        if !matches!(aside, Aside::SmallTalk(_) | Aside::Pause) {
             self.send(turn, &mut state, Kind::FollowUp, Scenario::AnythingElse, &[]).await?;
         }
         remember(turn, &state);
@@ -144,7 +246,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::desks::returns::state::{Handoff, HandoffReason};
+    use crate::desks::returns::state::Handoff;
     use crate::domain::returns::TicketKind;
 
     #[test]

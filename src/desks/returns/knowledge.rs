@@ -78,6 +78,27 @@ impl Returns {
         Some(Subject::of(found.passages.first()?, words))
     }
 
+    /// Says until when the conversation's order may come back. Without a known window, the documents answer in general.
+    pub(super) async fn answer_deadline(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        question: &str,
+    ) -> Result<(), DeskError> {
+        let Some((number, items, last_days)) = self.last_days(turn, state).await? else {
+            return self.answer_question(turn, state, question).await;
+        };
+        let dates = &self.common.get(turn.language()).date_format;
+        let [for_return, for_refund] = last_days.map(|day| dates.format(day));
+        let values = [
+            ("order_number", number.as_str()),
+            ("item_names", items.as_str()),
+            ("return_until", for_return.as_str()),
+            ("refund_until", for_refund.as_str()),
+        ];
+        self.send(turn, state, Kind::Reply, Scenario::Deadline, &values).await
+    }
+
     /// Answers with quotes and their sources, or says that the documents have no answer.
     pub(super) async fn answer_question(
         &self,
@@ -102,7 +123,8 @@ impl Returns {
         let texts = self.texts.get(answer::language_of(turn, passages));
         let Some(metadata) = metadata else {
             let hotline = self.hotline(turn).to_owned();
-            let text = (Scenario::PolicyUnknown, &[("hotline", hotline.as_str())][..]);
+            let scenario = if state.may_argue() { Scenario::RefusalStands } else { Scenario::PolicyUnknown };
+            let text = (scenario, &[("hotline", hotline.as_str())][..]);
             let metadata = Metadata::of(Kind::Reply).with("no_context", true);
             return self.send_with(turn, state, Kind::Reply, text, metadata).await;
         };

@@ -47,10 +47,9 @@ impl Returns {
             let (text, switched) = self.settle_language(turn);
             // After a ticket or a refusal, details and arguments have the words of other wishes.
             let is_ticket_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
+            let is_ticket_open = is_ticket_open && state.open_question().is_none();
             let utterance = if is_ticket_open || state.was_refused() {
                 self.rules.parse_after_decision(&text)
-            } else if state.open_question().is_some_and(Question::is_for_yes) {
-                self.rules.parse_answer(&text)
             } else {
                 self.rules.parse(&text)
             };
@@ -82,7 +81,8 @@ impl Returns {
         let after = advance::next_state(state.clone(), Event::Said(utterance.clone()));
         let aside = self.find_aside(turn, (state, &after), message, ticket, may_be_for_agent);
         let rest = aside.as_ref().map(|aside| aside.rest(utterance));
-        let is_aside_only = rest.as_ref().is_some_and(|rest| state.is_idle() && rest.intent.is_none());
+        let is_pause = aside.as_ref().is_some_and(Aside::is_pause);
+        let is_aside_only = is_pause || rest.as_ref().is_some_and(|rest| state.is_idle() && rest.intent.is_none());
         // The flow continues after an aside: the desk repeats its question, which the aside did not answer.
         let next = match rest.filter(|_| !is_aside_only && !may_be_for_agent) {
             Some(rest) => advance::next_state(state.clone(), Event::Said(rest)),

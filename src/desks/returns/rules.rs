@@ -6,6 +6,7 @@
 //! - `file`: the rule file
 //! - `guess`: likeness to examples, where the patterns understand nothing
 //! - `intent`: what a message wants, and damage
+//! - `topic`: what a message asks about, requests, reports and mentions
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -26,69 +27,14 @@ mod cut;
 mod file;
 mod guess;
 mod intent;
+mod topic;
 
 use answer::{AnswerRules, Reading};
 use file::{OrderWords, RuleFile, Signs};
+pub use topic::{Topic, without_question};
 
 /// A parsed message of this desk's customer.
 pub type Utterance = dialogue::Utterance<Intent, Topic>;
-
-/// What customers of this desk ask about, request, report and mention, apart from their intents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Topic {
-    /// How the shop does things, in general: "how long do I have to return something?"
-    Policy,
-    /// An exception from the rules.
-    Exception,
-    /// How a return or a refund is going.
-    ReturnStatus,
-    /// The number of the return that was made.
-    ReturnNumber,
-    /// What became of a ticket.
-    Ticket,
-    /// The label of a return, again.
-    Label,
-    /// The mail about a return did not arrive.
-    MissingMail,
-    /// Goods are damaged.
-    Damage,
-    /// Cancelling an order.
-    Cancellation,
-    /// Sending goods back, by a verb: "return it".
-    Return,
-    /// Some pieces of an item: "one of the two".
-    SomePieces,
-    /// Another order than the named one.
-    OtherOrder,
-    /// What the desk asks for is missing: "I don't have it".
-    MissingDetail,
-    /// What the desk needs a detail for.
-    Purpose,
-    /// That nothing came.
-    NothingCame,
-}
-
-/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, damage that it names as well,
-/// or a wish if `keeps_wish`. Nothing else in it answers what the desk asked before.
-#[must_use]
-pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance {
-    if [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket].contains(&Some(Answer::Yes)) {
-        utterance.set(Act::Ask(Topic::Policy), false);
-        utterance.set(Act::Question, false);
-        return utterance;
-    }
-    let (reports_damage, equivocates) = (utterance.reports(Topic::Damage), utterance.equivocates());
-    let wish = utterance.intent.filter(|intent| *intent != Intent::Other && keeps_wish);
-    let intent = if reports_damage { Some(Intent::Return) } else { wish };
-    if intent.is_none() {
-        return Utterance::default();
-    }
-    let Utterance { text, explanation, .. } = utterance;
-    let mut rest = Utterance { text, explanation, intent, ..Utterance::default() };
-    rest.set(Act::Report(Topic::Damage), reports_damage);
-    rest.set(Act::Equivocate, equivocates);
-    rest
-}
 
 /// The desk's keywords.
 #[derive(Debug)]
@@ -116,6 +62,7 @@ pub struct ReturnsRules {
     label_again: Vec<Pattern>,
     policy: Vec<Pattern>,
     policy_words: Vec<Pattern>,
+    deadline: Vec<Pattern>,
     hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
     some_pieces: Vec<Pattern>,
@@ -187,6 +134,7 @@ impl ReturnsRules {
             label_again: patterns(&file.asides.label_again)?,
             policy: patterns(&file.asides.policy)?,
             policy_words: patterns(&file.asides.policy_words)?,
+            deadline: patterns(&file.asides.deadline)?,
             hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
             some_pieces: patterns(&file.asides.some_pieces)?,
@@ -203,16 +151,10 @@ impl ReturnsRules {
         self.examples.prepare();
     }
 
-    /// Parses a message by patterns, and by its likeness to examples where they do not understand it.
+    /// Parses a message by patterns, and by its likeness to examples where they do not understand it. The examples may show that it
+    /// hesitates or stops what is going on, and never that it agrees.
     pub fn parse(&self, text: &str) -> Utterance {
         guess::complete(self.parse_by_patterns(text), text, &self.examples)
-    }
-
-    /// Parses a message that may answer a question for a yes. Its likeness to examples may show that it hesitates, but is no answer.
-    pub fn parse_answer(&self, text: &str) -> Utterance {
-        let by_patterns = self.parse_by_patterns(text);
-        let answer = by_patterns.answer;
-        Utterance { answer, ..guess::complete(by_patterns, text, &self.examples) }
     }
 
     /// Parses a message after a ticket or a refusal. Details and arguments have the words of other wishes, so the examples begin no
@@ -241,6 +183,7 @@ impl ReturnsRules {
             has_question,
             equivocates,
             acknowledges,
+            thanks,
         } = self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
         // "Yes, and what does it cost?" asks as well; "yes, it was a gift" does not.
         let only_answers = self.answers.is_nothing_else(&stream);
@@ -248,8 +191,11 @@ impl ReturnsRules {
         let is_answer = (answer == Some(Answer::Yes) && !has_question) || cancels || (answer.is_some() && only_answers);
         let names_nothing = orders.is_empty() && contacts.is_empty();
         let has_policy_words = has(&self.policy) || (has_question && has(&self.policy_words));
-        let asks_policy =
-            ((has_policy_words && !requests_label) || misses_mail) && names_nothing && !wants_person && !is_answer;
+        let asks_deadline = has_question && has(&self.deadline) && !wants_person && !is_answer;
+        let asks_policy = ((has_policy_words && !requests_label) || misses_mail || asks_deadline)
+            && names_nothing
+            && !wants_person
+            && !is_answer;
         let reports_damage =
             if asks_policy { self.reports_damage_next_to_question(&stream) } else { self.reports_damage(&stream) };
         // "Không chín một hai" is a number, not a no.
@@ -257,6 +203,8 @@ impl ReturnsRules {
         let has_explanation = reports_damage || !only_answers;
         let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
         let intent = match self.intent(&stream) {
+            // "Is it too late for 77893?" is answered by the rules, which decide about a return of it.
+            None | Some(Intent::OrderStatus) if asks_deadline && !names_nothing => Some(Intent::Return),
             _ if asks_policy => self.wish_outside_question(&stream).filter(|_| !misses_mail),
             _ if requests_label => Some(Intent::OrderStatus),
             // Damaged goods are decided as a return, whatever the customer wants for them.
@@ -274,6 +222,7 @@ impl ReturnsRules {
         let acts = [
             (Act::Greet, has(&self.greeting)),
             (Act::Leave, has(&self.goodbye) && requests_nothing && asks_nothing && !reports_damage),
+            (Act::Thank, thanks && requests_nothing && asks_nothing && !reports_damage),
             (Act::PointBack, has(&self.pointing_back)),
             (Act::WantPerson, wants_person),
             (Act::Question, has_question),
@@ -283,6 +232,7 @@ impl ReturnsRules {
             (Act::Acknowledge, acknowledges && only_answers && names_nothing),
             (Act::OnlyAnswer, only_answers),
             (Act::Ask(Topic::Policy), asks_policy),
+            (Act::Ask(Topic::Deadline), asks_deadline && names_nothing),
             (Act::Ask(Topic::Exception), has(&self.exception)),
             (Act::Ask(Topic::ReturnStatus), !asks_policy && has(&self.status_of_return)),
             (Act::Ask(Topic::ReturnNumber), has(&self.return_number)),

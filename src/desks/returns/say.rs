@@ -33,6 +33,7 @@ impl Returns {
                 (Kind::Clarify, Scenario::RefusalStands)
             }
             Question::Matter if state.case.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
+            Question::Matter if state.case.asks && is_under_way(state) => (Kind::Clarify, Scenario::PolicyUnknown),
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
             Question::Contact if state.case.help == Some(Help::Purpose) => (kind::ORDER_PROMPT, Scenario::WhyContact),
             Question::Contact if state.case.help == Some(Help::Missing) => (kind::ORDER_PROMPT, Scenario::NoContact),
@@ -100,7 +101,7 @@ impl Returns {
             Ending::Other => Some((Kind::Reply, Scenario::Goodbye)),
         };
         self.call_person(turn, state, ending);
-        let mut asks_more = !state.case.is_goodbye;
+        let mut asks_more = !state.case.is_goodbye && state.case.also.is_none();
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut variants, scenario)?;
             turn.say_with(kind, &text, metadata(kind, state, &text)).await?;
@@ -198,6 +199,12 @@ fn named_lines(state: &State, order: &OrderSnapshot) -> Vec<u32> {
 fn names_part(state: &State) -> bool {
     let (Some(order), Some(lines)) = (state.order(), state.lines()) else { return false };
     lines.len() < order.items.len()
+}
+
+/// Whether the conversation has a subject: the customer knows what the desk is for.
+fn is_under_way(state: &State) -> bool {
+    let meta = &state.meta;
+    state.order().is_some() || meta.topic.is_some() || meta.last_rma.is_some() || meta.last_ticket.is_some()
 }
 
 /// Whether the desk answered a general question before.

@@ -115,6 +115,9 @@ scenarios! {
     AnythingElse = "anything_else" [] neutral,
     Goodbye = "goodbye" [] neutral,
     TicketStays = "ticket_stays" [] decision,
+    Deadline = "deadline" ["order_number" "item_names" "return_until" "refund_until"] decision,
+    NothingDone = "nothing_done" [] neutral,
+    NoHurry = "no_hurry" [] neutral,
     PolicyIntro = "policy_intro" [] neutral,
     PolicyUnknown = "policy_unknown" ["hotline"] neutral,
 }

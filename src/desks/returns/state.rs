@@ -95,12 +95,16 @@ pub struct Case {
     pub wants_both: bool,
     /// The customer asked to cancel the order.
     pub wants_cancel: bool,
+    /// What the customer wants as well, once this flow is over: "yes, and I need an invoice".
+    pub also: Option<Intent>,
     /// This message greets.
     pub is_greeting: bool,
     /// This message is an "ok" when nothing is open.
     pub is_acknowledged: bool,
     /// This message says goodbye, so the desk asks nothing more.
     pub is_goodbye: bool,
+    /// This message asks something.
+    pub asks: bool,
     /// Neither the rules nor the model know what this message is about.
     pub is_unclear: bool,
     /// How often in a row the customer was asked what the message is about.

@@ -6,6 +6,7 @@ mod crash;
 pub mod decisions;
 mod hearing;
 mod mails;
+mod meanwhile;
 mod model;
 mod owner;
 mod questions;

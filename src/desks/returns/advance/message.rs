@@ -4,17 +4,21 @@ use super::super::items;
 use super::super::route::{Step, route};
 use super::super::rules::{Topic, Utterance};
 use super::super::say::{CLARIFIES, OFFERS_PERSON};
-use super::super::state::{Case, EmailStatus, HandoffReason, Help, Intent, Mail, Phase, Question, Stage, State};
+use super::super::state::{Case, HandoffReason, Help, Intent, Phase, Question, Stage, State};
 use crate::dialogue::Answer;
 use crate::dialogue::utterance::Entities;
 use crate::domain::identity::Contact;
-use crate::domain::returns::{Action, RmaNumber};
+use crate::domain::returns::Action;
 
+mod mail;
 mod next;
 mod requests;
 mod slots;
 
+pub use mail::misses_mail;
+use mail::{answer_about_mail, miss_mail, redirects_mail, send_mail_to};
 use next::{cancels, next_flow};
+pub use requests::continue_with;
 use slots::{keep_reason, take_intent, take_label, take_last_return, take_lines, take_pieces, take_slots};
 
 /// Returns the state after the message.
@@ -25,6 +29,9 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     let utterance = in_context.as_ref().unwrap_or(utterance);
     if misses_mail(&state, utterance) {
         return miss_mail(state);
+    }
+    if let Some(address) = redirects_mail(&state, utterance) {
+        return send_mail_to(state, address);
     }
     let acknowledged = acknowledgement(&state, utterance);
     let is_acknowledged = acknowledged.is_some();
@@ -45,6 +52,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         subject.progress.take_back();
     }
     state.case = Case {
+        asks: utterance.has_question(),
         is_unclear: false,
         is_greeting: utterance.greets(),
         is_acknowledged,
@@ -109,7 +117,10 @@ fn acknowledgement(state: &State, utterance: &Utterance) -> Option<Utterance> {
         && state.order_number().is_none();
     let is_open = !state.is_idle() || state.open_question().is_some() || !state.meta.waiting.is_empty();
     let is_open = is_open && !was_answered;
-    (utterance.acknowledges() && utterance.intent.is_none() && !is_open).then(|| Utterance {
+    // A yes although nothing was asked.
+    let agrees = utterance.affirms() && utterance.only_answers() && state.order().is_some() && !state.was_refused();
+    let is_ok = (utterance.acknowledges() || agrees) && !utterance.names_order_or_contact();
+    (is_ok && utterance.intent.is_none() && !is_open).then(|| Utterance {
         intent: Some(Intent::Other),
         answer: None,
         ..utterance.clone()
@@ -178,6 +189,7 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
         && state.case.repeats >= OFFERS_PERSON
         && !is_aside(utterance)
         && !state.case.adds_detail
+        && !utterance.wants(Intent::Other)
         && !utterance.names_order_or_contact()
 }
 
@@ -189,7 +201,9 @@ fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> b
     let asks_for_slot = asked.is_some_and(|question| question.is_for_slot() || question == Question::Locked);
     let brings = utterance.names_order_or_contact();
     let is_about_mail = matches!(asked, Some(Question::MailFailed | Question::MailMissing));
-    if utterance.says_goodbye() && !is_about_mail && !utterance.affirms() {
+    // Thanks instead of a yes: the customer is done.
+    let thanks = utterance.thanks() && asked.is_some_and(Question::is_for_yes) && !utterance.hesitates();
+    if (utterance.says_goodbye() || thanks) && !is_about_mail && !utterance.affirms() {
         return true;
     }
     match utterance.answer {
@@ -216,29 +230,6 @@ fn changes_intent(state: &State, utterance: &Utterance) -> bool {
 /// Whether the message names one wish, without a question and without hesitation.
 fn names_one_wish(utterance: &Utterance) -> bool {
     !utterance.leaves_open() && !utterance.has_question() && !utterance.hesitates()
-}
-
-/// Whether the customer says that the mail about the return just made did not arrive.
-pub fn misses_mail(state: &State, utterance: &Utterance) -> bool {
-    let was_sent = matches!(state.email_status(), Some(EmailStatus::Sent | EmailStatus::Queued));
-    let has_return = state.action_ticket().is_some_and(|ticket| ticket.id.parse::<RmaNumber>().is_ok());
-    state.phase == Phase::Over
-        && was_sent
-        && has_return
-        && utterance.reports(Topic::MissingMail)
-        && utterance.order().is_none()
-        && !utterance.wants_person()
-        && !utterance.reports(Topic::Damage)
-}
-
-fn miss_mail(mut state: State) -> State {
-    state.phase = Phase::Working;
-    if let Some(ticket) = state.ticket_mut()
-        && let Mail::Settled(status) = ticket.mail
-    {
-        ticket.mail = Mail::Missing(status);
-    }
-    state
 }
 
 /// Returns the message with its number read as a phone number, if the desk asked for a contact and it can be one.
@@ -309,10 +300,12 @@ fn answer_go_ahead(state: &mut State, utterance: &Utterance) {
     // "Yes, return it" does not agree to an exchange.
     let asks_for_return = is_request && utterance.mentions(Topic::Return);
     let gives_reason = utterance.affirms() && utterance.wants(Intent::Return) && !asks_for_return;
-    if changes_intent(state, utterance) && !gives_reason {
+    let answer = if is_request { utterance.answer_to_ticket } else { utterance.answer };
+    let also = requests::further_wish(state, utterance).filter(|_| answer == Some(Answer::Yes));
+    if changes_intent(state, utterance) && !gives_reason && also.is_none() {
         return;
     }
-    let answer = if is_request { utterance.answer_to_ticket } else { utterance.answer };
+    state.case.also = also;
     match (answer, state.action()) {
         (Some(Answer::Yes), _) if utterance.equivocates() => {}
         (Some(Answer::Yes), _) if is_request => {
@@ -356,27 +349,6 @@ fn agree(state: &mut State, action: Action) {
 fn decline(state: &mut State) {
     if let Some(subject) = state.subject_mut() {
         subject.progress.decline();
-    }
-}
-
-/// Takes the answer to a question about the mail: another address, a retry, or no mail.
-fn answer_about_mail(state: &mut State, utterance: &Utterance) {
-    let Some(ticket) = state.ticket_mut() else { return };
-    let left = match ticket.mail {
-        Mail::Settled(status) | Mail::Missing(status) | Mail::Left(status) => Mail::Left(status),
-        Mail::Due => Mail::Due,
-    };
-    match (utterance.contact(), utterance.answer) {
-        (Some(Contact::Email(email)), _) => {
-            ticket.mail_to = Some(email.as_str().to_owned());
-            ticket.mail = Mail::Due;
-        }
-        // A mail that was sent is not sent again to the same address: the desk repeats its question.
-        (_, Some(Answer::Yes | Answer::Again)) if matches!(ticket.mail, Mail::Missing(_)) => {}
-        (_, Some(Answer::Yes | Answer::Again)) => ticket.mail = Mail::Due,
-        (_, Some(Answer::No | Answer::Cancel)) => ticket.mail = left,
-        (_, None) if utterance.wants(Intent::Other) => ticket.mail = left,
-        (_, None) => {}
     }
 }
 

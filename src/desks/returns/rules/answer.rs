@@ -29,6 +29,8 @@ pub struct Reading {
     pub equivocates: bool,
     /// See [`Act::Acknowledge`](crate::dialogue::Act::Acknowledge).
     pub acknowledges: bool,
+    /// See [`Act::Thank`](crate::dialogue::Act::Thank).
+    pub thanks: bool,
 }
 
 /// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.LANG.toml`).
@@ -140,6 +142,7 @@ impl AnswerRules {
             hesitates: (seen.hesitates && answer != Some(Answer::Yes))
                 || matches!(answer, Some(Answer::No | Answer::Cancel)),
             acknowledges: answer == Some(Answer::Yes) && !seen.agrees_with(&seen.yes),
+            thanks: seen.thanks && ![&seen.yes, &seen.weak_yes].iter().any(|flags| flags.contains(&true)),
             has_question: clauses.iter().any(|clause| clause.asks),
             equivocates: finds(&self.doubtful, stream, &[]),
         }
@@ -277,11 +280,15 @@ impl<'s> Seen<'s> {
         self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && !has(&self.unsure, clause))
     }
 
-    /// Whether the first clause is a yes and nothing takes it back. Enough for what only calls a person: "yes. and don't forget the lid".
+    /// Whether the first clause is a yes and nothing takes it back. Enough for what only calls a person: "yes. and don't forget the lid",
+    /// "ok. how long will it take?", "ok thanks".
     fn begins_with_yes(&self) -> bool {
         let Some(first) = self.clauses.first() else { return false };
-        let is_yes = !first.asks && has(&self.yes, first) && self.allowed[first.words.clone()].iter().all(|word| *word);
-        is_yes && !self.doubts && !self.stops
+        let is_said = |flags: &[bool]| {
+            !first.asks && has(flags, first) && self.allowed[first.words.clone()].iter().all(|word| *word)
+        };
+        let is_weak = || !self.wavers && is_said(&self.weak_yes);
+        (is_said(&self.yes) || is_weak()) && !self.doubts && !self.stops
     }
 
     /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide"), not even thanks.

@@ -60,6 +60,7 @@ pub(super) struct AsideFile {
     pub pointing_back: Vec<String>,
     pub policy: Vec<String>,
     pub policy_words: Vec<String>,
+    pub deadline: Vec<String>,
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
     pub some_pieces: Vec<String>,

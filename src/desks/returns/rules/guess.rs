@@ -8,16 +8,23 @@ use crate::replies::ReplyKey;
 
 /// The probability from which a guess counts where the patterns understand nothing.
 const LIKELY: f64 = 0.5;
-/// The probability from which it counts against the patterns, names a wish, stops what is going on, or calls a person.
+/// The probability from which it counts against the patterns, names a wish, or calls a person.
 const VERY_LIKELY: f64 = 0.6;
 
 /// The share of a message's words that the examples must know before a guess counts where the patterns understand nothing.
 const KNOWN: f64 = 0.6;
-/// The probability from which a question about the shop's terms is none about an order.
+/// The probability from which a question about the shop's terms is none about an order, an agreement may call a person, and a guess
+/// stops what is going on.
 const SURE: f64 = 0.8;
 
-/// The examples of a question about a ticket.
+/// The examples of a question about a ticket, or what the desk has done.
 const TICKET: &str = "ticket";
+/// The examples of a question how long an order may still come back.
+const DEADLINE: &str = "deadline";
+/// The examples of an agreement in other words than a yes.
+const AGREE: &str = "agree";
+/// The examples of what means nothing to the desk.
+const UNCLEAR: &str = "unclear";
 
 /// Completes a message that the patterns do not understand, or that they take for something more common.
 pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) -> Utterance {
@@ -27,18 +34,20 @@ pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) 
     let Some(guess) = examples.classify(text).filter(|guess| guess.probability >= LIKELY) else { return utterance };
     let is_very_likely = guess.probability >= VERY_LIKELY;
     if !is_understood(&utterance) {
-        if guess.known < KNOWN { utterance } else { apply(utterance, guess.label, is_very_likely) }
-    } else if guess.label == "policy" && guess.probability >= SURE && asks_for_no_order(&utterance) {
-        apply(without_findings(utterance), guess.label, true)
-    } else if guess.label == TICKET && is_very_likely && names_nothing(&utterance) && !utterance.wants_person() {
-        // Without a ticket, what the patterns found counts.
-        utterance.with(Act::Ask(Topic::Ticket))
-    } else if is_very_likely && may_overrule(guess.label, &utterance) {
-        let guessed = apply(without_findings(utterance.clone()), guess.label, true);
-        if is_understood(&guessed) { guessed } else { utterance }
-    } else {
-        utterance
+        return if guess.known < KNOWN { utterance } else { apply(utterance, guess.label, guess.probability) };
     }
+    if guess.label == TICKET && is_very_likely && names_nothing(&utterance) && !utterance.wants_person() {
+        // Without a ticket, what the patterns found counts.
+        return utterance.with(Act::Ask(Topic::Ticket));
+    }
+    if is_very_likely && guess.label == UNCLEAR && only_looks_like_status(&utterance) {
+        return without_findings(utterance);
+    }
+    if !is_very_likely || !may_overrule(&guess, &utterance) {
+        return utterance;
+    }
+    let guessed = apply(without_findings(utterance.clone()), guess.label, guess.probability);
+    if is_understood(&guessed) { guessed } else { utterance }
 }
 
 /// Completes a message after a ticket or a refusal that the patterns do not understand, by what begins no flow.
@@ -47,7 +56,7 @@ pub(super) fn continue_talk(utterance: Utterance, text: &str, examples: &Classif
         // "How long does it take?" is about the ticket.
         let guess = examples.classify(text).filter(|guess| guess.probability >= LIKELY);
         return match guess.map(|guess| guess.label) {
-            Some(label @ ("policy" | TICKET)) => apply(without_findings(utterance), label, true),
+            Some(label @ ("policy" | DEADLINE | TICKET)) => apply(without_findings(utterance), label, SURE),
             _ => utterance,
         };
     }
@@ -55,11 +64,12 @@ pub(super) fn continue_talk(utterance: Utterance, text: &str, examples: &Classif
         return utterance;
     }
     let is_known = |guess: &Guess<'_>| guess.probability >= VERY_LIKELY && guess.known >= KNOWN;
-    match examples.classify(text).filter(is_known).map(|guess| guess.label) {
-        Some("policy") if !utterance.has_question() => utterance,
-        Some(label @ ("policy" | "person" | "goodbye" | "thanks" | "human_or_bot" | TICKET)) => {
-            apply(utterance, label, true)
-        }
+    match examples.classify(text).filter(is_known).map(|guess| (guess.label, guess.probability)) {
+        Some(("policy", _)) if !utterance.has_question() => utterance,
+        Some((
+            label @ ("policy" | DEADLINE | "person" | "goodbye" | "thanks" | "human_or_bot" | AGREE | TICKET),
+            probability,
+        )) => apply(utterance, label, probability),
         _ => utterance,
     }
 }
@@ -75,21 +85,41 @@ fn is_understood(utterance: &Utterance) -> bool {
     has_act || only_greets || utterance.intent.is_some_and(|intent| intent != Intent::Other || !utterance.greets())
 }
 
-/// Whether examples of this kind know better than the patterns, which take its messages for something more common.
-fn may_overrule(label: &str, utterance: &Utterance) -> bool {
+/// Whether the examples know better than the patterns, which take such messages for something more common.
+fn may_overrule(guess: &Guess<'_>, utterance: &Utterance) -> bool {
+    let (label, is_sure) = (guess.label, guess.probability >= SURE);
     // A wish for a person is clear, and so is the question where an order is.
     let is_common = matches!(utterance.intent, None | Some(Intent::Return | Intent::Refund | Intent::Other));
     // "Only one arrived, I want to return it" is a return.
     let wins_over_return = !matches!(label, "missing_item" | "invoice" | "address_change");
     let is_request = Intent::ALL.iter().any(|intent| intent.is_request() && intent.as_str() == label);
+    let found_request = utterance.intent.is_some_and(Intent::is_request);
     match label {
         _ if utterance.wants_person() => false,
-        "label" => true,
+        "label" => !utterance.greets(),
+        "policy" | DEADLINE if is_sure && asks_for_no_order(utterance) => true,
+        _ if only_chats(utterance) => is_sure && !matches!(label, UNCLEAR | "other") && guess.known >= KNOWN,
         "human_or_bot" => names_nothing(utterance),
         "person" => utterance.intent == Some(Intent::Other),
+        "damage" => is_sure && found_request && !utterance.asks(Topic::Policy),
         _ if utterance.mentions(Topic::Return) && !wins_over_return => false,
-        _ => is_request && is_common && !utterance.asks(Topic::Policy) && !utterance.requests(Topic::Label),
+        _ => {
+            is_request
+                && (is_common || (found_request && is_sure))
+                && !utterance.asks(Topic::Policy)
+                && !utterance.requests(Topic::Label)
+        }
     }
+}
+
+/// Whether the patterns found nothing but small talk, whose words occur in other messages as well.
+fn only_chats(utterance: &Utterance) -> bool {
+    utterance.social().is_some() && utterance.intent.is_none()
+}
+
+/// Whether a statement without an order has the words of the question where one is: "this one hasn't been opened".
+fn only_looks_like_status(utterance: &Utterance) -> bool {
+    utterance.wants(Intent::OrderStatus) && !utterance.has_question() && names_nothing(utterance)
 }
 
 /// Whether a message that the patterns take for a question about an order names none: "where can I drop the return?".
@@ -111,15 +141,19 @@ fn names_nothing(utterance: &Utterance) -> bool {
 }
 
 /// Adds what the examples of this kind mean. The other findings stay.
-fn apply(mut utterance: Utterance, label: &str, is_very_likely: bool) -> Utterance {
+fn apply(mut utterance: Utterance, label: &str, probability: f64) -> Utterance {
     let names_nothing = names_nothing(&utterance);
+    let (is_very_likely, is_sure) = (probability >= VERY_LIKELY, probability >= SURE);
     match label {
         "cancel_order" => {
             utterance.intent = Some(Intent::Return);
             utterance.with(Act::Request(Topic::Cancellation))
         }
-        "damage" => utterance.with(Act::Report(Topic::Damage)),
+        "damage" if is_very_likely => utterance.with(Act::Report(Topic::Damage)),
         "policy" if is_very_likely && names_nothing => utterance.with(Act::Ask(Topic::Policy)),
+        DEADLINE if names_nothing => utterance.with(Act::Ask(Topic::Policy)).with(Act::Ask(Topic::Deadline)),
+        // The rules decide about the order that the message names.
+        DEADLINE if is_very_likely => Utterance { intent: Some(Intent::Return), ..utterance },
         TICKET if names_nothing => utterance.with(Act::Ask(Topic::Ticket)),
         "mail_missing" if names_nothing => {
             utterance.with(Act::Ask(Topic::Policy)).with(Act::Report(Topic::MissingMail))
@@ -129,14 +163,21 @@ fn apply(mut utterance: Utterance, label: &str, is_very_likely: bool) -> Utteran
             utterance.with(Act::Request(Topic::Label))
         }
         "person" if is_very_likely => utterance.with(Act::WantPerson),
-        "call_off" if is_very_likely && names_nothing => {
+        "call_off" if is_sure && names_nothing && !utterance.has_question() => {
             utterance.answer = Some(Answer::Cancel);
             utterance.with(Act::Hesitate)
         }
-        "hesitate" => utterance.with(Act::Hesitate),
+        // Nothing is done on a guess, but a person may be called.
+        AGREE if is_sure && names_nothing => {
+            utterance.answer_to_ticket = Some(Answer::Yes);
+            utterance.with(Act::Acknowledge)
+        }
+        "hesitate" => utterance.with(Act::Hesitate).with(Act::Stall),
         "complaint" => utterance.with(Act::Complain),
         "greet" | "thanks" if names_nothing => Utterance { intent: Some(Intent::Other), ..utterance },
-        "goodbye" if names_nothing => Utterance { intent: Some(Intent::Other), ..utterance }.with(Act::Leave),
+        "goodbye" if is_very_likely && names_nothing => {
+            Utterance { intent: Some(Intent::Other), ..utterance }.with(Act::Leave)
+        }
         label => {
             let is_label = |intent: &Intent| intent.as_str() == label && *intent != Intent::Other;
             let guessed = Intent::ALL.into_iter().find(|intent| is_very_likely && is_label(intent));

@@ -69,7 +69,9 @@ fn question_after_a_yes_leaves_the_yes() {
     assert!(rest.affirms() && !rest.asks(Topic::Policy) && rest.text.contains("socks"), "{rest:?}");
     let question = rules.parse("ok, who pays the shipping?");
     assert!(question.asks(Topic::Policy) && !question.affirms());
-    assert_eq!(without_question(question, true), Utterance::default());
+    let rest = without_question(question, true);
+    assert_eq!((rest.answer, rest.answer_to_ticket), (None, Some(Answer::Yes)), "agrees to a ticket alone: {rest:?}");
+    assert_eq!(without_question(rules.parse("who pays the shipping?"), true), Utterance::default());
 }
 
 #[test]

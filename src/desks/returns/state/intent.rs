@@ -57,6 +57,11 @@ impl Intent {
         !self.is_return() && !matches!(self, Self::OrderStatus | Self::Other)
     }
 
+    /// Whether it concerns no goods. It may be wanted together with something else.
+    pub fn is_paperwork(self) -> bool {
+        matches!(self, Self::DoubleCharge | Self::AddressChange | Self::Invoice)
+    }
+
     /// Whether the shop made a mistake that a person settles, with goods or with money.
     pub fn is_mistake(self) -> bool {
         matches!(self, Self::WrongItem | Self::MissingItem | Self::DoubleCharge)

@@ -57,8 +57,7 @@ impl Returns {
 
 /// Whether returns of the order wait for the person. An invoice, an address or a payment does not hold them up.
 fn concerns_goods(reason: HandoffReason, state: &State) -> bool {
-    let is_paperwork =
-        matches!(state.case.intent, Some(Intent::DoubleCharge | Intent::AddressChange | Intent::Invoice));
+    let is_paperwork = state.case.intent.is_some_and(Intent::is_paperwork);
     reason != HandoffReason::Request || !is_paperwork
 }
 

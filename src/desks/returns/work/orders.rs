@@ -115,7 +115,11 @@ impl Returns {
     }
 
     /// Sends the order's status as a list.
-    pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
+    pub(in crate::desks::returns) async fn show_status(
+        &self,
+        turn: &mut Turn,
+        state: &State,
+    ) -> Result<Event, DeskError> {
         let Some(seen) = state.order() else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let zone = self.services.shop.time_zone;

@@ -1,6 +1,6 @@
 //! Makes tickets: the decision before one, the ticket, and its mail.
 
-use chrono::Utc;
+use chrono::{NaiveDate, TimeDelta, Utc};
 use serde_json::json;
 
 use super::super::Returns;
@@ -9,6 +9,7 @@ use super::super::route::{can_be_cancelled, is_open};
 use super::super::state::{ActionTicket, EmailStatus, Intent, Progress, State, TicketStatus};
 use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
+use crate::domain::calendar::day_of;
 use crate::domain::commerce::{Money, Order};
 use crate::domain::returns::refund::refund;
 use crate::domain::returns::ticket::idempotency_key;
@@ -44,6 +45,27 @@ impl Returns {
             }
         }
         Ok(decided(&order, decision, lines))
+    }
+
+    /// Returns the number of the conversation's order, its items, and the last days of their windows for a return and a refund.
+    /// `None` if the rules name no window.
+    pub(in crate::desks::returns) async fn last_days(
+        &self,
+        turn: &Turn,
+        state: &State,
+    ) -> Result<Option<(String, String, [NaiveDate; 2])>, DeskError> {
+        let Some(seen) = state.order() else { return Ok(None) };
+        let store = self.store_of(turn);
+        let Some(order) = store.find_order(&seen.number).await? else { return Ok(None) };
+        let (lines, asked_at) = (wanted_lines(&order, state), turn.accepted_at());
+        let decision = store.check_eligibility(&order.number, &lines, "", &self.terms(), asked_at).await?;
+        let windows = (decision.cutoff_days, decision.refund_cutoff_days, decision.computed_days_since_delivery);
+        let (Some(for_return), Some(for_refund), Some(passed)) = windows else { return Ok(None) };
+        let today = day_of(asked_at, self.services.shop.time_zone);
+        let last = |days: u32| today.checked_add_signed(TimeDelta::try_days(i64::from(days) - passed)?);
+        let (Some(for_return), Some(for_refund)) = (last(for_return), last(for_refund)) else { return Ok(None) };
+        let items = self.item_names(turn, seen, &lines);
+        Ok(Some((seen.number.to_string(), items, [for_return, for_refund])))
     }
 
     /// Makes the RMA with its ticket, label and mail, in one transaction, once.

@@ -57,7 +57,7 @@ async fn order_is_cancelled_only_on_clear_yes() {
         ("ok wait", "action_prompt"),
         ("is that final?", "action_prompt"),
         ("dung", "action_prompt"),
-        ("and the status?", "order_status"),
+        ("and the status?", "action_prompt"),
     ] {
         let mut chat = Chat::open(&app).await;
         let answered = chat.say_all(&["return order ABC-100001", "an.nguyen@example.com", said]).await;

@@ -3,7 +3,7 @@
 use super::super::super::rules::{Topic, Utterance};
 use super::super::super::state::{Handoff, HandoffReason, Intent, Question, Stage, State, Subject};
 use crate::dialogue::Answer;
-use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::{OrderNumber, OrderStatus};
 
 /// How sure the order is that a message does not name.
 const KEPT_CONFIDENCE: f64 = 0.6;
@@ -61,9 +61,10 @@ pub(super) fn cancels(utterance: &Utterance) -> bool {
         && !utterance.equivocates()
 }
 
-/// Whether the message is about the conversation's last return, and the subject is another order.
+/// Whether the message is about the conversation's last return, and the subject is another order, without a return.
 fn means_last_return(state: &State, utterance: &Utterance, subject: &Subject) -> bool {
-    let is_about_return = utterance.asks(Topic::ReturnStatus) || utterance.requests(Topic::Label);
+    let has_return = matches!(subject.order.status, OrderStatus::ReturnInitiated | OrderStatus::Returned);
+    let is_about_return = (utterance.asks(Topic::ReturnStatus) || utterance.requests(Topic::Label)) && !has_return;
     is_about_return && state.meta.last_returned.as_ref().is_some_and(|number| *number != subject.order.number)
 }
 

@@ -1,7 +1,8 @@
 //! Requests that a person settles: an exchange, a wrong or missing item, a double charge, an address, an invoice.
 
 use super::super::super::rules::{Topic, Utterance};
-use super::super::super::state::{Intent, State};
+use super::super::super::state::{Intent, Stage, State, Subject};
+use super::changes_intent;
 use crate::domain::commerce::OrderStatus;
 
 /// Reads "but nothing came" after the status of a delivered order as a report of missing goods.
@@ -17,4 +18,20 @@ pub(super) fn in_context(state: &State, utterance: &Utterance) -> Option<Utteran
 /// Whether a message with this intent stays with the request: money for a mistake of the shop is for the person to decide.
 pub(super) fn covers(request: Intent, intent: Intent) -> bool {
     request.is_mistake() && intent.is_return()
+}
+
+/// Returns what the message wants in addition to what the desk asks about: "yes, and I need an invoice".
+pub(super) fn further_wish(state: &State, utterance: &Utterance) -> Option<Intent> {
+    let (now, intent) = (state.case.intent?, utterance.intent?);
+    let is_additional = now.is_paperwork() || intent.is_paperwork();
+    (changes_intent(state, utterance) && is_additional && intent != Intent::OrderStatus).then_some(intent)
+}
+
+/// Begins a flow about the same order for what the customer wanted as well.
+pub fn continue_with(state: State, intent: Intent) -> State {
+    let subject = state.subject().map(|subject| Subject::new(subject.order.clone(), subject.confidence));
+    let mut next = state.next_flow();
+    next.case.intent = Some(intent);
+    next.stage = subject.map_or(Stage::NoOrder, |subject| Stage::Found(Box::new(subject)));
+    next
 }

@@ -124,7 +124,7 @@ pub(super) fn take_intent(state: &mut State, utterance: &Utterance) {
     let decided = state.is_agreed() || state.ticket().is_some() || state.handoff.is_due();
     match state.case.intent {
         None => {}
-        Some(now) if requests::covers(now, intent) => return,
+        Some(now) if requests::covers(now, intent) || state.case.also == Some(intent) => return,
         Some(_) if decided || (utterance.answer.is_some() && !changes_intent(state, utterance)) => return,
         // "Cancel my order" in the middle of a return asks for something else than that return.
         Some(now) if now == intent && (state.case.wants_cancel || !utterance.requests(Topic::Cancellation)) => return,

@@ -3,7 +3,9 @@
 use super::*;
 use crate::desks::returns::advance::{Event, next_state};
 use crate::desks::returns::route::{Step, Worker, decide, route};
-use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, ItemSnapshot, Meta, Subject, TicketStatus};
+use crate::desks::returns::state::{
+    ActionTicket, EmailStatus, Ending, ItemSnapshot, Mail, Meta, Subject, TicketStatus,
+};
 use crate::desks::returns::tests::sample;
 use crate::dialogue::Act;
 use crate::dialogue::utterance::Entities;

@@ -1,0 +1,73 @@
+//! The mail about a return that was made: it did not arrive, or goes to another address.
+
+use super::super::super::rules::{Topic, Utterance};
+use super::super::super::state::{EmailStatus, Intent, Mail, Phase, State};
+use crate::dialogue::Answer;
+use crate::domain::identity::Contact;
+use crate::domain::returns::RmaNumber;
+
+/// Whether the customer says that the mail about the return just made did not arrive.
+pub fn misses_mail(state: &State, utterance: &Utterance) -> bool {
+    was_mailed(state)
+        && utterance.reports(Topic::MissingMail)
+        && utterance.order().is_none()
+        && !utterance.wants_person()
+        && !utterance.reports(Topic::Damage)
+}
+
+pub(super) fn miss_mail(mut state: State) -> State {
+    state.phase = Phase::Working;
+    if let Some(ticket) = state.ticket_mut()
+        && let Mail::Settled(status) = ticket.mail
+    {
+        ticket.mail = Mail::Missing(status);
+    }
+    state
+}
+
+/// Whether the flow made a return, and its mail went out.
+fn was_mailed(state: &State) -> bool {
+    let was_sent = matches!(state.email_status(), Some(EmailStatus::Sent | EmailStatus::Queued));
+    let has_return = state.action_ticket().is_some_and(|ticket| ticket.id.parse::<RmaNumber>().is_ok());
+    state.phase == Phase::Over && was_sent && has_return
+}
+
+/// Returns the other address to which the customer wants the mail about the return just made.
+pub(super) fn redirects_mail(state: &State, utterance: &Utterance) -> Option<String> {
+    let Contact::Email(email) = utterance.contact()? else { return None };
+    let is_other = state.meta.contact.as_deref() != Some(email.as_str());
+    let wants_else = utterance.order().is_some() || utterance.wants_person() || utterance.reports(Topic::Damage);
+    let intent = utterance.intent.filter(|intent| *intent != Intent::Other);
+    (was_mailed(state) && is_other && intent.is_none() && !wants_else).then(|| email.as_str().to_owned())
+}
+
+/// Sends the mail once more, to this address.
+pub(super) fn send_mail_to(mut state: State, address: String) -> State {
+    state.phase = Phase::Working;
+    if let Some(ticket) = state.ticket_mut() {
+        ticket.mail_to = Some(address);
+        ticket.mail = Mail::Due;
+    }
+    state
+}
+
+/// Takes the answer to a question about the mail: another address, a retry, or no mail.
+pub(super) fn answer_about_mail(state: &mut State, utterance: &Utterance) {
+    let Some(ticket) = state.ticket_mut() else { return };
+    let left = match ticket.mail {
+        Mail::Settled(status) | Mail::Missing(status) | Mail::Left(status) => Mail::Left(status),
+        Mail::Due => Mail::Due,
+    };
+    match (utterance.contact(), utterance.answer) {
+        (Some(Contact::Email(email)), _) => {
+            ticket.mail_to = Some(email.as_str().to_owned());
+            ticket.mail = Mail::Due;
+        }
+        // A mail that was sent is not sent again to the same address: the desk repeats its question.
+        (_, Some(Answer::Yes | Answer::Again)) if matches!(ticket.mail, Mail::Missing(_)) => {}
+        (_, Some(Answer::Yes | Answer::Again)) => ticket.mail = Mail::Due,
+        (_, Some(Answer::No | Answer::Cancel)) => ticket.mail = left,
+        (_, None) if utterance.wants(Intent::Other) => ticket.mail = left,
+        (_, None) => {}
+    }
+}

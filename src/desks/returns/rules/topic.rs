@@ -1,0 +1,64 @@
+//! What a message asks about, requests, reports and mentions, and what is left of it once a question in it is answered.
+
+use super::super::state::Intent;
+use super::Utterance;
+use crate::dialogue::{Act, Answer};
+
+/// What customers of this desk ask about, request, report and mention, apart from their intents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// How the shop does things, in general: "how long do I have to return something?"
+    Policy,
+    /// An exception from the rules.
+    Exception,
+    /// How a return or a refund is going.
+    ReturnStatus,
+    /// The number of the return that was made.
+    ReturnNumber,
+    /// How long the goods of an order may still come back.
+    Deadline,
+    /// What became of a ticket.
+    Ticket,
+    /// The label of a return, again.
+    Label,
+    /// The mail about a return did not arrive.
+    MissingMail,
+    /// Goods are damaged.
+    Damage,
+    /// Cancelling an order.
+    Cancellation,
+    /// Sending goods back, by a verb: "return it".
+    Return,
+    /// Some pieces of an item: "one of the two".
+    SomePieces,
+    /// Another order than the named one.
+    OtherOrder,
+    /// What the desk asks for is missing: "I don't have it".
+    MissingDetail,
+    /// What the desk needs a detail for.
+    Purpose,
+    /// That nothing came.
+    NothingCame,
+}
+
+/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, damage that it names as well,
+/// or a wish if `keeps_wish`. Nothing else in it answers what the desk asked before.
+#[must_use]
+pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance {
+    if [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket].contains(&Some(Answer::Yes)) {
+        utterance.set(Act::Ask(Topic::Policy), false);
+        utterance.set(Act::Question, false);
+        return utterance;
+    }
+    let (reports_damage, equivocates) = (utterance.reports(Topic::Damage), utterance.equivocates());
+    let wish = utterance.intent.filter(|intent| *intent != Intent::Other && keeps_wish);
+    let intent = if reports_damage { Some(Intent::Return) } else { wish };
+    if intent.is_none() {
+        return Utterance::default();
+    }
+    let Utterance { text, explanation, .. } = utterance;
+    let mut rest = Utterance { text, explanation, intent, ..Utterance::default() };
+    rest.set(Act::Report(Topic::Damage), reports_damage);
+    rest.set(Act::Equivocate, equivocates);
+    rest
+}
