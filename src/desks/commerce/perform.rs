@@ -3,9 +3,9 @@
 use chrono::Utc;
 use serde_json::json;
 
-use super::effect::{Began, Effect, Event, Line, OrderProblem, Reason};
+use super::effect::{Asking, Began, Effect, Event, Line, OrderProblem, Reason};
 use super::nodes::{Draft, Node};
-use super::state::ConversationState;
+use super::state::{ConversationState, Question};
 use super::texts::Text;
 use super::tools::catalog::CatalogGetItem;
 use super::tools::customer::CustomerUpdatePreferences;
@@ -96,7 +96,13 @@ impl Commerce {
                     Err(_) => Event::Orders(Vec::new()),
                 }))
             }
-            Effect::Answer { text, subject } => self.answer(turn, situation, &text, subject.as_deref()).await,
+            Effect::Answer { question, why } => {
+                let is_answered = self.answer(turn, situation, &question, why).await?;
+                Ok(Some(match why {
+                    Asking::Aside => Event::AnsweredAside(is_answered),
+                    Asking::Question | Asking::LastResort => Event::Answered(is_answered),
+                }))
+            }
             Effect::CallPerson { reason, priority } => self.call_person(turn, situation, state, reason, priority).await,
             Effect::ChangePreferences(change) => self.change_preferences(turn, situation, change).await,
         }
@@ -126,12 +132,14 @@ impl Commerce {
                 Kind::Social
             }
             Line::LanguageAck => Kind::LanguageAck,
-            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(..) => kind::GOODS,
+            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(..) | Line::About(_) => {
+                kind::GOODS
+            }
             Line::Cart { .. } => kind::CART,
             Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone | Line::AskCardPhone => kind::PAYMENT_PROMPT,
             Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid | Line::PayReview => kind::PAYMENT,
             Line::Orders(_) => kind::ORDER,
-            Line::HandedOver => Kind::Escalation,
+            Line::HandedOver | Line::PersonWaiting => Kind::Escalation,
             _ => Kind::Reply,
         };
         let metadata = match (line, &situation.payment) {
@@ -219,10 +227,24 @@ impl Commerce {
     /// Answers from the shop's documents, if they have an answer.
     ///
     /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
-    async fn answer(&self, turn: &mut Turn, situation: &mut Situation, text: &str, subject: Option<&str>) -> Performed {
+    async fn answer(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        question: &Question,
+        why: Asking,
+    ) -> Result<bool, DeskError> {
+        let (text, subject) = (question.text.as_str(), question.subject.as_deref());
         let language = turn.language();
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
-        let find = retrieve::find(&self.services.knowledge, turn, text, query);
+        let knowledge = &self.services.knowledge;
+        let find = async {
+            match why {
+                // Together with an earlier question, a message that asks nothing would be answered with what was asked before.
+                Asking::LastResort => knowledge.find(&turn.persona.knowledge, &query(text)).await,
+                Asking::Question | Asking::Aside => retrieve::find(knowledge, turn, text, query).await,
+            }
+        };
         let mut found = turn.step("retrieve").take(find).await;
         let languages = [Some(language), self.language_rules.fallback_of(language)];
         let known = subject.and_then(|of| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code)));
@@ -234,14 +256,14 @@ impl Commerce {
         note_call(turn, KbRetrieve::NAME, None);
         let snippets = tool.output(&found);
         if snippets.snippets.is_empty() {
-            return Ok(Some(Event::Answered(false)));
+            return Ok(false);
         }
         let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;
         let quoted = if worded.is_some() { &found.passages[..] } else { &answer::worth_quoting(&found.passages)[..1] };
         let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
         if let Some(worded) = worded {
             turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
-            return Ok(Some(Event::Answered(true)));
+            return Ok(true);
         }
         let texts = self.texts_of(turn, situation);
         let mut quotes = Vec::new();
@@ -250,7 +272,7 @@ impl Commerce {
         }
         let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
         turn.say_with(Kind::Reply, &said, metadata).await?;
-        Ok(Some(Event::Answered(true)))
+        Ok(true)
     }
 
     /// Opens a ticket, and lets the conversation wait for a person.

@@ -26,6 +26,15 @@ pub(super) struct ConversationState {
     /// The goods that were listed last, in their order: "2" is the second.
     pub options: Vec<Shown>,
     pub search: Option<Search>,
+    /// The goods that a message named after the first ones, to be looked for next.
+    #[serde(default)]
+    pub later: Vec<Search>,
+    /// The goods that are looked for now were named after others.
+    #[serde(default)]
+    pub is_later: bool,
+    /// What the customer asked about the shop next to something else.
+    #[serde(default)]
+    pub question: Option<Question>,
     /// The words and numbers of the last message that may be variants and quantities.
     pub details: Details,
     /// Lists that were rejected one after another.
@@ -151,6 +160,14 @@ pub(super) struct Search {
     pub details: Details,
 }
 
+/// A question about the shop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Question {
+    pub text: String,
+    /// What it is about, by the name that the rules have for it.
+    pub subject: Option<String>,
+}
+
 impl Default for ConversationState {
     fn default() -> Self {
         Self {
@@ -158,6 +175,9 @@ impl Default for ConversationState {
             stage: Stage::Idle,
             options: Vec::new(),
             search: None,
+            later: Vec::new(),
+            is_later: false,
+            question: None,
             details: Details::default(),
             rejections: 0,
             cart: Vec::new(),
@@ -202,6 +222,7 @@ impl ConversationState {
     /// Forgets the cart. The order stays known until it is cancelled.
     pub fn clear_cart(&mut self) {
         self.cart.clear();
+        self.later.clear();
         (self.last, self.replaces, self.method) = (None, false, None);
         self.stage = Stage::Narrow;
     }
@@ -323,6 +344,13 @@ impl StoredItem {
         with_stems(&texts.join(" "))
     }
 
+    /// Whether a number is near the sizes of the item.
+    pub fn is_like_a_size(&self, number: u64) -> bool {
+        const NEAR: u64 = 6;
+        let sizes = self.variants.values().flatten().filter_map(|choice| choice.parse::<u64>().ok());
+        number > MOST_PIECES && sizes.into_iter().any(|size| size.abs_diff(number) <= NEAR)
+    }
+
     /// Returns the words by which the item is named.
     pub fn names(&self) -> BTreeSet<String> {
         with_stems(&format!("{} {}", self.name, self.category))
@@ -349,7 +377,6 @@ mod tests {
 
     use super::*;
 
-    // Feature: tulia-ai-v2-langgraph-refactor, Property 4: Explicit State Management
     #[test]
     fn unreadable_state_begins_again() {
         let state = ConversationState { stage: Stage::Draft, rejections: 1, ..ConversationState::default() };

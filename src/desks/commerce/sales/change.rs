@@ -30,7 +30,12 @@ impl ConversationState {
         }
         let counts = said.says(Says::Pieces) || said.says(Says::Size);
         let is_choice = |word: &String| said.details.choices.contains(word);
-        let is_plain = counts || said.words.iter().all(|word| is_own(word) || is_choice(word));
+        // "I think 39 is safer, change it": other words do not matter next to a wish to change.
+        let changes = said.says(Says::Instead) || said.says(Says::ChangeOrder) || heard.is_sale();
+        let has_detail = !said.details.numbers.is_empty() || !said.details.choices.is_empty();
+        let is_plain = counts
+            || (changes && has_detail && heard.goods.is_empty())
+            || said.words.iter().all(|word| is_own(word) || is_choice(word));
         let (mut choices, mut rest) = match wanted {
             Some(wanted) => said.details.choices_of(&wanted.item.variants),
             None => (line.choices.clone(), said.details.numbers.clone()),
@@ -41,7 +46,8 @@ impl ConversationState {
             choices.retain(|_, choice| choice.parse::<u64>().is_err());
         }
         let strange = wanted.and_then(|wanted| {
-            let number = rest.first().filter(|_| said.says(Says::Size) && !said.says(Says::Pieces)).map(u64::to_string);
+            let is_size = |number: &&u64| said.says(Says::Size) || wanted.item.is_like_a_size(**number);
+            let number = rest.first().filter(is_size).filter(|_| !said.says(Says::Pieces)).map(u64::to_string);
             let choice = number.or_else(|| said.details.strange_choice(&wanted.item))?;
             Some(Change::NoSuchChoice(wanted.item.clone(), choice))
         });
