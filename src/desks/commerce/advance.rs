@@ -146,6 +146,11 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
         let line = if state.is_waiting { Line::PersonWaiting } else { Line::TakeTime };
         return (state, vec![Effect::Say(line)]);
     }
+    // Who waits for a person, and neither asks nor wants anything else, adds to what they said before.
+    let is_idle = matches!(state.stage, Stage::Idle | Stage::Narrow | Stage::Done);
+    if state.is_waiting && is_idle && !said.has_clear_intent() && !utterance.has_question() {
+        return (state, vec![Effect::Say(Line::PersonWaiting)]);
+    }
     if let Some(next) = offers::coupon(&state, heard).or_else(|| sales::answer(&state, heard)) {
         return resolved(next, heard);
     }
@@ -207,7 +212,8 @@ fn haggle(state: ConversationState, heard: &Heard) -> Next {
 /// Returns why a person must take over at once.
 fn needs_person(state: &ConversationState, heard: &Heard, may_call: bool) -> Option<Reason> {
     let said = &heard.said;
-    if said.utterance.wants_person() || heard.routing == Routing::Journey(Journey::Handoff) {
+    let seems_to_ask = heard.routing == Routing::Journey(Journey::Handoff) && !said.says(Says::Haggle);
+    if said.utterance.wants_person() || seems_to_ask {
         return Some(Reason::Asked);
     }
     if heard.topic.is_some() {

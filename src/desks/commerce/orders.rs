@@ -27,19 +27,23 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
             return to_payment(state, said.methods.first().copied());
         }
     }
+    // "I bought shoes of you, and they are too small" asks for the rules.
+    if said.subjects.iter().any(|subject| subject == "returns") && said.order().is_none() {
+        return super::support::start(state, heard);
+    }
     if said.says(Says::ChangeOrder) && state.order.is_none() {
         return hand_over(state, Reason::OrderChange, Priority::Medium);
     }
     let order = said.order();
-    let question =
-        is_about_delivery(said).then(|| Question { text: said.text().to_owned(), subject: said.subject.clone() });
+    let question = Question { text: said.text().to_owned(), subjects: said.subjects.clone() };
+    let question = is_about_delivery(said).then_some(question);
     let question = question.filter(|_| heard.has_bought).or(state.question);
     (ConversationState { question, ..state }, vec![Effect::GetOrders(order)])
 }
 
 /// Whether a question about an order also asks what the shop's documents say of every order: when it is delivered.
 fn is_about_delivery(said: &Said) -> bool {
-    said.subject.as_deref().is_some_and(|subject| subject.starts_with("delivery"))
+    said.subjects.iter().any(|subject| subject.starts_with("delivery"))
 }
 
 /// Says where the orders stand.

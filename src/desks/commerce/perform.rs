@@ -4,8 +4,7 @@ use chrono::Utc;
 use serde_json::json;
 
 use super::effect::{Asking, Began, Effect, Event, Line, OrderProblem, Reason};
-use super::nodes::{Draft, Node};
-use super::state::{ConversationState, Question};
+use super::state::ConversationState;
 use super::texts::Text;
 use super::tools::catalog::CatalogGetItem;
 use super::tools::customer::CustomerUpdatePreferences;
@@ -15,24 +14,21 @@ use super::tools::order::{
 use super::tools::payment::{
     PaymentCreatePesapalCheckout, PaymentGetC2bInstructions, PaymentGetMethods, PaymentInitiateStkPush, Started,
 };
-use super::tools::support::{HandoffCreateTicket, KbRetrieve};
+use super::tools::support::HandoffCreateTicket;
 use super::tools::{CallError, Tool, ToolError};
 use super::{Commerce, Situation, kind, payments};
 use crate::desks::DeskError;
-use crate::dialogue::{Turn, answer, retrieve};
+use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::payment::PaymentStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
 use crate::domain::{ConversationStatus, Kind, Metadata};
-use crate::retrieval::Query;
 use crate::store::shoppers::PreferenceChange;
 
+mod answer;
 mod search;
-
-/// Passages of an answer from the documents.
-const PASSAGES: usize = 3;
 
 type Performed = Result<Option<Event>, DeskError>;
 
@@ -222,57 +218,6 @@ impl Commerce {
         situation.page = started.page;
         let is_refused = matches!(started.status, PaymentStatus::Failed | PaymentStatus::Timeout);
         Ok(Some(Event::Began(if is_refused { Began::Refused { payment } } else { Began::Asked { payment } })))
-    }
-
-    /// Answers from the shop's documents, if they have an answer.
-    ///
-    /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
-    async fn answer(
-        &self,
-        turn: &mut Turn,
-        situation: &mut Situation,
-        question: &Question,
-        why: Asking,
-    ) -> Result<bool, DeskError> {
-        let (text, subject) = (question.text.as_str(), question.subject.as_deref());
-        let language = turn.language();
-        let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
-        let knowledge = &self.services.knowledge;
-        let find = async {
-            match why {
-                // Together with an earlier question, a message that asks nothing would be answered with what was asked before.
-                Asking::LastResort => knowledge.find(&turn.persona.knowledge, &query(text)).await,
-                Asking::Question | Asking::Aside => retrieve::find(knowledge, turn, text, query).await,
-            }
-        };
-        let mut found = turn.step("retrieve").take(find).await;
-        let languages = [Some(language), self.language_rules.fallback_of(language)];
-        let known = subject.and_then(|of| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code)));
-        if let Some(known) = known.filter(|_| found.passages.is_empty()) {
-            let find = retrieve::find(&self.services.knowledge, turn, known, query);
-            found = turn.step("retrieve").take(find).await;
-        }
-        let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
-        note_call(turn, KbRetrieve::NAME, None);
-        let snippets = tool.output(&found);
-        if snippets.snippets.is_empty() {
-            return Ok(false);
-        }
-        let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;
-        let quoted = if worded.is_some() { &found.passages[..] } else { &answer::worth_quoting(&found.passages)[..1] };
-        let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
-        if let Some(worded) = worded {
-            turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
-            return Ok(true);
-        }
-        let texts = self.texts_of(turn, situation);
-        let mut quotes = Vec::new();
-        for passage in quoted {
-            quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
-        }
-        let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
-        turn.say_with(Kind::Reply, &said, metadata).await?;
-        Ok(true)
     }
 
     /// Opens a ticket, and lets the conversation wait for a person.

@@ -304,7 +304,7 @@ impl CommerceRules {
             words,
             methods: methods.collect(),
             compliance: all(&self.compliance),
-            subject: all(&self.subjects).into_iter().next(),
+            subjects: all(&self.subjects),
             introduces_code: has(&self.coupon),
             sandbox: self.sandbox.iter().find(|(_, patterns)| has(patterns)).map(|(wish, _)| *wish),
             rest,

@@ -179,7 +179,7 @@ fn complete(mut state: ConversationState, line: Wanted, strange: Option<String>)
                 state.cart.pop();
             }
             add(&mut state.cart, line.to_line());
-            state.last = Some(line);
+            state.earlier.extend(state.last.replace(line));
             state.stage = Stage::Draft;
             return (state, vec![Effect::PlaceOrder]);
         }

@@ -21,7 +21,7 @@ pub(super) fn ask_documents(mut state: ConversationState, said: &Said) -> Next {
 }
 
 fn ask(said: &Said, why: Asking) -> Effect {
-    let question = Question { text: said.text().to_owned(), subject: said.subject.clone() };
+    let question = Question { text: said.text().to_owned(), subjects: said.subjects.clone() };
     Effect::Answer { question, why }
 }
 

@@ -12,6 +12,9 @@ use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::policy::{Journey, Routing, route};
 use crate::store::catalog::CatalogWords;
 
+/// Larger numbers are prices.
+const LARGEST_SIZE: u64 = 100;
+
 /// A part of a message that names goods, or more choices of the goods before it.
 struct Wish {
     text: Range<usize>,
@@ -26,7 +29,7 @@ impl Wish {
     }
 
     fn has_size(&self) -> bool {
-        self.said.details.numbers.iter().any(|number| *number > MOST_PIECES)
+        self.said.details.numbers.iter().any(|number| (MOST_PIECES + 1..LARGEST_SIZE).contains(number))
     }
 
     /// Whether the next part of the message is about other goods, or about another piece of the same.
@@ -64,7 +67,7 @@ impl Commerce {
             let rest = self.rules.parse(rest.trim());
             let chooses = state.is_selling() && !rest.details.numbers.is_empty();
             if !rest.utterance.has_question() && (chooses || journey(&rest) == Routing::Journey(Journey::Sales)) {
-                let question = Question { text: asked.text().trim().to_owned(), subject: asked.subject };
+                let question = Question { text: asked.text().trim().to_owned(), subjects: asked.subjects };
                 return (rest, Some(question));
             }
         }

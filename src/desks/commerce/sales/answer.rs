@@ -29,7 +29,7 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, heard: &Hear
         return None;
     }
     // "I changed my mind, rather by card" gives nothing up.
-    let continues = said.method().is_some() || said.says(Says::Pay) || heard.names_goods() || said.says(Says::Again);
+    let continues = said.method().is_some() || said.says(Says::Pay) || heard.names_goods();
     let cancels = said.utterance.cancels() && !continues;
     if cancels && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
         return cancel(next);
@@ -93,6 +93,9 @@ fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     }
     if said.says(Says::ShowCart) && !heard.names_goods() {
         return Some(show_cart(state));
+    }
+    if said.says(Says::Remove) && !state.cart.is_empty() {
+        return Some(remove(state, said));
     }
     let only_affirms = said.affirms() && said.utterance.only_answers();
     let only = || (state.options.len() == 1 && only_affirms).then_some(0);
@@ -242,8 +245,8 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     match state.changes_line(heard).filter(|_| !asks_price) {
         Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
-        Some(Change::Line(line)) if !pays || Some(&line) != state.cart.last() => {
-            state.cart.pop();
+        Some(Change::Line(at, line)) if !pays || Some(&line) != state.cart.get(at) => {
+            state.cart.remove(at);
             add(&mut state.cart, line);
             state.method = said.method().or(state.method);
             return Some((state, vec![Effect::PlaceOrder]));

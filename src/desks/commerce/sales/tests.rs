@@ -263,7 +263,7 @@ proptest! {
         // What holds for one turn is not stored.
         let state = ConversationState { rules: EscalationRules::default(), is_waiting: false, ..state };
         prop_assert_eq!(ConversationState::read(&stored), (state, false));
-        const ADDED_LATER: [&str; 3] = ["later", "is_later", "question"];
+        const ADDED_LATER: [&str; 4] = ["later", "is_later", "question", "earlier"];
         const UNKNOWN_IF_MISSING: [&str; 7] = ["search", "last", "order", "paying", "method", "coupon", "phone"];
         for field in stored.as_object().expect("an object").keys().filter(|field| !ADDED_LATER.contains(&field.as_str())) {
             let mut incomplete = stored.clone();
