@@ -142,7 +142,8 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
     if said.says(Says::Haggle) && heard.coupon.is_none() {
         return resolved(haggle(state, heard), heard);
     }
-    if said.says(Says::Waits) && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
+    let waits = said.says(Says::Waits) && (state.is_waiting || !utterance.has_question());
+    if waits && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
         let line = if state.is_waiting { Line::PersonWaiting } else { Line::TakeTime };
         return (state, vec![Effect::Say(line)]);
     }

@@ -60,7 +60,9 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
             return verdict(Intent::PreferencesConsent, CLEAR, "a wish about messages");
         }
         [first, ..] => {
-            let chosen = clear.iter().find(|intent| probable(**intent)).unwrap_or(first);
+            let asks_shop = said.utterance.has_question() && clear.contains(&Intent::SupportQuestion);
+            let likely = if asks_shop { &Intent::SupportQuestion } else { first };
+            let chosen = clear.iter().find(|intent| probable(**intent)).unwrap_or(likely);
             let is_one_journey = clear.iter().all(|intent| intent.journey() == first.journey());
             let confidence = if is_one_journey { CLEAR } else { ONE_OF_SEVERAL };
             return verdict(*chosen, confidence, "clear words of several intents");

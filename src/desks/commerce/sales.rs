@@ -157,7 +157,11 @@ fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool)
     let mut line = Wanted::new(item.into());
     // The number of an option is no quantity.
     let mut details = state.details.clone();
-    if details.numbers.len() == 1 && state.options.len() > 1 && matches!(state.stage, Stage::Options) {
+    if let [number] = details.numbers[..]
+        && state.options.len() > 1
+        && number <= state.options.len() as u64
+        && matches!(state.stage, Stage::Options)
+    {
         details.numbers.clear();
     }
     let earlier = state.search.as_ref().and_then(|search| line.take(&search.details));

@@ -99,7 +99,8 @@ impl Commerce {
                 None => wishes.push(next),
             }
         }
-        let mut wishes = wishes.into_iter();
+        // "… and leave the others" names goods that are not wanted.
+        let mut wishes = wishes.into_iter().filter(|wish| !wish.said.refuses());
         let (Some(first), later) = (wishes.next(), wishes.map(Wish::into_search).collect::<Vec<_>>()) else {
             return (said, Vec::new());
         };
