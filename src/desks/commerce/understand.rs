@@ -10,7 +10,7 @@ use super::state::{ConversationState, Question, Search, Stage};
 use super::{Commerce, Situation, tools};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
-use crate::domain::commerce::policy::{GovernorClass, route};
+use crate::domain::commerce::policy::{GovernorClass, Intent, route};
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::{ConversationStatus, Language, Sender};
 use crate::store::shoppers::PreferenceChange;
@@ -97,7 +97,8 @@ impl Commerce {
         let topics = &settings.compliance.topics;
         let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();
         let coupon = self.coupon(turn, &said).await?;
-        let has_bought = (said.says(Says::Dispute) || said.says(Says::ChangeOrder))
+        let asks_order = verdict.intent == Intent::OrderStatus && !said.subjects.is_empty();
+        let has_bought = (said.says(Says::Dispute) || said.says(Says::ChangeOrder) || asks_order)
             && self
                 .door(turn)
                 .list_sales(situation.shopper.id)

@@ -99,14 +99,12 @@ impl Commerce {
                 None => wishes.push(next),
             }
         }
-        // "… and leave the others" names goods that are not wanted.
-        let mut wishes = wishes.into_iter().filter(|wish| !wish.said.refuses());
-        let (Some(first), later) = (wishes.next(), wishes.map(Wish::into_search).collect::<Vec<_>>()) else {
+        if wishes.len() < 2 {
             return (said, Vec::new());
-        };
-        if later.is_empty() {
-            return (said, later);
         }
+        let first = wishes.remove(0);
+        // "… and leave the others" names goods that are not wanted.
+        let later = wishes.into_iter().filter(|wish| !wish.said.refuses()).map(Wish::into_search).collect();
         // Paying, and everything that counts for the whole message, stays as it was read.
         let mut main = first.said;
         main.utterance.text.clone_from(&said.utterance.text);

@@ -50,12 +50,13 @@ impl Commerce {
         let mut quotes_all = false;
         if let [first, second, ..] = known.as_slice() {
             let mut both = Vec::new();
-            for of in [first, second] {
+            for of in [*first, *second] {
                 let passages = knowledge.find(&turn.persona.knowledge, &query(of)).await.passages;
                 both.extend(passages.into_iter().next().filter(|passage| !both.contains(passage)));
             }
-            quotes_all = both.len() > 1;
-            found.passages = if quotes_all { both } else { found.passages };
+            if both.len() > 1 {
+                (quotes_all, found.passages) = (true, both);
+            }
         }
         let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
         note_call(turn, KbRetrieve::NAME, None);
