@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::said::Said;
 use crate::domain::commerce::policy::{Intent, Journey};
 use crate::nlu::examples::{Classifier, Guess};
-use crate::nlu::keywords::Strength;
 
 /// Confidences of the rules.
 const CLEAR: f64 = 0.9;
@@ -46,8 +45,7 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
     let guess = examples.classify(&said.rest);
     let probable =
         |intent: Intent| guess.as_ref().is_some_and(|guess| of(guess) == intent && guess.probability >= CHOOSES);
-    let mut clear: Vec<Intent> =
-        said.intents.iter().filter(|(_, of)| *of == Strength::Clear).map(|(intent, _)| *intent).collect();
+    let mut clear = said.clear_intents();
     // "How much is it if you send it to Kisii?" names no goods.
     if goods < NAMES_GOODS && clear.contains(&Intent::SupportQuestion) {
         clear.retain(|intent| intent.journey() != Journey::Sales);

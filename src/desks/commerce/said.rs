@@ -126,9 +126,9 @@ impl Said {
         self.utterance.mentions(says)
     }
 
-    /// Whether its words surely show what it wants.
-    pub fn has_clear_intent(&self) -> bool {
-        self.intents.iter().any(|(_, strength)| *strength == Strength::Clear)
+    /// Returns what its words surely show that it wants.
+    pub fn clear_intents(&self) -> Vec<Intent> {
+        self.intents.iter().filter(|(_, strength)| *strength == Strength::Clear).map(|(intent, _)| *intent).collect()
     }
 
     /// Whether the message turns offers or notifications on or off.

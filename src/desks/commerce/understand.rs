@@ -60,7 +60,12 @@ impl Commerce {
         said: Said,
         state: &ConversationState,
     ) -> Result<(Said, Named), DeskError> {
-        if said.words.is_empty() && said.details.numbers.len() < 2 {
+        // All words of a large catalogue are read only where they decide something.
+        let names_several = self.rules.pieces(&said.rest).len() > 1;
+        let is_ambiguous = names_several || said.clear_intents().len() > 1 || said.class == GovernorClass::Casual;
+        let decides = state.is_selling() || is_ambiguous || said.method().is_some() || !said.codes().is_empty();
+        let may_name = !said.words.is_empty() || said.details.numbers.len() > 1;
+        if !decides || !may_name {
             return Ok((said, Named::default()));
         }
         let known = self.door(turn).catalog_words().await?;
