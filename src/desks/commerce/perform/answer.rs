@@ -5,7 +5,6 @@ use crate::desks::commerce::effect::Asking;
 use crate::desks::commerce::nodes::{Draft, Node};
 use crate::desks::commerce::state::Question;
 use crate::desks::commerce::texts::Text;
-use crate::desks::commerce::tools::Tool;
 use crate::desks::commerce::tools::support::KbRetrieve;
 use crate::desks::commerce::{Commerce, Situation};
 use crate::desks::{DeskError, Turn};
