@@ -149,7 +149,7 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
     }
     // Who waits for a person, and neither asks nor wants anything else, adds to what they said before.
     let is_idle = matches!(state.stage, Stage::Idle | Stage::Narrow | Stage::Done);
-    if state.is_waiting && is_idle && said.clear_intents().is_empty() && !utterance.has_question() {
+    if state.is_waiting && is_idle && !heard.is_sale() && said.clear_intents().is_empty() && !utterance.has_question() {
         return (state, vec![Effect::Say(Line::PersonWaiting)]);
     }
     if let Some(next) = offers::coupon(&state, heard).or_else(|| sales::answer(&state, heard)) {
