@@ -28,7 +28,7 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
         }
     }
     // "I bought shoes of you, and they are too small" asks for the rules.
-    if said.subjects.iter().any(|subject| subject == "returns") && said.order().is_none() {
+    if said.subjects.iter().any(|subject| subject == "exchange") && said.order().is_none() {
         return super::support::start(state, heard);
     }
     if said.says(Says::ChangeOrder) && state.order.is_none() {
