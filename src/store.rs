@@ -14,7 +14,7 @@
 //! - [`accounts`]: telecom accounts with their plans and invoices; [`refund_cases`]: claims for money
 //!   back; [`sample_accounts`]: sample data; [`account_snapshot`]: their rows as of one question
 //! - [`tenants`]: shops that sell over WhatsApp; [`catalog`]: their goods; [`sample_tenants`]: sample data
-//! - [`shoppers`]: their customers with consent; [`sales`]: orders and offers; [`payments`]: payment requests; [`sandbox`]: payments
+//! - [`shoppers`]: their customers with consent; [`sales`]: orders and offers; [`sale_snapshot`]: their rows as of one question; [`payments`]: payment requests; [`sandbox`]: payments
 //!   without a provider
 //! - [`mails`]: mails to customers; [`attempts`]: failed attempts to prove whose order or account it is
 //! - [`audit`], [`console_audit`]: the audit logs of business changes and of the console
@@ -77,6 +77,7 @@ mod read_only;
 pub mod refund_cases;
 pub mod retention;
 pub mod returns;
+pub mod sale_snapshot;
 pub mod sales;
 pub mod sample_accounts;
 pub mod sample_shop;

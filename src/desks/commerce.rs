@@ -9,7 +9,10 @@ use async_trait::async_trait;
 use chrono::Utc;
 
 use super::machine::run_until_wait;
-use super::{ConsolePanel, Desk, DeskError, DeskFactory, Machine, OpenDesk, Services, TextsOfShops, Turn};
+use super::{
+    ConsolePanel, Desk, DeskError, DeskFactory, Machine, OpenDesk, ReplayFixture, Services, TextsOfShops, Turn,
+};
+use crate::dialogue::Social;
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing};
@@ -38,6 +41,7 @@ pub mod payments;
 mod perform;
 mod phone;
 mod prefs;
+mod replay;
 mod rules;
 mod said;
 mod sales;
@@ -49,6 +53,7 @@ mod support;
 mod texts;
 pub mod tools;
 mod understand;
+mod wishes;
 
 use effect::{Effect, Event, Heard, Line, Reason};
 use nodes::{NodeFiles, Nodes};
@@ -140,6 +145,10 @@ impl DeskFactory for Factory {
 
     fn console_panel(&self) -> Option<ConsolePanel> {
         Some(ConsolePanel::Stored(panel::read))
+    }
+
+    fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {
+        Some(Box::new(replay::Rows))
     }
 }
 
@@ -274,6 +283,7 @@ impl Commerce {
                 return Ok(false);
             }
             Governing::Chat => match said.utterance.social() {
+                Some(Social::HumanOrBot | Social::Name) => Line::Assistant,
                 Some(_) if !state.has_introduced && said.utterance.greets() => Line::Welcome,
                 Some(topic) => advance::small_talk(topic),
                 None => Line::SmallTalk,
@@ -333,8 +343,10 @@ impl Desk for Commerce {
         if self.answer_sandbox(turn, &situation, &said).await? || self.check_receipt(turn, &situation, &said).await? {
             return Ok(());
         }
-        let mut verdict = turn.step("classify").take(self.classify(turn, &said, &state)).await?;
-        let mut heard = self.hear(turn, &situation, &state, said, &verdict).await?;
+        let (said, question) = self.cut_question(said, &state);
+        let (said, named) = self.name_goods(turn, said, &state).await?;
+        let mut verdict = turn.step("classify").take(self.classify(turn, &said, &state, named.is_sure)).await?;
+        let mut heard = self.hear(turn, &situation, said, &verdict, (named, question)).await?;
         let source = self.ask_meaning(turn, &mut situation, &state, &mut heard, &mut verdict).await;
         turn.note("intent", &verdict);
         let journey = match heard.routing {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -222,7 +223,14 @@ impl JobRunner {
         let mut running = FuturesUnordered::new();
         loop {
             if running.len() < at_once && !shutdown.is_cancelled() {
-                let parts = self.lease(queue, at_once, at_once - running.len()).await?;
+                let mut leasing = pin!(self.lease(queue, at_once, at_once - running.len()));
+                // The running jobs continue meanwhile: one of them may hold the connection that the lease waits for.
+                let parts = loop {
+                    tokio::select! {
+                        parts = &mut leasing => break parts?,
+                        Some(result) = running.next() => result?,
+                    }
+                };
                 running.extend(parts.into_iter().map(|part| self.run_leased(part, context)));
             }
             tokio::select! {

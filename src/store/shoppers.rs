@@ -24,6 +24,13 @@ pub enum ShopperKey {
     Conversation(ConversationId),
 }
 
+impl ShopperKey {
+    /// Names the customer of a conversation: by the number as which the channel or the shop's back end knows them, if it is one.
+    pub fn of(user_id: Option<&str>, conversation: ConversationId) -> Self {
+        user_id.and_then(|id| id.parse().ok()).map_or(Self::Conversation(conversation), Self::Phone)
+    }
+}
+
 /// A customer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shopper {

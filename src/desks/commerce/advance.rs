@@ -14,7 +14,9 @@ pub(super) type Next = (ConversationState, Vec<Effect>);
 ///
 /// While an amount waits for its yes, every reply ends with the question for it, so that a yes can mean nothing else.
 pub(super) fn advance(state: ConversationState, event: Event) -> Next {
-    let (state, mut effects) = decide(state, event);
+    let (mut state, mut effects) = decide(state, event);
+    sales::show_first(&mut state, &mut effects);
+    support::ask_aside(&mut state, &mut effects);
     let is_answered = effects.iter().all(|effect| matches!(effect, Effect::Say(_)));
     let is_asked = matches!(effects.last(), Some(Effect::Say(Line::Confirm { .. })));
     if matches!(state.stage, Stage::ConfirmAmount { .. }) && is_answered && !is_asked {
@@ -50,6 +52,7 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
                 Event::Coupon(result) => offers::applied(state, result),
                 Event::Orders(list) => orders::listed(state, list),
                 Event::Answered(is_answered) => support::answered(state, is_answered),
+                Event::AnsweredAside(is_answered) => support::answered_aside(state, is_answered),
                 Event::Cancelled(is_cancelled) => {
                     state.clear_sale();
                     let line = if is_cancelled { Line::Dropped } else { Line::Settled };
@@ -85,6 +88,12 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
     let said = &heard.said;
     state.details = said.details.clone();
     (state.rules, state.is_waiting) = (heard.rules, heard.is_waiting);
+    // Goods that wait for an answer about the first ones are not forgotten.
+    if !matches!(state.stage, Stage::Item { .. } | Stage::Disambiguate { .. } | Stage::Options) {
+        state.later.clear();
+    }
+    state.later.extend(heard.later.iter().cloned());
+    (state.is_later, state.question) = (false, heard.question.clone());
     let may_call = std::mem::take(&mut state.offers_person);
     if let Some(reason) = needs_person(&state, heard, may_call) {
         let priority = match reason {
@@ -126,8 +135,28 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
             false => resolved(orders::start(state, heard), heard),
         };
     }
+    if said.pin().is_some_and(is_no_price) {
+        let reminder = sales::reminder(&state).map(Effect::Say);
+        return (state, [Effect::Say(Line::NoPayment)].into_iter().chain(reminder).collect());
+    }
+    if said.says(Says::Haggle) && heard.coupon.is_none() {
+        return resolved(haggle(state, heard), heard);
+    }
+    let waits = said.says(Says::Waits) && (state.is_waiting || !utterance.has_question());
+    if waits && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
+        let line = if state.is_waiting { Line::PersonWaiting } else { Line::TakeTime };
+        return (state, vec![Effect::Say(line)]);
+    }
+    // Who waits for a person, and neither asks nor wants anything else, adds to what they said before.
+    let is_idle = matches!(state.stage, Stage::Idle | Stage::Narrow | Stage::Done);
+    if state.is_waiting && is_idle && !heard.is_sale() && said.clear_intents().is_empty() && !utterance.has_question() {
+        return (state, vec![Effect::Say(Line::PersonWaiting)]);
+    }
     if let Some(next) = offers::coupon(&state, heard).or_else(|| sales::answer(&state, heard)) {
         return resolved(next, heard);
+    }
+    if said.order().is_some() {
+        return resolved(orders::start(state, heard), heard);
     }
     match routing {
         Routing::Journey(journey) => {
@@ -150,6 +179,9 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
         Routing::Unknown if utterance.greets() && utterance.stalls() => greet(state),
         Routing::Unknown if said.affirms() && utterance.only_answers() => match sales::reminder(&state) {
             Some(line) => (state, vec![Effect::Say(line)]),
+            None if state.is_waiting => (state, vec![Effect::Say(Line::PersonWaiting)]),
+            None if state.stage == Stage::Narrow => (state, vec![Effect::Say(Line::AskNeed)]),
+            None if state.journey != Journey::Unknown => (state, vec![Effect::Say(Line::Thanks)]),
             None => greet(state),
         },
         Routing::Unknown if said.only_hesitates() => (state, vec![Effect::Say(Line::TakeTime)]),
@@ -157,10 +189,32 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
     }
 }
 
+/// Whether four digits are a PIN: prices are round.
+fn is_no_price(digits: &str) -> bool {
+    digits.starts_with('0') || digits.parse::<u32>().is_ok_and(|number| number % 50 != 0)
+}
+
+/// Answers a customer who bargains. Goods that the message chooses as well are chosen.
+fn haggle(state: ConversationState, heard: &Heard) -> Next {
+    const SMALLEST_PRICE: u64 = 100;
+    let mut chosen = heard.clone();
+    chosen.said.details.numbers.retain(|number| *number < SMALLEST_PRICE);
+    let has_choice = !chosen.said.details.numbers.is_empty() || !chosen.said.details.choices.is_empty();
+    let next = sales::answer(&state, &chosen).filter(|_| has_choice && !state.is_later);
+    match next {
+        Some((next, mut effects)) => {
+            effects.insert(0, Effect::Say(Line::PriceFixed));
+            (next, effects)
+        }
+        None => offers::haggle(state),
+    }
+}
+
 /// Returns why a person must take over at once.
 fn needs_person(state: &ConversationState, heard: &Heard, may_call: bool) -> Option<Reason> {
     let said = &heard.said;
-    if said.utterance.wants_person() || heard.routing == Routing::Journey(Journey::Handoff) {
+    let seems_to_ask = heard.routing == Routing::Journey(Journey::Handoff) && !said.says(Says::Haggle);
+    if said.utterance.wants_person() || seems_to_ask {
         return Some(Reason::Asked);
     }
     if heard.topic.is_some() {
@@ -211,7 +265,8 @@ fn greet(mut state: ConversationState) -> Next {
 /// Asks what the customer means. When that did not help, a person is called.
 pub(super) fn clarify(mut state: ConversationState, heard: &Heard, line: Line) -> Next {
     state.clarifications = state.clarifications.saturating_add(1);
-    if state.clarifications >= heard.rules.clarifications {
+    // Who waits for a person is asked nothing more.
+    if state.clarifications >= heard.rules.clarifications || state.is_waiting {
         return hand_over(state, Reason::Clarifications, Priority::Medium);
     }
     let line = if heard.said.says(Says::Frustrated) { Line::Sorry } else { line };

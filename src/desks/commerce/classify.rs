@@ -3,9 +3,8 @@
 use serde::Serialize;
 
 use super::said::Said;
-use crate::domain::commerce::policy::Intent;
+use crate::domain::commerce::policy::{Intent, Journey};
 use crate::nlu::examples::{Classifier, Guess};
-use crate::nlu::keywords::Strength;
 
 /// Confidences of the rules.
 const CLEAR: f64 = 0.9;
@@ -46,8 +45,11 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
     let guess = examples.classify(&said.rest);
     let probable =
         |intent: Intent| guess.as_ref().is_some_and(|guess| of(guess) == intent && guess.probability >= CHOOSES);
-    let clear: Vec<Intent> =
-        said.intents.iter().filter(|(_, of)| *of == Strength::Clear).map(|(intent, _)| *intent).collect();
+    let mut clear = said.clear_intents();
+    // "How much is it if you send it to Kisii?" names no goods.
+    if goods < NAMES_GOODS && clear.contains(&Intent::SupportQuestion) {
+        clear.retain(|intent| intent.journey() != Journey::Sales);
+    }
     match clear.as_slice() {
         [] => {}
         [only] => return verdict(*only, CLEAR, "clear words"),
@@ -56,7 +58,9 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
             return verdict(Intent::PreferencesConsent, CLEAR, "a wish about messages");
         }
         [first, ..] => {
-            let chosen = clear.iter().find(|intent| probable(**intent)).unwrap_or(first);
+            let asks_shop = said.utterance.has_question() && clear.contains(&Intent::SupportQuestion);
+            let likely = if asks_shop { &Intent::SupportQuestion } else { first };
+            let chosen = clear.iter().find(|intent| probable(**intent)).unwrap_or(likely);
             let is_one_journey = clear.iter().all(|intent| intent.journey() == first.journey());
             let confidence = if is_one_journey { CLEAR } else { ONE_OF_SEVERAL };
             return verdict(*chosen, confidence, "clear words of several intents");

@@ -1,9 +1,9 @@
 //! The inputs and effects of the machine.
 
 use super::said::Said;
-use super::state::{Search, Shown, StoredItem, Wanted};
+use super::state::{Question, Search, Shown, StoredItem, Wanted};
 use super::tools::OrderView;
-use crate::domain::commerce::policy::{Intent, Routing};
+use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::commerce::sale::{CannotOrder, CouponRefused, Offer};
 use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::domain::commerce::{CatalogItem, Money, Sale, SaleId};
@@ -20,6 +20,10 @@ pub(super) struct Heard {
     pub routing: Routing,
     /// The words that are in the names of the shop's goods.
     pub goods: Vec<String>,
+    /// The goods that it names after the first ones.
+    pub later: Vec<Search>,
+    /// What it also asks about the shop.
+    pub question: Option<Question>,
     /// The code of a coupon that the message names.
     pub coupon: Option<String>,
     /// Whether the customer has a paid order.
@@ -41,6 +45,11 @@ impl Heard {
     /// Whether the message names goods of the shop.
     pub fn names_goods(&self) -> bool {
         !self.goods.is_empty()
+    }
+
+    /// Whether the message is surely about goods.
+    pub fn is_sale(&self) -> bool {
+        self.routing == Routing::Journey(Journey::Sales)
     }
 }
 
@@ -65,6 +74,8 @@ pub(super) enum Event {
     Orders(Vec<OrderView>),
     /// Whether the documents had an answer, which was sent.
     Answered(bool),
+    /// The same of a question next to something else.
+    AnsweredAside(bool),
     Ticket,
     Preferences,
     /// Something was said that needs no answer.
@@ -121,15 +132,25 @@ pub(super) enum Effect {
     },
     GetOrders(Option<SaleId>),
     Answer {
-        text: String,
-        /// What it is about.
-        subject: Option<String>,
+        question: Question,
+        why: Asking,
     },
     CallPerson {
         reason: Reason,
         priority: Priority,
     },
     ChangePreferences(PreferenceChange),
+}
+
+/// Why the documents are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asking {
+    /// The customer asks about the shop.
+    Question,
+    /// The customer asks next to something else.
+    Aside,
+    /// Nothing else understands the message.
+    LastResort,
 }
 
 /// Why a person takes over.
@@ -179,6 +200,8 @@ pub(super) enum Line {
         link: Option<Search>,
     },
     Item(Wanted),
+    /// What is known of an item in the cart.
+    About(Wanted),
     /// What is known of the item, and whether it can answer the question.
     Details(Wanted, bool),
     AskChoices(Wanted),
@@ -210,6 +233,10 @@ pub(super) enum Line {
         sale: Box<Sale>,
     },
     CouponRefused(CouponRefused),
+    /// The coupon counts as soon as there is an order.
+    CouponKept(String),
+    /// Nobody changes a price.
+    PriceFixed,
     Methods {
         methods: Vec<PaymentMethod>,
         total: Money,
@@ -235,12 +262,15 @@ pub(super) enum Line {
     PayOpen,
     AlreadyPaid,
     PayReview,
+    /// A PIN without a payment that waits for it.
+    NoPayment,
     Orders(Vec<OrderView>),
     NoOrders,
     CancelOnPhone,
     PreferencesAre,
     AskPreference,
     HandedOver,
+    PersonWaiting,
     TryLater,
     OfferPerson,
     Sorry,

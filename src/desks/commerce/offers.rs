@@ -15,7 +15,9 @@ pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
     let referred = || state.coupon.clone().filter(|_| said.says(Says::UseCoupon));
     let code = named.or_else(referred).filter(|_| !matches!(state.stage, Stage::Done | Stage::Review))?;
     let mut state = ConversationState { coupon: Some(code.clone()), ..state.clone() };
-    let makes_order = state.item().is_some() || heard.names_goods() || state.changes_line(heard).is_some();
+    // "Does it work on boots?" is answered with what the order costs.
+    let names_other = heard.names_goods() && !(said.utterance.has_question() && state.order.is_some());
+    let makes_order = state.item().is_some() || names_other || state.changes_line(heard).is_some();
     if state.order.is_some() && !makes_order {
         state.method = said.method().or(state.chosen_method());
         return Some((state, vec![Effect::ApplyCoupon(code)]));
@@ -24,11 +26,16 @@ pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
     if let Some(next) = super::sales::answer(&state, heard) {
         return Some(next);
     }
+    if said.utterance.has_question() {
+        return Some(list(state));
+    }
     if heard.names_goods() {
         return Some(super::sales::start(state, heard));
     }
     // Without goods there is nothing to count it on yet.
-    Some(list(state))
+    let (state, mut effects) = list(state);
+    effects.insert(0, Effect::Say(Line::CouponKept(code)));
+    Some((state, effects))
 }
 
 /// Starts with a message about offers or coupons.
@@ -37,6 +44,13 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
         return super::sales::to_payment(state, None);
     }
     list(state)
+}
+
+/// Answers a customer who bargains: prices are fixed, and offers are all there is.
+pub(super) fn haggle(state: ConversationState) -> Next {
+    let (state, mut effects) = list(state);
+    effects.insert(0, Effect::Say(Line::PriceFixed));
+    (state, effects)
 }
 
 fn list(mut state: ConversationState) -> Next {

@@ -3,8 +3,9 @@
 use super::advance::{Next, hand_over};
 use super::effect::{Effect, Heard, Line, Reason};
 use super::rules::Says;
+use super::said::Said;
 use super::sales::to_payment;
-use super::state::{ConversationState, Stage};
+use super::state::{ConversationState, Question, Stage};
 use super::tools::OrderView;
 use crate::domain::commerce::policy::Intent;
 use crate::domain::returns::Priority;
@@ -18,15 +19,31 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
         if said.utterance.has_question() && state.order.is_none() {
             return super::support::start(state, heard);
         }
+        if heard.names_goods() && state.order.is_none() {
+            let state = ConversationState { method: said.method(), ..state };
+            return super::sales::start(state, heard);
+        }
         if state.order.is_some() || !said.methods.is_empty() {
             return to_payment(state, said.methods.first().copied());
         }
+    }
+    // "I bought shoes of you, and they are too small" asks for the rules.
+    if said.subjects.iter().any(|subject| subject == "exchange") && said.order().is_none() {
+        return super::support::start(state, heard);
     }
     if said.says(Says::ChangeOrder) && state.order.is_none() {
         return hand_over(state, Reason::OrderChange, Priority::Medium);
     }
     let order = said.order();
-    (state, vec![Effect::GetOrders(order)])
+    let question = Question { text: said.text().to_owned(), subjects: said.subjects.clone() };
+    let question = is_about_delivery(said).then_some(question);
+    let question = question.filter(|_| heard.has_bought).or(state.question);
+    (ConversationState { question, ..state }, vec![Effect::GetOrders(order)])
+}
+
+/// Whether a question about an order also asks what the shop's documents say of every order: when it is delivered.
+fn is_about_delivery(said: &Said) -> bool {
+    said.subjects.iter().any(|subject| subject.starts_with("delivery"))
 }
 
 /// Says where the orders stand.

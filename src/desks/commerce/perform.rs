@@ -3,8 +3,7 @@
 use chrono::Utc;
 use serde_json::json;
 
-use super::effect::{Began, Effect, Event, Line, OrderProblem, Reason};
-use super::nodes::{Draft, Node};
+use super::effect::{Asking, Began, Effect, Event, Line, OrderProblem, Reason};
 use super::state::ConversationState;
 use super::texts::Text;
 use super::tools::catalog::CatalogGetItem;
@@ -15,24 +14,21 @@ use super::tools::order::{
 use super::tools::payment::{
     PaymentCreatePesapalCheckout, PaymentGetC2bInstructions, PaymentGetMethods, PaymentInitiateStkPush, Started,
 };
-use super::tools::support::{HandoffCreateTicket, KbRetrieve};
+use super::tools::support::HandoffCreateTicket;
 use super::tools::{CallError, Tool, ToolError};
 use super::{Commerce, Situation, kind, payments};
 use crate::desks::DeskError;
-use crate::dialogue::{Turn, answer, retrieve};
+use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::payment::PaymentStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
 use crate::domain::{ConversationStatus, Kind, Metadata};
-use crate::retrieval::Query;
 use crate::store::shoppers::PreferenceChange;
 
+mod answer;
 mod search;
-
-/// Passages of an answer from the documents.
-const PASSAGES: usize = 3;
 
 type Performed = Result<Option<Event>, DeskError>;
 
@@ -96,7 +92,13 @@ impl Commerce {
                     Err(_) => Event::Orders(Vec::new()),
                 }))
             }
-            Effect::Answer { text, subject } => self.answer(turn, situation, &text, subject.as_deref()).await,
+            Effect::Answer { question, why } => {
+                let is_answered = self.answer(turn, situation, &question, why).await?;
+                Ok(Some(match why {
+                    Asking::Aside => Event::AnsweredAside(is_answered),
+                    Asking::Question | Asking::LastResort => Event::Answered(is_answered),
+                }))
+            }
             Effect::CallPerson { reason, priority } => self.call_person(turn, situation, state, reason, priority).await,
             Effect::ChangePreferences(change) => self.change_preferences(turn, situation, change).await,
         }
@@ -126,12 +128,14 @@ impl Commerce {
                 Kind::Social
             }
             Line::LanguageAck => Kind::LanguageAck,
-            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(..) => kind::GOODS,
+            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(..) | Line::About(_) => {
+                kind::GOODS
+            }
             Line::Cart { .. } => kind::CART,
             Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone | Line::AskCardPhone => kind::PAYMENT_PROMPT,
             Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid | Line::PayReview => kind::PAYMENT,
             Line::Orders(_) => kind::ORDER,
-            Line::HandedOver => Kind::Escalation,
+            Line::HandedOver | Line::PersonWaiting => Kind::Escalation,
             _ => Kind::Reply,
         };
         let metadata = match (line, &situation.payment) {
@@ -214,43 +218,6 @@ impl Commerce {
         situation.page = started.page;
         let is_refused = matches!(started.status, PaymentStatus::Failed | PaymentStatus::Timeout);
         Ok(Some(Event::Began(if is_refused { Began::Refused { payment } } else { Began::Asked { payment } })))
-    }
-
-    /// Answers from the shop's documents, if they have an answer.
-    ///
-    /// A question in a mix of languages may find nothing in the documents of one: then a question about its `subject` is asked.
-    async fn answer(&self, turn: &mut Turn, situation: &mut Situation, text: &str, subject: Option<&str>) -> Performed {
-        let language = turn.language();
-        let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
-        let find = retrieve::find(&self.services.knowledge, turn, text, query);
-        let mut found = turn.step("retrieve").take(find).await;
-        let languages = [Some(language), self.language_rules.fallback_of(language)];
-        let known = subject.and_then(|of| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code)));
-        if let Some(known) = known.filter(|_| found.passages.is_empty()) {
-            let find = retrieve::find(&self.services.knowledge, turn, known, query);
-            found = turn.step("retrieve").take(find).await;
-        }
-        let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
-        note_call(turn, KbRetrieve::NAME, None);
-        let snippets = tool.output(&found);
-        if snippets.snippets.is_empty() {
-            return Ok(Some(Event::Answered(false)));
-        }
-        let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;
-        let quoted = if worded.is_some() { &found.passages[..] } else { &answer::worth_quoting(&found.passages)[..1] };
-        let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
-        if let Some(worded) = worded {
-            turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
-            return Ok(Some(Event::Answered(true)));
-        }
-        let texts = self.texts_of(turn, situation);
-        let mut quotes = Vec::new();
-        for passage in quoted {
-            quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
-        }
-        let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
-        turn.say_with(Kind::Reply, &said, metadata).await?;
-        Ok(Some(Event::Answered(true)))
     }
 
     /// Opens a ticket, and lets the conversation wait for a person.

@@ -43,6 +43,8 @@ pub(super) enum Says {
     Pieces,
     /// The number of a message is a size.
     Size,
+    /// Bargains for a price.
+    Haggle,
     /// Has no coupon.
     NoCoupon,
     /// The coupon that was talked about.
@@ -51,6 +53,8 @@ pub(super) enum Says {
     WentThrough,
     /// Do it once more.
     Again,
+    /// Waits for an answer.
+    Waits,
     Frustrated,
     /// Something went wrong that a person must settle: charged twice, damaged goods.
     Wronged,
@@ -88,6 +92,7 @@ pub(super) struct CommerceRules {
     polite: Vec<Pattern>,
     without: Vec<Pattern>,
     negated: Vec<Pattern>,
+    joins: Vec<Pattern>,
     brands: Vec<Pattern>,
     coupon: Vec<Pattern>,
     cancel: Vec<Pattern>,
@@ -122,6 +127,7 @@ struct RuleFile {
     polite: Vec<String>,
     without: Vec<String>,
     negated: Vec<String>,
+    joins: Vec<String>,
     brands: Vec<String>,
     coupon: Vec<String>,
     cancel: Vec<String>,
@@ -177,6 +183,7 @@ impl CommerceRules {
             polite: patterns(&file.polite)?,
             without: patterns(&file.without)?,
             negated: patterns(&file.negated)?,
+            joins: patterns(&file.joins)?,
             brands: patterns(&file.brands)?,
             coupon: patterns(&file.coupon)?,
             cancel: patterns(&file.cancel)?,
@@ -297,7 +304,7 @@ impl CommerceRules {
             words,
             methods: methods.collect(),
             compliance: all(&self.compliance),
-            subject: all(&self.subjects).into_iter().next(),
+            subjects: all(&self.subjects),
             introduces_code: has(&self.coupon),
             sandbox: self.sandbox.iter().find(|(_, patterns)| has(patterns)).map(|(wish, _)| *wish),
             rest,
@@ -357,6 +364,8 @@ impl CommerceRules {
         limits
     }
 }
+
+mod pieces;
 
 #[cfg(test)]
 mod tests;

@@ -42,8 +42,8 @@ pub(super) struct Said {
     pub methods: Vec<PaymentMethod>,
     /// The topics that it touches.
     pub compliance: Vec<String>,
-    /// What a question about the shop is about, by the name that the rules have for it.
-    pub subject: Option<String>,
+    /// What a question about the shop is about, by the names that the rules have for it.
+    pub subjects: Vec<String>,
     /// Whether a word such as "coupon" introduces a code.
     pub introduces_code: bool,
     pub sandbox: Option<SandboxWish>,
@@ -124,6 +124,11 @@ impl Details {
 impl Said {
     pub fn says(&self, says: Says) -> bool {
         self.utterance.mentions(says)
+    }
+
+    /// Returns what its words surely show that it wants.
+    pub fn clear_intents(&self) -> Vec<Intent> {
+        self.intents.iter().filter(|(_, strength)| *strength == Strength::Clear).map(|(intent, _)| *intent).collect()
     }
 
     /// Whether the message turns offers or notifications on or off.

@@ -1,23 +1,26 @@
 //! The sales journey: Narrow → Options → Item → Disambiguate → Draft → Offers → Method → ConfirmAmount → Paying → Done.
 //!
-//! [`Effect::Pay`] is made in one place, [`confirm`], by a clear yes to the amount that was just asked. A changed cart, price or stock
-//! returns to the draft.
+//! A changed cart, price or stock returns to the draft.
 
-use super::advance::{Next, hand_over};
-use super::effect::{Began, Effect, Heard, Line, OrderProblem, Reason};
+use super::advance::Next;
+use super::effect::{Effect, Heard, Line, OrderProblem};
 use super::rules::Says;
 use super::said::Said;
 use super::state::{ConversationState, Search, Shown, Stage, Wanted};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::{CannotOrder, add};
-use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{CatalogItem, Money, Sale};
-use crate::domain::returns::Priority;
 
 mod answer;
 mod change;
+mod later;
+mod pay;
 
 pub(super) use answer::answer;
+pub(super) use later::show_first;
+use later::{next_goods, or_next};
+use pay::{ask_phone, choose_method, confirm};
+pub(super) use pay::{began, got_methods, to_payment};
 
 /// Goods of a list.
 pub(super) const LISTED: u8 = 5;
@@ -39,6 +42,9 @@ pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
     if !said.describes_goods() && !sees_all {
         if let Some(line) = state.item().cloned().filter(|_| said.utterance.has_question()) {
             return say(state, Line::Details(line, true));
+        }
+        if let Some(line) = state.last.clone().filter(|_| said.utterance.has_question() && !state.cart.is_empty()) {
+            return say(state, Line::About(line));
         }
         if said.says(Says::HowMuch) && !state.options.is_empty() {
             let items = state.options.clone();
@@ -101,11 +107,16 @@ pub(super) fn found(
     if items.is_empty() && asked.category.is_some() {
         return search(state, Search { category: None, words: Vec::new(), ..asked });
     }
+    // Of words that name nothing, a limit of the price is left.
+    let is_limited = asked.most.is_some() || asked.least.is_some();
+    if items.is_empty() && is_limited && !asked.words.is_empty() {
+        return search(state, Search { words: Vec::new(), ..asked });
+    }
     if items.is_empty() {
         state.rejections = state.rejections.saturating_add(1);
         state.stage = Stage::Narrow;
         let with_link = needs_link(0, is_vague, 0.0, asked.sees_all, state.rejections);
-        return say(state, Line::NothingFound { words: asked.words.join(" "), with_link });
+        return or_next(state, Line::NothingFound { words: asked.words.join(" "), with_link });
     }
     // A size or a price that the message names leaves out what does not have it.
     if items.iter().any(|item| asked.details.fits(item)) {
@@ -141,12 +152,16 @@ pub(super) fn got_item(mut state: ConversationState, item: Option<Box<CatalogIte
 fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool) -> Next {
     if item.stock == 0 {
         state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
-        return say(state, Line::SoldOut(item.name));
+        return or_next(state, Line::SoldOut(item.name));
     }
     let mut line = Wanted::new(item.into());
     // The number of an option is no quantity.
     let mut details = state.details.clone();
-    if details.numbers.len() == 1 && state.options.len() > 1 && matches!(state.stage, Stage::Options) {
+    if let [number] = details.numbers[..]
+        && state.options.len() > 1
+        && number <= state.options.len() as u64
+        && matches!(state.stage, Stage::Options)
+    {
         details.numbers.clear();
     }
     let earlier = state.search.as_ref().and_then(|search| line.take(&search.details));
@@ -168,7 +183,7 @@ fn complete(mut state: ConversationState, line: Wanted, strange: Option<String>)
                 state.cart.pop();
             }
             add(&mut state.cart, line.to_line());
-            state.last = Some(line);
+            state.earlier.extend(state.last.replace(line));
             state.stage = Stage::Draft;
             return (state, vec![Effect::PlaceOrder]);
         }
@@ -196,6 +211,10 @@ pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, O
             state.cart = sale.cart();
             state.order = Some(*sale);
             (state.stage, state.journey) = (Stage::Draft, Journey::Sales);
+            let state = match next_goods(state) {
+                Ok(next) => return next,
+                Err(state) => state,
+            };
             let mut effects: Vec<Effect> = has_changed.then_some(Effect::Say(Line::PriceChanged)).into_iter().collect();
             // The cart follows, with the offers or with the coupon.
             effects.push(match state.coupon.clone().filter(|_| state.wants_coupon) {
@@ -254,121 +273,6 @@ fn refuse_cart(mut state: ConversationState, refused: CannotOrder) -> Next {
 
 pub(super) fn show_cart(state: ConversationState) -> Next {
     if state.cart.is_empty() { say(state, Line::EmptyCart) } else { (state, vec![Effect::PlaceOrder]) }
-}
-
-/// Asks how to pay, if there is something to pay.
-pub(super) fn to_payment(mut state: ConversationState, wanted: Option<PaymentMethod>) -> Next {
-    if state.order.is_some() {
-        return (state, vec![Effect::ListMethods(wanted)]);
-    }
-    if state.paying.is_some() {
-        return say(state, Line::StillWaiting);
-    }
-    if state.item().is_none() {
-        state.stage = Stage::Narrow;
-    }
-    say(state, Line::EmptyCart)
-}
-
-/// Lists the ways to pay, or continues with the named one, or with the only one.
-pub(super) fn got_methods(
-    mut state: ConversationState,
-    methods: Vec<PaymentMethod>,
-    wanted: Option<PaymentMethod>,
-) -> Next {
-    let Some(total) = state.order.as_ref().map(|sale| sale.totals.total) else {
-        return say(state, Line::EmptyCart);
-    };
-    let chosen = wanted.filter(|wanted| methods.contains(wanted));
-    match (methods.as_slice(), chosen) {
-        ([], _) => {
-            state.stage = Stage::Draft;
-            let (line, reason) = match total.minor {
-                0 => (Line::NothingToPay, Reason::FreeOrder),
-                _ if !PaymentMethod::ALL.iter().all(|method| method.takes(total)) => {
-                    return say(state, Line::TooLarge);
-                }
-                _ => (Line::NoMethods, Reason::Payments),
-            };
-            let (state, mut effects) = hand_over(state, reason, Priority::Medium);
-            effects.insert(0, Effect::Say(line));
-            (state, effects)
-        }
-        (_, Some(method)) => choose_method(state, method),
-        ([only], None) => choose_method(state, *only),
-        _ => {
-            state.stage = Stage::Method { methods: methods.clone() };
-            say(state, Line::Methods { methods, total })
-        }
-    }
-}
-
-/// Asks for the number, if none is known, then for the yes to the amount.
-fn choose_method(mut state: ConversationState, method: PaymentMethod) -> Next {
-    let Some(sale) = state.order.clone() else { return say(state, Line::EmptyCart) };
-    // The page for cards needs a number as well.
-    if let Some(line) = ask_phone(method).filter(|_| state.phone.is_none()) {
-        state.stage = Stage::Phone { method };
-        return say(state, line);
-    }
-    state.stage = Stage::ConfirmAmount { method, amount: sale.totals.total };
-    let phone = state.phone.clone();
-    say(state, Line::Confirm { method, sale: Box::new(sale), phone })
-}
-
-/// Returns the question for the number that a way to pay needs.
-fn ask_phone(method: PaymentMethod) -> Option<Line> {
-    match method {
-        PaymentMethod::MpesaStk => Some(Line::AskPhone),
-        PaymentMethod::Pesapal => Some(Line::AskCardPhone),
-        PaymentMethod::MpesaC2b => None,
-    }
-}
-
-/// Pays by a clear yes to the amount that was just asked. Everything else is no yes, and neither is what was sent before the question.
-fn confirm(state: &ConversationState, heard: &Heard) -> Option<Effect> {
-    match &state.stage {
-        Stage::ConfirmAmount { method, amount } if heard.said.is_clear_yes_to(*amount) && !heard.is_earlier => {
-            let phone = state.phone.clone().filter(|_| ask_phone(*method).is_some());
-            Some(Effect::Pay { method: *method, amount: *amount, phone })
-        }
-        _ => None,
-    }
-}
-
-/// Continues after the wish to pay was stored.
-pub(super) fn began(mut state: ConversationState, began: Began) -> Next {
-    let method = state.chosen_method().unwrap_or(PaymentMethod::MpesaStk);
-    match began {
-        Began::Asked { payment } => {
-            state.begin_paying(payment, method);
-            say(state, Line::Asked { payment })
-        }
-        // The result follows as a separate message.
-        Began::Refused { payment } => {
-            state.begin_paying(payment, method);
-            (state, Vec::new())
-        }
-        // The cart is priced again, and the customer sees it before the next yes.
-        Began::Changed => {
-            state.stage = Stage::Draft;
-            (state, vec![Effect::PlaceOrder])
-        }
-        Began::Open => {
-            state.stage = Stage::Draft;
-            say(state, Line::PayOpen)
-        }
-        Began::Review => {
-            state.clear_sale();
-            state.stage = Stage::Review;
-            say(state, Line::PayReview)
-        }
-        Began::Paid => {
-            state.clear_sale();
-            state.stage = Stage::Done;
-            say(state, Line::AlreadyPaid)
-        }
-    }
 }
 
 /// Repeats the question that waits for an answer.

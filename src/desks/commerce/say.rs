@@ -8,7 +8,7 @@ use super::tools::OrderView;
 use super::{Commerce, Situation};
 use crate::dialogue::Turn;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus};
-use crate::domain::commerce::sale::{CouponRefused, Offer, SaleStatus};
+use crate::domain::commerce::sale::{Choices, CouponRefused, Offer, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
 use crate::domain::language::NumberFormat;
@@ -88,6 +88,8 @@ impl Speaker<'_> {
             Line::SameOptions(items) => self.options(items, items.len(), None),
             Line::AskDifferent { link } => self.with_link(self.plain(Text::AskDifferent)?, link.as_ref()),
             Line::Item(wanted) => Ok(format!("{} {}", self.item(wanted)?, self.ask_choices(wanted)?)),
+            Line::About(wanted) => self.about(wanted),
+            Line::CouponKept(code) => self.text(Text::CouponKept, &[("code", code)]),
             Line::Details(wanted, is_known) => {
                 let said = format!("{} {}", self.details(wanted)?, self.ask_choices(wanted)?);
                 Ok(if *is_known { said } else { format!("{} {said}", self.plain(Text::UnknownDetail)?) })
@@ -170,6 +172,12 @@ impl Speaker<'_> {
             true => self.item(wanted),
             false => Ok(format!("{} {}", self.item(wanted)?, self.text(Text::Details, &[("details", &details)])?)),
         }
+    }
+
+    /// Returns an item of the cart with everything that its row says.
+    fn about(&self, wanted: &Wanted) -> TextResult {
+        let all = Wanted { choices: Choices::new(), ..wanted.clone() };
+        Ok(format!("{} {}", self.details(wanted)?, self.choices(&all)?))
     }
 
     /// Asks for the choices that are missing, or whether to take the item.
@@ -374,6 +382,9 @@ fn simple_text(line: &Line) -> Text {
         Line::PayOpen => Text::PayOpen,
         Line::AlreadyPaid => Text::AlreadyPaid,
         Line::PayReview => Text::PayReview,
+        Line::NoPayment => Text::NoPayment,
+        Line::PriceFixed => Text::PriceFixed,
+        Line::PersonWaiting => Text::PersonWaiting,
         Line::NoOrders => Text::NoOrders,
         Line::CancelOnPhone => Text::CancelOnPhone,
         Line::AskPreference => Text::AskPreference,

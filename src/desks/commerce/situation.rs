@@ -58,10 +58,7 @@ impl Situation {
 
 /// Returns who the customer is: the number of the channel or of the shop's back end, else the conversation.
 pub(super) fn shopper_key(conversation: &Conversation) -> ShopperKey {
-    match conversation.user_id.as_ref().and_then(|id| id.parse::<E164>().ok()) {
-        Some(phone) => ShopperKey::Phone(phone),
-        None => ShopperKey::Conversation(conversation.id),
-    }
+    ShopperKey::of(conversation.user_id.as_deref(), conversation.id)
 }
 
 impl Commerce {

@@ -1,19 +1,19 @@
 //! The desk's state between turns.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::said::{Details, MOST_PIECES};
+use super::said::Details;
 use crate::domain::PaymentId;
-use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::commerce::policy::{Governed, Journey};
-use crate::domain::commerce::sale::Choices;
 use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money, Sale};
 use crate::domain::identity::e164::E164;
 use crate::domain::text::words;
+
+pub(super) use wanted::{StoredItem, Wanted};
+
+mod wanted;
 
 /// The version of [`ConversationState`]. A state of another version is not read: the conversation begins again.
 pub(super) const VERSION: u32 = 2;
@@ -26,6 +26,15 @@ pub(super) struct ConversationState {
     /// The goods that were listed last, in their order: "2" is the second.
     pub options: Vec<Shown>,
     pub search: Option<Search>,
+    /// The goods that a message named after the first ones, to be looked for next.
+    #[serde(default)]
+    pub later: Vec<Search>,
+    /// The goods that are looked for now were named after others.
+    #[serde(default)]
+    pub is_later: bool,
+    /// What the customer asked about the shop next to something else.
+    #[serde(default)]
+    pub question: Option<Question>,
     /// The words and numbers of the last message that may be variants and quantities.
     pub details: Details,
     /// Lists that were rejected one after another.
@@ -33,6 +42,9 @@ pub(super) struct ConversationState {
     pub cart: Vec<CartLine>,
     /// The item that was put into the cart last, to read what a later message changes of it.
     pub last: Option<Wanted>,
+    /// The items that were put into the cart before it.
+    #[serde(default)]
+    pub earlier: Vec<Wanted>,
     /// The next item replaces the last one of the cart.
     pub replaces: bool,
     /// The order that the cart became.
@@ -105,27 +117,6 @@ pub(super) struct Paying {
     pub order: Sale,
 }
 
-/// An item that the customer wants, until its choices are complete.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Wanted {
-    pub item: StoredItem,
-    pub quantity: Option<u32>,
-    pub choices: Choices,
-}
-
-/// A copy of an item's row, to read the answer to a question about it. Prices come from the row again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct StoredItem {
-    pub id: ItemId,
-    pub name: String,
-    pub category: String,
-    pub price: Money,
-    pub stock: u32,
-    pub description: String,
-    pub attributes: BTreeMap<String, String>,
-    pub variants: BTreeMap<String, Vec<String>>,
-}
-
 /// An item of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shown {
@@ -151,6 +142,14 @@ pub(super) struct Search {
     pub details: Details,
 }
 
+/// A question about the shop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Question {
+    pub text: String,
+    /// What it is about, by the names that the rules have for it.
+    pub subjects: Vec<String>,
+}
+
 impl Default for ConversationState {
     fn default() -> Self {
         Self {
@@ -158,10 +157,14 @@ impl Default for ConversationState {
             stage: Stage::Idle,
             options: Vec::new(),
             search: None,
+            later: Vec::new(),
+            is_later: false,
+            question: None,
             details: Details::default(),
             rejections: 0,
             cart: Vec::new(),
             last: None,
+            earlier: Vec::new(),
             replaces: false,
             order: None,
             paying: None,
@@ -202,6 +205,8 @@ impl ConversationState {
     /// Forgets the cart. The order stays known until it is cancelled.
     pub fn clear_cart(&mut self) {
         self.cart.clear();
+        self.later.clear();
+        self.earlier.clear();
         (self.last, self.replaces, self.method) = (None, false, None);
         self.stage = Stage::Narrow;
     }
@@ -275,67 +280,6 @@ impl Stage {
     }
 }
 
-impl Wanted {
-    /// An item of which nothing is chosen yet. A variant with one choice needs no question.
-    pub fn new(item: StoredItem) -> Self {
-        let only = item.variants.iter().filter_map(|(variant, choices)| match choices.as_slice() {
-            [only] => Some((variant.clone(), only.clone())),
-            _ => None,
-        });
-        Self { quantity: None, choices: only.collect(), item }
-    }
-
-    /// The variants that the customer has not chosen.
-    pub fn missing(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
-        self.item.variants.iter().filter(|(variant, _)| !self.choices.contains_key(*variant))
-    }
-
-    pub fn to_line(&self) -> CartLine {
-        CartLine { item: self.item.id.clone(), quantity: self.quantity.unwrap_or(1), choices: self.choices.clone() }
-    }
-
-    /// Takes what a message says of the item. Returns what the item does not have: a size, or the choice of other goods.
-    pub fn take(&mut self, details: &Details) -> Option<String> {
-        let (choices, mut rest) = details.choices_of(&self.item.variants);
-        // "The sandals of 800".
-        rest.retain(|number| i64::try_from(*number) != Ok(self.item.price.whole()));
-        self.choices.extend(choices);
-        let has_numbers = |choices: &Vec<String>| choices.iter().any(|choice| choice.parse::<u64>().is_ok());
-        let wants_number = self.missing().any(|(_, choices)| has_numbers(choices));
-        let strange = rest.iter().copied().find(|number| wants_number && *number > MOST_PIECES);
-        if strange.is_none() {
-            self.quantity = details.quantity(&rest).or(self.quantity);
-        }
-        strange.map(|number| number.to_string()).or_else(|| details.strange_choice(&self.item))
-    }
-}
-
-impl StoredItem {
-    /// Returns every word of the item, as written and without plural endings.
-    pub fn words(&self) -> BTreeSet<String> {
-        let mut texts = vec![self.name.as_str(), &self.category, &self.description];
-        texts.extend(self.attributes.iter().flat_map(|(name, value)| [name.as_str(), value]));
-        texts.extend(
-            self.variants
-                .iter()
-                .flat_map(|(name, choices)| std::iter::once(name.as_str()).chain(choices.iter().map(String::as_str))),
-        );
-        with_stems(&texts.join(" "))
-    }
-
-    /// Returns the words by which the item is named.
-    pub fn names(&self) -> BTreeSet<String> {
-        with_stems(&format!("{} {}", self.name, self.category))
-    }
-}
-
-impl From<CatalogItem> for StoredItem {
-    fn from(item: CatalogItem) -> Self {
-        let CatalogItem { id, name, category, price, stock, description, attributes, variants, .. } = item;
-        Self { id, name, category, price, stock, description, attributes, variants }
-    }
-}
-
 impl From<&CatalogItem> for Shown {
     fn from(item: &CatalogItem) -> Self {
         let CatalogItem { id, name, price, stock, .. } = item;
@@ -349,7 +293,6 @@ mod tests {
 
     use super::*;
 
-    // Feature: tulia-ai-v2-langgraph-refactor, Property 4: Explicit State Management
     #[test]
     fn unreadable_state_begins_again() {
         let state = ConversationState { stage: Stage::Draft, rejections: 1, ..ConversationState::default() };

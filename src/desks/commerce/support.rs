@@ -1,27 +1,41 @@
 //! The support journey: an answer from the shop's documents, else a person.
 
 use super::advance::{Next, hand_over};
-use super::effect::{Effect, Heard, Line, Reason};
+use super::effect::{Asking, Effect, Heard, Line, Reason};
 use super::said::Said;
 use super::sales::reminder;
-use super::state::{ConversationState, Stage};
+use super::state::{ConversationState, Question, Stage};
 use crate::domain::commerce::policy::Journey;
 use crate::domain::returns::Priority;
 
 /// Starts with a question about the shop.
 pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
     state.journey = Journey::Support;
-    (state, vec![ask(&heard.said)])
+    (state, vec![ask(&heard.said, Asking::Question)])
 }
 
 /// Looks into the documents for a message that nothing else understands.
 pub(super) fn ask_documents(mut state: ConversationState, said: &Said) -> Next {
     state.journey = Journey::Unknown;
-    (state, vec![ask(said)])
+    (state, vec![ask(said, Asking::LastResort)])
 }
 
-fn ask(said: &Said) -> Effect {
-    Effect::Answer { text: said.text().to_owned(), subject: said.subject.clone() }
+fn ask(said: &Said, why: Asking) -> Effect {
+    let question = Question { text: said.text().to_owned(), subjects: said.subjects.clone() };
+    Effect::Answer { question, why }
+}
+
+/// Asks the documents what a message also asked, when everything else is answered.
+pub(super) fn ask_aside(state: &mut ConversationState, effects: &mut Vec<Effect>) {
+    let is_end = effects.iter().all(|effect| matches!(effect, Effect::Say(_)));
+    if let Some(question) = state.question.take_if(|_| is_end) {
+        effects.push(Effect::Answer { question, why: Asking::Aside });
+    }
+}
+
+/// Continues after a question next to something else was answered.
+pub(super) fn answered_aside(state: ConversationState, is_answered: bool) -> Next {
+    if is_answered { (state, Vec::new()) } else { hand_over(state, Reason::NoAnswer, Priority::Low) }
 }
 
 /// Continues after the documents were asked. A question about the shop without an answer is for a person, another message is asked

@@ -6,25 +6,38 @@ use super::classify::{ASK_CATALOG, Verdict, classify};
 use super::effect::Heard;
 use super::rules::Says;
 use super::said::Said;
-use super::state::{ConversationState, Stage};
+use super::state::{ConversationState, Question, Search, Stage};
 use super::{Commerce, Situation, tools};
 use crate::desks::{DeskError, Turn};
-use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords, stem};
-use crate::domain::commerce::policy::route;
+use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
+use crate::domain::commerce::policy::{GovernorClass, Intent, route};
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::{ConversationStatus, Language, Sender};
-use crate::nlu::spelling::nearest;
 use crate::store::shoppers::PreferenceChange;
 
+/// The goods that a message names.
+#[derive(Default)]
+pub(super) struct Named {
+    /// The words in the names of the shop's goods.
+    pub goods: Vec<String>,
+    /// One of them is written as in the catalogue.
+    pub is_sure: bool,
+    /// The searches for those after the first ones.
+    pub later: Vec<Search>,
+}
+
 impl Commerce {
-    /// Decides what the message wants. The catalogue is asked where the rules are unsure.
+    /// Decides what the message wants. The catalogue is asked where the rules are unsure. `names_goods`: whether a word of the message
+    /// surely names goods.
     pub(super) async fn classify(
         &self,
         turn: &Turn,
         said: &Said,
         state: &ConversationState,
+        names_goods: bool,
     ) -> Result<Verdict, DeskError> {
-        let verdict = classify(said, &self.examples, 0.0);
+        let sure = if names_goods { 1.0 } else { 0.0 };
+        let verdict = classify(said, &self.examples, sure);
         let may_name_goods = said.describes_goods() && verdict.confidence < ASK_CATALOG;
         if !may_name_goods || matches!(state.stage, Stage::Phone { .. }) {
             return Ok(verdict);
@@ -36,26 +49,34 @@ impl Commerce {
         }
         let query = CatalogQuery { words, filters: CatalogFilters::default(), limit };
         let found = tools::catalog::search(&self.door(turn), query).await?;
-        Ok(classify(said, &self.examples, found.confidence))
+        Ok(classify(said, &self.examples, found.confidence.max(sure)))
     }
 
-    /// Adds what the shop's rows know of a message: which words name its goods, and which are a choice of some of them.
-    async fn name_goods(
+    /// Adds what the shop's rows know of a message: which words name its goods, which are a choice of some of them, and which goods it
+    /// names after the first ones.
+    pub(super) async fn name_goods(
         &self,
         turn: &Turn,
-        said: &mut Said,
+        said: Said,
         state: &ConversationState,
-    ) -> Result<Vec<String>, DeskError> {
-        if said.words.is_empty() || !state.is_selling() {
-            return Ok(Vec::new());
+    ) -> Result<(Said, Named), DeskError> {
+        // All words of a large catalogue are read only where they decide something.
+        let names_several = self.rules.pieces(&said.rest).len() > 1;
+        let is_ambiguous = names_several || said.clear_intents().len() > 1 || said.class == GovernorClass::Casual;
+        let decides = state.is_selling() || is_ambiguous || said.method().is_some() || !said.codes().is_empty();
+        let may_name = !said.words.is_empty() || said.details.numbers.len() > 1;
+        if !decides || !may_name {
+            return Ok((said, Named::default()));
         }
         let known = self.door(turn).catalog_words().await?;
-        let written: Vec<&str> = said.words.iter().flat_map(|word| word.split_whitespace()).collect();
-        let meant: Vec<&str> = written.into_iter().map(|word| nearest(word, &known.all).unwrap_or(word)).collect();
-        let is_choice = |word: &&&str| known.choices.contains(**word) && word.parse::<u64>().is_err();
-        said.details.choices = meant.iter().filter(is_choice).map(|word| (*word).to_owned()).collect();
-        let is_name = |word: &&&str| known.names.contains(**word) || known.names.contains(stem(word));
-        Ok(meant.iter().filter(is_name).map(|word| stem(word).to_owned()).collect())
+        let (mut said, later) = self.cut_goods(said, state, &known);
+        let goods = known.name_goods(&mut said);
+        let is_sure = known.has_name_in(&said);
+        // Small talk next to a wish is business.
+        if said.class == GovernorClass::Casual && is_sure {
+            said.class = GovernorClass::Business;
+        }
+        Ok((said, Named { goods, is_sure, later }))
     }
 
     /// Returns the code of a coupon that the message names.
@@ -73,16 +94,16 @@ impl Commerce {
         &self,
         turn: &Turn,
         situation: &Situation,
-        state: &ConversationState,
-        mut said: Said,
+        said: Said,
         verdict: &Verdict,
+        (named, question): (Named, Option<Question>),
     ) -> Result<Heard, DeskError> {
         let settings = &situation.tenant.settings;
         let topics = &settings.compliance.topics;
         let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();
-        let goods = self.name_goods(turn, &mut said, state).await?;
         let coupon = self.coupon(turn, &said).await?;
-        let has_bought = (said.says(Says::Dispute) || said.says(Says::ChangeOrder))
+        let asks_order = verdict.intent == Intent::OrderStatus && !said.subjects.is_empty();
+        let has_bought = (said.says(Says::Dispute) || said.says(Says::ChangeOrder) || asks_order)
             && self
                 .door(turn)
                 .list_sales(situation.shopper.id)
@@ -101,7 +122,9 @@ impl Commerce {
             is_earlier: last.is_some_and(|reply| reply.created_at > turn.accepted_at()),
             switched_to: None,
             said,
-            goods,
+            goods: named.goods,
+            later: named.later,
+            question,
             topic,
             has_bought,
         })

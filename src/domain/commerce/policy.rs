@@ -184,14 +184,12 @@ mod tests {
         assert_eq!(route(Intent::Unknown, 1.0), Routing::Unknown);
     }
 
-    // Feature: tulia-ai-v2-langgraph-refactor, Property 8: Language Policy Compliance
     #[test]
     fn language_switches_at_its_threshold() {
         assert_eq!([0.74, 0.75].map(|confidence| switches_language(confidence, true)), [false, true]);
         assert!(!switches_language(1.0, false));
     }
 
-    // Feature: tulia-ai-v2-langgraph-refactor, Property 15: Catalog Fallback Behavior
     #[test]
     fn link_is_shown_at_its_thresholds() {
         assert_eq!([49, 50].map(|matches| needs_link(matches, true, 1.0, false, 0)), [false, true]);
@@ -202,16 +200,53 @@ mod tests {
     }
 
     #[test]
-    fn casual_messages_are_answered_by_level() {
-        for (level, expected) in [(0_u8, 0), (1, 1), (2, 2), (3, 4)] {
-            let level = level.try_into().expect("a level");
+    fn each_level_treats_each_class() {
+        use Governing::{Chat, Proceed, Redirect, Report, Silence};
+        for (level, class, expected) in [
+            (0_u8, GovernorClass::Business, [Proceed; 6]),
+            (0, GovernorClass::Casual, [Redirect; 6]),
+            (0, GovernorClass::Spam, [Redirect, Redirect, Silence, Silence, Silence, Silence]),
+            (0, GovernorClass::Abuse, [Report, Silence, Silence, Silence, Silence, Silence]),
+            (1, GovernorClass::Business, [Proceed; 6]),
+            (1, GovernorClass::Casual, [Chat, Redirect, Redirect, Redirect, Redirect, Redirect]),
+            (1, GovernorClass::Spam, [Redirect, Redirect, Silence, Silence, Silence, Silence]),
+            (1, GovernorClass::Abuse, [Report, Silence, Silence, Silence, Silence, Silence]),
+            (2, GovernorClass::Business, [Proceed; 6]),
+            (2, GovernorClass::Casual, [Chat, Chat, Redirect, Redirect, Redirect, Redirect]),
+            (2, GovernorClass::Spam, [Redirect, Redirect, Silence, Silence, Silence, Silence]),
+            (2, GovernorClass::Abuse, [Report, Silence, Silence, Silence, Silence, Silence]),
+            (3, GovernorClass::Business, [Proceed; 6]),
+            (3, GovernorClass::Casual, [Chat, Chat, Chat, Chat, Redirect, Redirect]),
+            (3, GovernorClass::Spam, [Redirect, Redirect, Silence, Silence, Silence, Silence]),
+            (3, GovernorClass::Abuse, [Report, Silence, Silence, Silence, Silence, Silence]),
+        ] {
+            let of_level = level.try_into().expect("a level");
             let mut governed = Governed::default();
-            let answered = (0..6).filter(|_| governed.decide(GovernorClass::Casual, level) == Governing::Chat);
-            assert_eq!(answered.count(), expected);
+            assert_eq!(expected.map(|_| governed.decide(class, of_level)), expected, "{level} {class}");
         }
     }
 
     proptest! {
+        // Feature: tulia-ai-v2-langgraph-refactor, Property 8: Language Policy Compliance
+        #[test]
+        fn unsure_or_foreign_language_is_never_spoken(confidence in 0.0..=1.0_f64, allowed: bool) {
+            let switches = switches_language(confidence, allowed);
+            prop_assert!(!switches || (allowed && confidence >= 0.75));
+            prop_assert!(switches || !allowed || confidence < 0.75);
+        }
+
+        // Feature: tulia-ai-v2-langgraph-refactor, Property 15: Catalog Fallback Behavior
+        #[test]
+        fn link_follows_failed_narrowing(
+            matches in 0_usize..200, vague: bool, confidence in 0.0..=1.0_f64, sees_all: bool, rejections in 0_u8..5,
+        ) {
+            let shown = needs_link(matches, vague, confidence, sees_all, rejections);
+            let has_failed = (matches >= 50 && vague) || confidence < 0.5 || rejections >= 2;
+            prop_assert_eq!(shown, has_failed || sees_all);
+            // Narrowing that fails more never hides the link.
+            prop_assert!(!shown || needs_link(matches + 1, vague, confidence / 2.0, sees_all, rejections + 1));
+        }
+
         // Feature: tulia-ai-v2-langgraph-refactor, Property 9: Conversation Governance
         #[test]
         fn spam_is_silenced_until_business(classes in prop::collection::vec(prop::sample::select(GovernorClass::ALL), 0..24)) {

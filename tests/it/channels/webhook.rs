@@ -124,6 +124,25 @@ async fn repeated_webhook_changes_nothing() {
     assert_eq!(twilio.sent().len(), history.len() - 1);
 }
 
+/// Deliveries run while later ones are leased, and both write.
+#[tokio::test]
+async fn many_customers_at_once_are_all_answered() {
+    const CUSTOMERS: usize = 40;
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let posted = (0..CUSTOMERS).map(async |number| {
+        let mut form = Phone::new(&desk.app).form("canvas shoes");
+        let (from, sid) = (format!("whatsapp:+2547220{number:05}"), format!("SMmany{number}"));
+        form.retain(|(name, _)| name != "From" && name != "MessageSid");
+        form.extend([field("From", &from), field("MessageSid", &sid)]);
+        tokio::time::sleep(std::time::Duration::from_millis(10 * number as u64)).await;
+        post(&desk.app, PATH, &form, &sign(SAVANNA.token, &url(), &form)).await.status()
+    });
+    let statuses = futures_util::future::join_all(posted).await;
+    assert!(statuses.iter().all(|status| *status == StatusCode::OK), "{statuses:?}");
+    assert_eq!(twilio.wait_for(CUSTOMERS).await.len(), CUSTOMERS);
+}
+
 #[tokio::test]
 async fn webhooks_have_no_limit_per_address() {
     let twilio = ScriptedTwilio::start().await;

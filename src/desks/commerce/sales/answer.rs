@@ -28,7 +28,10 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, heard: &Hear
     if said.says(Says::ChangeOrder) && state.order.is_none() {
         return None;
     }
-    if said.utterance.cancels() && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
+    // "I changed my mind, rather by card" gives nothing up.
+    let continues = said.method().is_some() || said.says(Says::Pay) || heard.names_goods();
+    let cancels = said.utterance.cancels() && !continues;
+    if cancels && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
         return cancel(next);
     }
     let wants_to_pay = said.says(Says::Pay) && !said.describes_goods();
@@ -73,6 +76,7 @@ fn cancel(mut state: ConversationState) -> Option<Next> {
         }
         Stage::Item { .. } | Stage::Disambiguate { .. } | Stage::Options => {
             state.replaces = false;
+            state.later.clear();
             state.stage = if state.order.is_some() { Stage::Draft } else { Stage::Narrow };
             Some(say(state, Line::Dropped))
         }
@@ -86,6 +90,12 @@ fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     let pays = said.says(Says::Pay) && !said.describes_goods() && state.order.is_some();
     if pays {
         return Some(to_payment(state, said.method()));
+    }
+    if said.says(Says::ShowCart) && !heard.names_goods() {
+        return Some(show_cart(state));
+    }
+    if said.says(Says::Remove) && !state.cart.is_empty() {
+        return Some(remove(state, said));
     }
     let only_affirms = said.affirms() && said.utterance.only_answers();
     let only = || (state.options.len() == 1 && only_affirms).then_some(0);
@@ -128,9 +138,10 @@ fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     Some(search(state, refined))
 }
 
-/// Whether a message only adds to the last search: a limit, or one word without a wish.
+/// Whether a message only adds to the last search: a limit, choices, or one word without a wish.
 fn is_refinement(said: &Said) -> bool {
-    said.words.is_empty() || (said.words.len() == 1 && said.intents.is_empty())
+    let is_choice = |word: &String| said.details.choices.contains(word);
+    said.words.iter().all(is_choice) || (said.words.len() == 1 && said.intents.is_empty())
 }
 
 /// Returns the only option that has the price that the message names.
@@ -141,12 +152,24 @@ fn priced(state: &ConversationState, said: &Said) -> Option<usize> {
 
 /// Returns the only option that has all words of the message that name goods.
 fn named(state: &ConversationState, said: &Said) -> Option<usize> {
-    if said.words.is_empty() || said.utterance.has_question() {
+    let has = |name: &[String], word: &String| name.iter().any(|own| is_same(own, word));
+    // "Which colours do the sandals have?" names the sandals, and not the Maasai sandals.
+    let is_whole = |name: &str| {
+        let name = words(name);
+        said.words.iter().all(|word| has(&name, word)) && name.iter().all(|own| has(&said.words, own))
+    };
+    if said.words.is_empty() {
+        return None;
+    }
+    if let Some(whole) = only((0..state.options.len()).filter(|at| is_whole(&state.options[*at].name))) {
+        return Some(whole);
+    }
+    if said.utterance.has_question() {
         return None;
     }
     let has_all = |name: &str| {
         let name = words(name);
-        said.words.iter().all(|word| name.iter().any(|own| is_same(own, word)))
+        said.words.iter().all(|word| has(&name, word))
     };
     only((0..state.options.len()).filter(|at| has_all(&state.options[*at].name)))
 }
@@ -222,8 +245,8 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     match state.changes_line(heard).filter(|_| !asks_price) {
         Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
-        Some(Change::Line(line)) if !pays || Some(&line) != state.cart.last() => {
-            state.cart.pop();
+        Some(Change::Line(at, line)) if !pays || Some(&line) != state.cart.get(at) => {
+            state.cart.remove(at);
             add(&mut state.cart, line);
             state.method = said.method().or(state.method);
             return Some((state, vec![Effect::PlaceOrder]));
@@ -287,7 +310,9 @@ fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod
     if let Some(other) = said.methods.iter().find(|named| **named != method) {
         return Some((state, vec![Effect::ListMethods(Some(*other))]));
     }
-    if said.refuses() && said.utterance.only_answers() {
+    let names_else = heard.names_goods() || !said.details.numbers.is_empty() || said.phone.is_some();
+    let denies = said.utterance.denies() && !names_else && !said.utterance.has_question() && !said.says(Says::HowMuch);
+    if denies || (said.refuses() && said.utterance.only_answers()) {
         state.stage = Stage::Draft;
         return Some(say(state, Line::NotPaid));
     }

@@ -10,8 +10,8 @@ use crate::domain::text::words;
 /// A change of the last goods.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::desks::commerce) enum Change {
-    /// The changed line.
-    Line(CartLine),
+    /// The changed line, and where it is in the cart.
+    Line(usize, CartLine),
     /// Another choice of the item, next to the first one.
     Another(Wanted),
     /// The item does not have it.
@@ -19,10 +19,23 @@ pub(in crate::desks::commerce) enum Change {
 }
 
 impl ConversationState {
-    /// Returns what a message changes of the last line of the cart, which may be nothing: "just one pair".
+    /// Returns the line of the cart that a message is about: the last one with the goods that it wants to change, else the last one.
+    fn line_meant(&self, heard: &Heard) -> Option<(usize, &CartLine, Option<&Wanted>)> {
+        let known = |line: &CartLine| self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == line.item);
+        let changes = [Says::Instead, Says::ChangeOrder, Says::More].into_iter().any(|says| heard.said.says(says));
+        let is_meant = |line: &CartLine| {
+            let names = known(line).map(|wanted| wanted.item.names()).unwrap_or_default();
+            heard.goods.iter().all(|word| names.contains(word))
+        };
+        let named = self.cart.iter().rposition(is_meant).filter(|_| changes && heard.names_goods());
+        let at = named.or(self.cart.len().checked_sub(1))?;
+        Some((at, &self.cart[at], known(&self.cart[at])))
+    }
+
+    /// Returns what a message changes of a line of the cart, which may be nothing: "just one pair".
     pub fn changes_line(&self, heard: &Heard) -> Option<Change> {
-        let (said, line) = (&heard.said, self.cart.last()?);
-        let wanted = self.last.as_ref().filter(|wanted| wanted.item.id == line.item);
+        let said = &heard.said;
+        let (at, line, wanted) = self.line_meant(heard)?;
         let own = wanted.map(|wanted| wanted.item.words()).unwrap_or_default();
         let is_own = |word: &String| words(word).iter().all(|word| own.contains(word));
         if said.most.is_some() || said.least.is_some() || !heard.goods.iter().all(is_own) {
@@ -30,7 +43,12 @@ impl ConversationState {
         }
         let counts = said.says(Says::Pieces) || said.says(Says::Size);
         let is_choice = |word: &String| said.details.choices.contains(word);
-        let is_plain = counts || said.words.iter().all(|word| is_own(word) || is_choice(word));
+        // "I think 39 is safer, change it": other words do not matter next to a wish to change.
+        let changes = said.says(Says::Instead) || said.says(Says::ChangeOrder) || heard.is_sale();
+        let has_detail = !said.details.numbers.is_empty() || !said.details.choices.is_empty();
+        let is_plain = counts
+            || (changes && has_detail && (heard.goods.is_empty() || said.says(Says::Instead)))
+            || said.words.iter().all(|word| is_own(word) || is_choice(word));
         let (mut choices, mut rest) = match wanted {
             Some(wanted) => said.details.choices_of(&wanted.item.variants),
             None => (line.choices.clone(), said.details.numbers.clone()),
@@ -41,7 +59,8 @@ impl ConversationState {
             choices.retain(|_, choice| choice.parse::<u64>().is_err());
         }
         let strange = wanted.and_then(|wanted| {
-            let number = rest.first().filter(|_| said.says(Says::Size) && !said.says(Says::Pieces)).map(u64::to_string);
+            let is_size = |number: &&u64| said.says(Says::Size) || wanted.item.is_like_a_size(**number);
+            let number = rest.first().filter(is_size).filter(|_| !said.says(Says::Pieces)).map(u64::to_string);
             let choice = number.or_else(|| said.details.strange_choice(&wanted.item))?;
             Some(Change::NoSuchChoice(wanted.item.clone(), choice))
         });
@@ -65,6 +84,6 @@ impl ConversationState {
             Some(more) if is_more => (line.quantity + more).min(QUANTITY_MAX),
             quantity => quantity.unwrap_or(line.quantity),
         };
-        Some(Change::Line(changed))
+        Some(Change::Line(at, changed))
     }
 }

@@ -5,7 +5,7 @@ use chrono::DateTime;
 use proptest::prelude::*;
 
 use super::super::advance::advance;
-use super::super::effect::Event;
+use super::super::effect::{Asking, Began, Event, Reason};
 use super::super::rules::CommerceRules;
 use super::*;
 use crate::desks::commerce::classify::classify;
@@ -13,7 +13,7 @@ use crate::domain::PaymentId;
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::policy::route;
 use crate::domain::commerce::sale::{SaleLine, SaleStatus, Totals};
-use crate::domain::commerce::tenant::EscalationRules;
+use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::nlu::examples::Classifier;
 use crate::persona::Prompts;
 
@@ -131,6 +131,8 @@ fn play(state: ConversationState, text: &str, rise: i64) -> (ConversationState, 
         intent: verdict.intent,
         routing: route(verdict.intent, verdict.confidence),
         goods: said.words.iter().filter(|word| names.contains(&word.as_str())).cloned().collect(),
+        later: Vec::new(),
+        question: None,
         coupon: said.coupon(&["KARIBU10".to_owned()]),
         rules: EscalationRules::default(),
         topic: None,
@@ -175,6 +177,7 @@ fn play_heard(mut state: ConversationState, heard: Heard, rise: i64) -> (Convers
                     }))
                 }
                 Effect::GetOrders(_) => Some(Event::Orders(Vec::new())),
+                Effect::Answer { why: Asking::Aside, .. } => Some(Event::AnsweredAside(true)),
                 Effect::Answer { .. } => Some(Event::Answered(false)),
                 Effect::CallPerson { .. } => Some(Event::Ticket),
                 Effect::ChangePreferences(_) => Some(Event::Preferences),
@@ -248,6 +251,28 @@ proptest! {
                 if let Line::Options { items, .. } | Line::SameOptions(items) = line {
                     prop_assert!(items.len() <= 6);
                 }
+            }
+        }
+    }
+
+    // Feature: tulia-ai-v2-langgraph-refactor, Property 4: Explicit State Management
+    #[test]
+    fn every_state_is_stored_whole_or_not_read(messages in prop::collection::vec(prop::sample::select(&TEXTS[..]), 1..24)) {
+        let state = messages.into_iter().fold(new_state(), |state, text| play(state, text, 0).0);
+        let stored = serde_json::to_value(&state).expect("JSON");
+        // What holds for one turn is not stored.
+        let state = ConversationState { rules: EscalationRules::default(), is_waiting: false, ..state };
+        prop_assert_eq!(ConversationState::read(&stored), (state, false));
+        const ADDED_LATER: [&str; 4] = ["later", "is_later", "question", "earlier"];
+        const UNKNOWN_IF_MISSING: [&str; 7] = ["search", "last", "order", "paying", "method", "coupon", "phone"];
+        for field in stored.as_object().expect("an object").keys().filter(|field| !ADDED_LATER.contains(&field.as_str())) {
+            let mut incomplete = stored.clone();
+            incomplete.as_object_mut().expect("an object").remove(field);
+            let (read, was_unreadable) = ConversationState::read(&incomplete);
+            if UNKNOWN_IF_MISSING.contains(&field.as_str()) {
+                prop_assert!(serde_json::to_value(&read).expect("JSON")[field].is_null() && !was_unreadable, "{}", field);
+            } else {
+                prop_assert_eq!((read, was_unreadable), (ConversationState::default(), true), "{}", field);
             }
         }
     }

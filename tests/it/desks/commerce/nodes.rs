@@ -3,7 +3,7 @@
 use frontdesk::domain::TenantId;
 use serde_json::{Value, json};
 
-use super::{customer, open_desk_with, say_all};
+use super::{customer, open_desk, open_desk_with, say_all};
 use crate::desks::retail::chat::{Chat, Shop};
 use crate::support::app::TestApp;
 use crate::support::dialogue::{Dialogue, assert_dialogue};
@@ -67,12 +67,9 @@ impl Dialogue for Turns {
     }
 }
 
-#[tokio::test]
-async fn model_words_every_journey() {
-    let ollama = ScriptedOllama::start().await;
-    word_all(&ollama);
-    let desk = open_with(&ollama).await;
-    let mut chat = customer(&desk, "+254700000001").await;
+/// Goes through every journey.
+async fn play_journeys(desk: &Shop) -> Vec<Events> {
+    let mut chat = customer(desk, "+254700000001").await;
     let mut turns = Vec::new();
     for text in [
         "hi",
@@ -90,6 +87,21 @@ async fn model_words_every_journey() {
     ] {
         turns.push(chat.say(text).await);
     }
+    turns
+}
+
+#[tokio::test]
+async fn every_journey_works_without_a_model() {
+    let desk = open_desk().await;
+    assert_dialogue!("commerce_without_a_model", Turns(play_journeys(&desk).await));
+}
+
+#[tokio::test]
+async fn model_words_every_journey() {
+    let ollama = ScriptedOllama::start().await;
+    word_all(&ollama);
+    let desk = open_with(&ollama).await;
+    let turns = play_journeys(&desk).await;
     assert_dialogue!("commerce_with_a_model", Turns(turns));
     let asked = headings(&ollama, 0);
     for (heading, _) in WORDED {

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod returns;
+mod sales;
 
 use std::process::{Command, Output};
 

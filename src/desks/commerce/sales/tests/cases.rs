@@ -18,6 +18,8 @@ fn heard(text: &str) -> Heard {
         intent: crate::domain::commerce::policy::Intent::Unknown,
         routing: Routing::Unknown,
         goods: Vec::new(),
+        later: Vec::new(),
+        question: None,
         coupon: None,
         rules: EscalationRules::default(),
         topic: None,

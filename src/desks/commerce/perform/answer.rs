@@ -1,0 +1,86 @@
+//! Answers from the shop's documents.
+
+use super::note_call;
+use crate::desks::commerce::effect::Asking;
+use crate::desks::commerce::nodes::{Draft, Node};
+use crate::desks::commerce::state::Question;
+use crate::desks::commerce::texts::Text;
+use crate::desks::commerce::tools::support::KbRetrieve;
+use crate::desks::commerce::{Commerce, Situation};
+use crate::desks::{DeskError, Turn};
+use crate::dialogue::{answer, retrieve};
+use crate::domain::{Kind, Metadata};
+use crate::retrieval::Query;
+
+/// Passages of an answer from the documents.
+const PASSAGES: usize = 3;
+
+impl Commerce {
+    /// Answers from the shop's documents, if they have an answer.
+    ///
+    /// A question in a mix of languages may find nothing in the documents of one: then a question about its subject is asked. A question
+    /// about two subjects gets a passage for each.
+    pub(super) async fn answer(
+        &self,
+        turn: &mut Turn,
+        situation: &mut Situation,
+        question: &Question,
+        why: Asking,
+    ) -> Result<bool, DeskError> {
+        let text = question.text.as_str();
+        let language = turn.language();
+        let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
+        let knowledge = &self.services.knowledge;
+        let find = async {
+            match why {
+                // Together with an earlier question, a message that asks nothing would be answered with what was asked before.
+                Asking::LastResort => knowledge.find(&turn.persona.knowledge, &query(text)).await,
+                Asking::Question | Asking::Aside => retrieve::find(knowledge, turn, text, query).await,
+            }
+        };
+        let mut found = turn.step("retrieve").take(find).await;
+        let languages = [Some(language), self.language_rules.fallback_of(language)];
+        let known = |of: &String| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code));
+        let known: Vec<&str> = question.subjects.iter().filter_map(known).collect();
+        if let Some(known) = known.first().filter(|_| found.passages.is_empty()) {
+            let find = retrieve::find(&self.services.knowledge, turn, known, query);
+            found = turn.step("retrieve").take(find).await;
+        }
+        let mut quotes_all = false;
+        if let [first, second, ..] = known.as_slice() {
+            let mut both = Vec::new();
+            for of in [*first, *second] {
+                let passages = knowledge.find(&turn.persona.knowledge, &query(of)).await.passages;
+                both.extend(passages.into_iter().next().filter(|passage| !both.contains(passage)));
+            }
+            if both.len() > 1 {
+                (quotes_all, found.passages) = (true, both);
+            }
+        }
+        let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
+        note_call(turn, KbRetrieve::NAME, None);
+        let snippets = tool.output(&found);
+        if snippets.snippets.is_empty() {
+            return Ok(false);
+        }
+        let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;
+        let quoted = if worded.is_some() || quotes_all {
+            &found.passages[..]
+        } else {
+            &answer::worth_quoting(&found.passages)[..1]
+        };
+        let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
+        if let Some(worded) = worded {
+            turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
+            return Ok(true);
+        }
+        let texts = self.texts_of(turn, situation);
+        let mut quotes = Vec::new();
+        for passage in quoted {
+            quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
+        }
+        let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
+        turn.say_with(Kind::Reply, &said, metadata).await?;
+        Ok(true)
+    }
+}

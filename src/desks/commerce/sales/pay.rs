@@ -1,0 +1,125 @@
+//! How an order is paid: the list of ways, the question for the amount, and the yes to it.
+//!
+//! [`Effect::Pay`] is made in one place, [`confirm`], by a clear yes to the amount that was just asked.
+
+use super::super::advance::{Next, hand_over};
+use super::super::effect::{Began, Effect, Heard, Line, Reason};
+use super::super::state::{ConversationState, Stage};
+use super::say;
+use crate::domain::commerce::tenant::PaymentMethod;
+use crate::domain::returns::Priority;
+
+/// Asks how to pay, if there is something to pay.
+pub(in crate::desks::commerce) fn to_payment(mut state: ConversationState, wanted: Option<PaymentMethod>) -> Next {
+    if state.order.is_some() {
+        return (state, vec![Effect::ListMethods(wanted)]);
+    }
+    if state.paying.is_some() {
+        return say(state, Line::StillWaiting);
+    }
+    if state.item().is_none() {
+        state.stage = Stage::Narrow;
+    }
+    say(state, Line::EmptyCart)
+}
+
+/// Lists the ways to pay, or continues with the named one, or with the only one.
+pub(in crate::desks::commerce) fn got_methods(
+    mut state: ConversationState,
+    methods: Vec<PaymentMethod>,
+    wanted: Option<PaymentMethod>,
+) -> Next {
+    let Some(total) = state.order.as_ref().map(|sale| sale.totals.total) else {
+        return say(state, Line::EmptyCart);
+    };
+    let chosen = wanted.filter(|wanted| methods.contains(wanted));
+    match (methods.as_slice(), chosen) {
+        ([], _) => {
+            state.stage = Stage::Draft;
+            let (line, reason) = match total.minor {
+                0 => (Line::NothingToPay, Reason::FreeOrder),
+                _ if !PaymentMethod::ALL.iter().all(|method| method.takes(total)) => {
+                    return say(state, Line::TooLarge);
+                }
+                _ => (Line::NoMethods, Reason::Payments),
+            };
+            let (state, mut effects) = hand_over(state, reason, Priority::Medium);
+            effects.insert(0, Effect::Say(line));
+            (state, effects)
+        }
+        (_, Some(method)) => choose_method(state, method),
+        ([only], None) => choose_method(state, *only),
+        _ => {
+            state.stage = Stage::Method { methods: methods.clone() };
+            say(state, Line::Methods { methods, total })
+        }
+    }
+}
+
+/// Asks for the number, if none is known, then for the yes to the amount.
+pub(super) fn choose_method(mut state: ConversationState, method: PaymentMethod) -> Next {
+    let Some(sale) = state.order.clone() else { return say(state, Line::EmptyCart) };
+    // The page for cards needs a number as well.
+    if let Some(line) = ask_phone(method).filter(|_| state.phone.is_none()) {
+        state.stage = Stage::Phone { method };
+        return say(state, line);
+    }
+    state.stage = Stage::ConfirmAmount { method, amount: sale.totals.total };
+    let phone = state.phone.clone();
+    say(state, Line::Confirm { method, sale: Box::new(sale), phone })
+}
+
+/// Returns the question for the number that a way to pay needs.
+pub(super) fn ask_phone(method: PaymentMethod) -> Option<Line> {
+    match method {
+        PaymentMethod::MpesaStk => Some(Line::AskPhone),
+        PaymentMethod::Pesapal => Some(Line::AskCardPhone),
+        PaymentMethod::MpesaC2b => None,
+    }
+}
+
+/// Pays by a clear yes to the amount that was just asked. Everything else is no yes, and neither is what was sent before the question.
+pub(super) fn confirm(state: &ConversationState, heard: &Heard) -> Option<Effect> {
+    match &state.stage {
+        Stage::ConfirmAmount { method, amount } if heard.said.is_clear_yes_to(*amount) && !heard.is_earlier => {
+            let phone = state.phone.clone().filter(|_| ask_phone(*method).is_some());
+            Some(Effect::Pay { method: *method, amount: *amount, phone })
+        }
+        _ => None,
+    }
+}
+
+/// Continues after the wish to pay was stored.
+pub(in crate::desks::commerce) fn began(mut state: ConversationState, began: Began) -> Next {
+    let method = state.chosen_method().unwrap_or(PaymentMethod::MpesaStk);
+    match began {
+        Began::Asked { payment } => {
+            state.begin_paying(payment, method);
+            say(state, Line::Asked { payment })
+        }
+        // The result follows as a separate message.
+        Began::Refused { payment } => {
+            state.begin_paying(payment, method);
+            (state, Vec::new())
+        }
+        // The cart is priced again, and the customer sees it before the next yes.
+        Began::Changed => {
+            state.stage = Stage::Draft;
+            (state, vec![Effect::PlaceOrder])
+        }
+        Began::Open => {
+            state.stage = Stage::Draft;
+            say(state, Line::PayOpen)
+        }
+        Began::Review => {
+            state.clear_sale();
+            state.stage = Stage::Review;
+            say(state, Line::PayReview)
+        }
+        Began::Paid => {
+            state.clear_sale();
+            state.stage = Stage::Done;
+            say(state, Line::AlreadyPaid)
+        }
+    }
+}

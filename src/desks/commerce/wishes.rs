@@ -1,0 +1,144 @@
+//! What a message wants next to its first goods: "a red canvas 39 and 2 white socks. When do you deliver?"
+
+use std::ops::Range;
+
+use super::Commerce;
+use super::classify::classify;
+use super::rules::Says;
+use super::said::{MOST_PIECES, Said};
+use super::state::{ConversationState, Question, Search, Stage};
+use crate::dialogue::Act;
+use crate::domain::commerce::catalog::search::stem;
+use crate::domain::commerce::policy::{Journey, Routing, route};
+use crate::store::catalog::CatalogWords;
+
+/// Larger numbers are prices.
+const LARGEST_SIZE: u64 = 100;
+
+/// A part of a message that names goods, or more choices of the goods before it.
+struct Wish {
+    text: Range<usize>,
+    said: Said,
+    goods: Vec<String>,
+    choices: Vec<String>,
+}
+
+impl Wish {
+    fn has_number(&self) -> bool {
+        !self.said.details.numbers.is_empty()
+    }
+
+    fn has_size(&self) -> bool {
+        self.said.details.numbers.iter().any(|number| (MOST_PIECES + 1..LARGEST_SIZE).contains(number))
+    }
+
+    /// Whether the next part of the message is about other goods, or about another piece of the same.
+    fn ends_before(&self, next: &Self, has_item: bool) -> bool {
+        let is_part = |a: &Self, b: &Self| a.goods.iter().all(|word| b.goods.contains(word));
+        match (self.goods.is_empty(), next.goods.is_empty()) {
+            (_, true) => {
+                let is_choice = next.has_number() && !next.choices.is_empty() && !self.choices.is_empty();
+                is_choice || (next.has_size() && self.has_size())
+            }
+            (true, false) => has_item && (self.has_number() || !self.choices.is_empty()),
+            (false, false) => !is_part(self, next) && !is_part(next, self),
+        }
+    }
+}
+
+impl Commerce {
+    /// Takes a question about the shop out of a message that says something else of a sale.
+    pub(super) fn cut_question(&self, said: Said, state: &ConversationState) -> (Said, Option<Question>) {
+        if !said.utterance.has_question() {
+            return (said, None);
+        }
+        let journey = |said: &Said| {
+            let verdict = classify(said, &self.examples, 0.0);
+            route(verdict.intent, verdict.confidence)
+        };
+        for piece in self.rules.pieces(said.text()) {
+            let text = said.text();
+            let asked = self.rules.parse(&text[piece.clone()]);
+            let is_about_shop = asked.utterance.has_question() && journey(&asked) == Routing::Journey(Journey::Support);
+            let rest = format!("{} {}", &text[..piece.start], &text[piece.end..]);
+            if !is_about_shop || rest.trim().is_empty() {
+                continue;
+            }
+            let rest = self.rules.parse(rest.trim());
+            let chooses = state.is_selling() && !rest.details.numbers.is_empty();
+            if !rest.utterance.has_question() && (chooses || journey(&rest) == Routing::Journey(Journey::Sales)) {
+                let question = Question { text: asked.text().trim().to_owned(), subjects: asked.subjects };
+                return (rest, Some(question));
+            }
+        }
+        (said, None)
+    }
+
+    /// Leaves the first goods in a message. Returns the searches for the others; one without words means the same goods again.
+    pub(super) fn cut_goods(&self, said: Said, state: &ConversationState, known: &CatalogWords) -> (Said, Vec<Search>) {
+        let pieces = self.rules.pieces(&said.rest);
+        let is_cut = pieces.len() > 1 && !said.utterance.has_question() && !said.says(Says::Remove);
+        if !is_cut || matches!(state.stage, Stage::Phone { .. } | Stage::ConfirmAmount { .. }) {
+            return (said, Vec::new());
+        }
+        let wish = |text: Range<usize>| {
+            let mut part = self.rules.parse(&said.rest[text.clone()]);
+            let goods = known.name_goods(&mut part);
+            let choices = part.details.choices.clone();
+            Wish { text, said: part, goods, choices }
+        };
+        let own = state.item().or(state.last.as_ref()).map(|wanted| wanted.item.names()).unwrap_or_default();
+        let mut wishes: Vec<Wish> = Vec::new();
+        for piece in pieces {
+            let next = wish(piece);
+            let is_own = !next.goods.is_empty() && next.goods.iter().all(|word| own.contains(word));
+            let has_item = wishes.len() > 1 || (!own.is_empty() && !is_own);
+            match wishes.pop() {
+                Some(last) if last.ends_before(&next, has_item) => wishes.extend([last, next]),
+                Some(last) => wishes.push(wish(last.text.start..next.text.end)),
+                None => wishes.push(next),
+            }
+        }
+        if wishes.len() < 2 {
+            return (said, Vec::new());
+        }
+        let first = wishes.remove(0);
+        // "… and leave the others" names goods that are not wanted.
+        let later = wishes.into_iter().filter(|wish| !wish.said.refuses()).map(Wish::into_search).collect();
+        // Paying, and everything that counts for the whole message, stays as it was read.
+        let mut main = first.said;
+        main.utterance.text.clone_from(&said.utterance.text);
+        main.utterance.set(Act::Mention(Says::Pay), said.says(Says::Pay));
+        main.utterance.set(Act::WantPerson, said.utterance.wants_person());
+        let Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, .. } = said;
+        let main = Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, ..main };
+        (main, later)
+    }
+}
+
+impl Wish {
+    fn into_search(self) -> Search {
+        let words = if self.goods.is_empty() { Vec::new() } else { self.said.words };
+        let Said { details, least, most, .. } = self.said;
+        Search { words, least, most, details, ..Search::default() }
+    }
+}
+
+impl CatalogWords {
+    /// Notes which words of a message are a choice of some goods. Returns those by which goods are named.
+    pub(super) fn name_goods(&self, said: &mut Said) -> Vec<String> {
+        let written: Vec<&str> = said.words.iter().flat_map(|word| word.split_whitespace()).collect();
+        let meant = written.into_iter().map(|word| crate::nlu::spelling::nearest(word, &self.all).unwrap_or(word));
+        let meant: Vec<String> = meant.map(str::to_owned).collect();
+        let is_choice = |word: &&String| self.choices.contains(*word) && word.parse::<u64>().is_err();
+        said.details.choices = meant.iter().filter(is_choice).cloned().collect();
+        let is_name = |word: &&String| self.names.contains(*word) || self.names.contains(stem(word));
+        meant.iter().filter(is_name).map(|word| stem(word).to_owned()).collect()
+    }
+
+    /// Whether a word of the message, as it is written, names goods.
+    pub(super) fn has_name_in(&self, said: &Said) -> bool {
+        let mut words = said.words.iter().flat_map(|word| word.split_whitespace());
+        words.any(|word| self.names.contains(word) || self.names.contains(stem(word)))
+    }
+}
