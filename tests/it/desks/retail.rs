@@ -8,6 +8,7 @@ mod cleaning;
 mod failures;
 mod follow_ups;
 mod greeting;
+mod goods;
 mod grounding;
 mod language;
 mod meaning;
