@@ -229,7 +229,8 @@ impl Retail {
             () => Text::ReplyIntro,
         };
         let texts = self.texts.get(answer::language_of(turn, passages));
-        let quotation = answer::quotation(texts.text(intro, &[])?, quotes.into_iter());
+        let hotline = [("hotline", self.hotline(turn))];
+        let quotation = answer::quotation(texts.text(intro, &hotline)?, quotes.into_iter());
         Ok(quotation + &self.instead(turn, passages)?)
     }
 
