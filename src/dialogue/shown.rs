@@ -200,7 +200,18 @@ impl Shown {
             }
             Pick::Nth(n) => Some(self.only(shown.get(n)?.as_ref()?)),
             Pick::Last => Some(self.only(shown.last()?.as_ref()?)),
-            Pick::All => Some(Self { current: None, ..self.clone() }.about(rows)),
+            Pick::All => {
+                let all = Self { current: None, ..self.clone() };
+                // "Which one with an RTX 4050 is in stock?"
+                let rest = rules.without_attributes(&rest).unwrap_or(rest);
+                let fit = with(&rest);
+                let of_shown: Vec<Row> = rows.iter().filter(|row| fit.contains(row)).cloned().collect();
+                match (of_shown.is_empty(), fit.is_empty()) {
+                    (false, _) => Some(all.about(of_shown)),
+                    (true, false) => Some(self.instead_first(fit, query.limit)),
+                    (true, true) => Some(all.about(rows)),
+                }
+            }
             Pick::It | Pick::Cheaper | Pick::Similar | Pick::Least(_) | Pick::Most(_) if !is_current => None,
             Pick::It => {
                 let meant = self.meant(&shown)?;
@@ -217,8 +228,14 @@ impl Shown {
                     Some(row) => row.price?,
                     None => rows.iter().filter_map(|row| row.price).min()?,
                 };
-                let mut cheaper = Some(with(&rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind);
-                cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| price < least));
+                // "Too expensive, a wired one below 500k would do": another budget counts, and the most of the other words.
+                let is_limited = budget.most.is_some() || budget.least.is_some();
+                let wish = Query { text: rest, ..query.clone() };
+                let mut cheaper = knowledge.rows_wished_of(folders, &wish, &category, Some(1));
+                if cheaper.is_empty() {
+                    cheaper = if is_limited { Vec::new() } else { of_kind() };
+                }
+                cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| is_limited || price < least));
                 cheaper.sort_by_key(|row| std::cmp::Reverse(row.price));
                 (!cheaper.is_empty()).then(|| self.instead_first(cheaper, query.limit))
             }

@@ -35,8 +35,6 @@ pub struct PickRules {
     /// Asks whether products fit together, and the values by which they do: "ddr4" and "ddr5".
     fits: Vec<Pattern>,
     fit_values: Vec<Vec<String>>,
-    /// Wants goods: "need a", "looking for".
-    wishes: Vec<Pattern>,
     /// Asks for the sum of prices.
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
@@ -82,7 +80,6 @@ struct File {
     attribute: BTreeMap<String, AttributeWords>,
     fits: Vec<String>,
     fit_values: BTreeMap<String, Vec<String>>,
-    wishes: Vec<String>,
     total: Vec<String>,
     pieces: Vec<String>,
     between: Vec<String>,
@@ -114,7 +111,7 @@ impl PickRules {
             Ok(Attribute { asked: lexicon.patterns(&words.asked)?, said: lexicon.patterns(&words.said)? })
         };
         let attributes = file.attribute.into_values().map(attribute).collect::<Result<_, _>>()?;
-        let (fits, wishes) = (lexicon.patterns(&file.fits)?, lexicon.patterns(&file.wishes)?);
+        let fits = lexicon.patterns(&file.fits)?;
         let fit_values = file.fit_values.into_values().collect();
         let (total, pieces) = (lexicon.patterns(&file.total)?, lexicon.patterns(&file.pieces)?);
         let between = lexicon.patterns(&file.between)?;
@@ -122,18 +119,7 @@ impl PickRules {
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        Ok(Self {
-            lexicon,
-            attributes,
-            fits,
-            fit_values,
-            wishes,
-            total,
-            pieces,
-            between,
-            bundle: file.bundle,
-            patterns,
-        })
+        Ok(Self { lexicon, attributes, fits, fit_values, total, pieces, between, bundle: file.bundle, patterns })
     }
 
     /// Returns the message without the words that ask for what a product has, or `None` if it has no such words: "còn hàng không".
@@ -165,11 +151,6 @@ impl PickRules {
         has(&self.fits, &self.lexicon.tokenize(text))
     }
 
-    /// Returns whether the message wants goods.
-    pub fn wishes(&self, text: &str) -> bool {
-        has(&self.wishes, &self.lexicon.tokenize(text))
-    }
-
     /// Returns by which values two texts fit together, and whether they do: both have "ddr4", or one of them "ddr4" and the other
     /// "ddr5". `None` if nothing tells.
     pub fn fit(&self, one: &str, other: &str) -> Option<(bool, String, String)> {
@@ -194,11 +175,6 @@ impl PickRules {
     pub fn asks_total(&self, text: &str) -> bool {
         let stream = self.lexicon.tokenize(text);
         has(&self.total, &stream)
-    }
-
-    /// Returns whether the message points at one of the products, and not at all of them.
-    pub fn points_at_one(&self, text: &str) -> bool {
-        self.pick(text).is_some_and(|(pick, _)| !matches!(pick, Pick::All | Pick::It | Pick::Cheaper | Pick::Similar))
     }
 
     /// Returns the price of several products together that a page gives: 19,840,000 of "Total 19,840,000 VND:".

@@ -57,6 +57,11 @@ const SPECIFIED: f64 = 0.3;
 /// How much more likely a product of the conversation is, and one of a category that the message names.
 const CLOSER: f64 = 3.0;
 
+/// How much more likely a title is by two words that are next to each other in both.
+const TOGETHER: f64 = 2.0;
+/// A quantity belongs to a name that is at most so many words away.
+const APART: usize = 2;
+
 /// The words of the titles of a catalogue's products.
 pub(super) struct Titles {
     rules: SearchRules,
@@ -71,6 +76,8 @@ pub(super) struct Titles {
 struct Title {
     piece: usize,
     words: Vec<String>,
+    /// The place of the first word that can be a name: the manufacturer.
+    brand: Option<usize>,
     /// The words of the whole row, in every language.
     of_row: HashSet<String>,
 }
@@ -91,8 +98,8 @@ struct Fit {
 impl Titles {
     pub(super) fn new(chunks: &[Arc<Chunk>], rules: &SearchRules) -> Self {
         let words = rules.words(None);
-        let roots =
-            |text: &str| -> Vec<String> { words.analyzer.tokens(text).into_iter().map(|token| token.root).collect() };
+        let tokens = |text: &str| words.analyzer.tokens(text);
+        let roots = |text: &str| -> Vec<String> { tokens(text).into_iter().map(|token| token.root).collect() };
         let mut titles = Vec::new();
         let (mut counts, mut pairs): (HashMap<String, usize>, HashMap<(String, String), usize>) = Default::default();
         let products: Vec<&Arc<Chunk>> = chunks.iter().filter(|chunk| chunk.product.is_some()).collect();
@@ -105,7 +112,8 @@ impl Titles {
             next.into_iter().for_each(|pair| *pairs.entry(pair).or_default() += 1);
             let texts = chunk.translated.iter().map(|(_, text)| text.as_str()).chain([chunk.text.as_str()]);
             let of_row = texts.flat_map(&roots).collect();
-            titles.push(Title { piece, words: of_title, of_row });
+            let brand = tokens(&chunk.title).iter().position(|token| is_name(token, words));
+            titles.push(Title { piece, words: of_title, brand, of_row });
         }
         let mut of_pages = HashSet::new();
         for page in chunks.iter().filter(|chunk| chunk.product.is_none()) {
@@ -167,7 +175,8 @@ impl Titles {
     /// Returns how well a title has the free words of a message, or `None` if none of them names it.
     fn fit(&self, title: &Title, said: &[Said], rules: &Words) -> Option<Fit> {
         let mut fit = Fit { score: 0.0, level: Level::Brand, places: Vec::new() };
-        let mut is_named = false;
+        let mut names: Vec<usize> = Vec::new();
+        let mut others: Vec<(usize, f64)> = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
         for (place, Said { token, .. }) in said.iter().enumerate().filter(|(_, word)| word.is_free) {
             if !seen.insert(&token.root) {
@@ -179,37 +188,42 @@ impl Titles {
                 }
                 continue;
             };
-            fit.places.push(place);
-            if !self.is_name(token, rules) {
-                fit.score += SPECIFIED * self.weight(&title.words[at]);
+            let next = said.get(place + 1).filter(|next| next.is_free).map(|next| &next.token);
+            let next = next.filter(|next| title.words.get(at + 1) == Some(&next.root));
+            // "Vivobook 15": the words of a name stand together.
+            fit.score += if next.is_some() { TOGETHER } else { 0.0 };
+            if !is_name(token, rules) {
+                others.push((place, SPECIFIED * self.weight(&title.words[at])));
                 continue;
             }
-            fit.score += self.weight(&token.root);
-            let next = said.get(place + 1).filter(|next| next.is_free).map(|next| &next.token);
-            let follows =
-                |next: &&Token| title.words.get(at + 1) == Some(&next.root) && self.is_pair(token, next, rules);
-            let level = match next.filter(follows) {
+            let level = match next.filter(|next| self.is_pair(token, next, rules)) {
                 Some(_) => Some(Level::Model),
-                None => self.level(token),
+                None => self.level(token, title.brand == Some(at)),
             };
+            fit.score += self.weight(&token.root);
+            fit.places.push(place);
             if let Some(level) = level {
-                is_named = true;
+                names.push(place);
                 fit.level = fit.level.max(level);
             }
         }
-        is_named.then_some(fit)
+        // The "1tb" of "sn850x or nv3 1tb" is of the second.
+        others.retain(|(place, _)| names.iter().any(|name| name.abs_diff(*place) <= APART));
+        fit.score += others.iter().map(|(_, weight)| weight).sum::<f64>();
+        fit.places.extend(others.iter().map(|(place, _)| place));
+        (!names.is_empty()).then_some(fit)
     }
 
     /// Whether two words that are next to each other name a product together.
     fn is_pair(&self, one: &Token, next: &Token, rules: &Words) -> bool {
         let is_long = |token: &Token| has_digit(token) && token.root.len() >= MODEL;
         let are_words = !has_digit(one) && !has_digit(next) && one.root.len() > 1 && next.root.len() > 1;
-        let are_names = self.is_name(one, rules) && self.is_name(next, rules);
+        let are_names = is_name(one, rules) && is_name(next, rules);
         let count = self.pairs.get(&(one.root.clone(), next.root.clone())).copied().unwrap_or(usize::MAX);
         are_names && (are_words || is_long(one) || is_long(next)) && count <= FEW
     }
 
-    fn level(&self, token: &Token) -> Option<Level> {
+    fn level(&self, token: &Token, is_brand: bool) -> Option<Level> {
         let (word, count) = (token.root.as_str(), self.counts.get(&token.root).copied().unwrap_or(usize::MAX));
         if has_digit(token) {
             let least = if is_plain_number(word) { MODEL + 1 } else { MODEL };
@@ -217,24 +231,23 @@ impl Titles {
         }
         match word.len() {
             0 | 1 => None,
-            2 => Some(Level::Brand),
-            _ if count <= FEWER && !self.of_pages.contains(word) => Some(Level::Rare),
-            _ => Some(Level::Brand),
+            3.. if count <= FEWER && !self.of_pages.contains(word) => Some(Level::Rare),
+            _ => is_brand.then_some(Level::Brand),
         }
-    }
-
-    /// Whether a word can be part of a name: no kind of goods, quantity, or word of the language.
-    fn is_name(&self, token: &Token, rules: &Words) -> bool {
-        let one = std::slice::from_ref(token);
-        let is_common = [&rules.meanings, &rules.stop, &rules.weak].iter().any(|lexicon| lexicon.starts(one) > 0);
-        let is_word = token.marked || (token.syllable && !has_digit(token));
-        !is_common && !is_word && rules.analyzer.bare_number(&token.exact).is_none()
     }
 
     fn weight(&self, word: &str) -> f64 {
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         (1.0 + count(self.titles.len()) / count(self.counts.get(word).copied().unwrap_or(1))).ln()
     }
+}
+
+/// Whether a word can be part of a name: no kind of goods, quantity, or word of the language.
+fn is_name(token: &Token, rules: &Words) -> bool {
+    let one = std::slice::from_ref(token);
+    let is_common = [&rules.meanings, &rules.stop, &rules.weak].iter().any(|lexicon| lexicon.starts(one) > 0);
+    let is_word = token.marked || (token.syllable && !has_digit(token));
+    !is_common && !is_word && rules.analyzer.bare_number(&token.exact).is_none()
 }
 
 /// Whether a word of a message is one of a title. "500" is also "500gb".

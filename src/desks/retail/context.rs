@@ -217,7 +217,7 @@ impl Retail {
         let is_question = |clause: &&str| {
             clause.len() < text.len()
                 && clause.split_whitespace().count() >= CLAUSE
-                && self.guess(clause).at_least(VERY_LIKELY) == Some(Guessed::Shop)
+                && self.guess(clause).at_least(LIKELY) == Some(Guessed::Shop)
         };
         clauses(text).filter(is_question).last().map(str::to_owned)
     }
@@ -255,7 +255,8 @@ impl Retail {
             understood.settle(Intent::Shopping, "documents");
             return;
         }
-        match guess.at_least(VERY_LIKELY).filter(|_| understood.clarify_needed) {
+        let least = if memory.current.is_some() { LIKELY } else { VERY_LIKELY };
+        match guess.at_least(least).filter(|_| understood.clarify_needed) {
             Some(Guessed::Chat(topic)) => understood.utterance.set(Act::Chat(topic), true),
             Some(Guessed::Warranty) if memory.current != Some(Current::Record) => {
                 understood.settle(Intent::Warranty, "examples");

@@ -24,6 +24,8 @@ pub(super) enum Current {
 pub(super) struct Bundle {
     pub name: String,
     pub price: u64,
+    /// The categories of its parts.
+    pub parts: Vec<String>,
 }
 
 /// Stored when a turn ends.

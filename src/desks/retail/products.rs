@@ -3,6 +3,7 @@
 use super::Retail;
 use super::memory::{Current, Memory};
 use crate::desks::Turn;
+use crate::dialogue::attribute::answer_first;
 use crate::dialogue::shown::{Chosen, Shown, sorted};
 use crate::domain::Sender;
 use crate::domain::text::words;
@@ -64,7 +65,23 @@ impl Retail {
     /// Returns the products that a message names, given those of the conversation.
     pub(super) fn named(&self, turn: &Turn, text: &str, memory: &Memory) -> Vec<Mention> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        Shown::named(memory.shown.as_ref(), knowledge, folders, &self.wish(turn, text))
+        let shown = memory.shown.as_ref();
+        let mut mentions = Shown::named(shown, knowledge, folders, &self.wish(turn, text));
+        // "Does the keychron work with a macbook?", after keyboards.
+        let is_known = |mention: &Mention| {
+            let is_of = |row: &Row| shown.is_some_and(|shown| shown.products.contains(&row.passage.title));
+            mention.rows.iter().any(is_of)
+        };
+        let known = mentions.iter().find(|mention| is_known(mention));
+        let category = known.and_then(|known| known.rows.first()).map(|row| row.passage.section.clone());
+        if let Some(category) =
+            category.filter(|_| !self.picks.asks_fit(text) || mentions.iter().any(|of| of.level < Level::Model))
+        {
+            mentions.retain(|mention| {
+                mention.level == Level::Model || mention.rows.iter().any(|row| row.passage.section == category)
+            });
+        }
+        mentions
     }
 
     /// Makes the products that a message names those of the conversation.
@@ -175,13 +192,23 @@ impl Retail {
         let is_other = shown.is_some_and(|shown| shown.is_other_kind(knowledge, folders, &query));
         // "Which SSD does it have?"
         let points = matches!(self.picks.pick(asked.text), Some((Pick::It | Pick::All | Pick::Nth(_), _)));
-        let is_part = shown.is_some_and(|shown| {
-            let rows = shown.again(knowledge, folders, query.language).passages;
-            let says = |row: &Passage| !knowledge.names_more_than(folders, asked.text, &row.text, query.language);
-            rows.iter().any(says) && !self.picks.wishes(asked.text)
-        });
-        if is_other && (points || is_part) {
-            return None;
+        let rows = shown.map_or_else(Vec::new, |shown| shown.again(knowledge, folders, query.language).passages);
+        let says = |row: &Passage| answer_first(&self.picks, asked.text, &row.text).is_said == Some(true);
+        if is_other && (points || self.asks_attribute(turn, asked.text)) && rows.iter().any(says) {
+            let chosen = shown.map(|shown| shown.again(knowledge, folders, query.language));
+            return chosen.map(|chosen| Goods { chosen: Some(chosen), asks_row: true, ..Goods::default() });
+        }
+        // "Anything with USB?", after headsets: USB is also a kind of goods.
+        let category = shown.and_then(|shown| shown.category(knowledge, folders, query.language));
+        let of_kind = category
+            .map_or_else(Vec::new, |category| knowledge.rows_of_category(folders, &category, "", query.language));
+        let with = knowledge.rows_with(folders, &of_kind, asked.text, query.language);
+        if is_other && memory.current == Some(Current::Products) && !with.is_empty() && with.len() < of_kind.len() {
+            let mut with = with;
+            with.sort_by_key(|row| !row.in_stock);
+            with.truncate(query.limit);
+            let chosen = shown.map(|shown| shown.instead(with));
+            return chosen.map(|chosen| Goods { chosen: Some(chosen), ..Goods::default() });
         }
         if is_other && memory.current == Some(Current::Products) && knowledge.names_one(folders, &query) {
             let rows = knowledge.rows_wished(folders, &query, Some(1));
@@ -189,6 +216,7 @@ impl Retail {
             return (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() });
         }
         let is_new = shown.is_none() || is_other || memory.current != Some(Current::Products);
+        let is_new = is_new && !(points && !is_other);
         let wished = if asked.is_product && is_new { self.wished(turn, asked.text, asked.is_sure) } else { Vec::new() };
         (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() })
     }
@@ -204,7 +232,12 @@ impl Retail {
         let Some(shown) = memory.shown.as_ref() else { return of_wish() };
         let points = matches!(self.picks.pick(asked.text), Some((Pick::It, _)));
         let asks_attribute = self.asks_attribute(turn, asked.text);
-        if asked.is_shop && !asks_attribute {
+        // After a look-up, "how much is a new battery?" is no question about the product that the shop sells.
+        let names_kind = || !knowledge.categories(folders, asked.text, language).is_empty();
+        let is_of_record = memory.current == Some(Current::Record)
+            && !matches!(self.picks.pick(asked.text), Some((Pick::Similar | Pick::Cheaper, _)))
+            && !(asked.is_product && names_kind());
+        if is_of_record || (asked.is_shop && !asks_attribute) {
             return None;
         }
         let choose = |query: &Query| shown.choose(knowledge, folders, &self.picks, query, is_current || asks_attribute);
@@ -229,11 +262,11 @@ impl Retail {
         let is_asked = asked.is_product && (memory.current == Some(Current::Products) || points || asks_attribute);
         let is_short = words(asked.text).len() <= SHORT || points;
         let is_about = is_about && is_asked && is_short && knowledge.budget(folders, asked.text).is_none();
-        is_about.then(|| Goods {
-            chosen: Some(shown.again(knowledge, folders, language)),
-            asks_row: true,
-            ..Goods::default()
-        })
+        let again = shown.again(knowledge, folders, language);
+        let says = |row: &Passage| answer_first(&self.picks, asked.text, &row.text).is_said == Some(true);
+        let is_said = asks_attribute || again.passages.iter().any(says);
+        let is_about = is_about && (is_said || !self.has_advice(turn, asked.text));
+        is_about.then(|| Goods { chosen: Some(again), asks_row: true, ..Goods::default() })
     }
 
     /// Whether a message asks for what a product has, and says nothing else: "cái đó bảo hành bao lâu".
@@ -251,13 +284,7 @@ impl Retail {
             false => return of_each,
         };
         // "A power supply for my graphics card": any of the category, unless a page gives advice.
-        let has_advice = || {
-            let pages = Query { pages_only: true, ..query.clone() };
-            let found = knowledge.find_by_words(folders, &pages).passages;
-            let is_about = |best: &Passage| knowledge.has_most_of(folders, text, best, query.language);
-            found.first().is_some_and(|best| best.score >= ADVISES && is_about(best))
-        };
-        let rows = match rows.is_empty() && is_sure && !has_advice() {
+        let rows = match rows.is_empty() && is_sure && !self.has_advice(turn, text) {
             true => knowledge.rows_wished(folders, &query, Some(1)),
             false => rows,
         };
@@ -270,11 +297,21 @@ impl Retail {
         rows.into_iter().take(query.limit).map(|row| row.passage).collect()
     }
 
+    /// Whether a page is about what a message says.
+    fn has_advice(&self, turn: &Turn, text: &str) -> bool {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = Query { pages_only: true, ..self.wish(turn, text) };
+        let found = knowledge.find_by_words(folders, &pages).passages;
+        let is_about = |best: &Passage| knowledge.has_most_of(folders, text, best, pages.language);
+        found.first().is_some_and(|best| best.score >= ADVISES && is_about(best))
+    }
+
     /// Returns some products of each kind, where a message wishes for several: "a cheap headset plus a basic mouse".
     fn wished_of_each(&self, turn: &Turn, text: &str) -> Vec<Passage> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let mut kinds: Vec<(String, Vec<Row>)> = Vec::new();
-        for part in self.picks.wishes_of(text) {
+        let first = text.split(['?', '.', '!', '\n']).next().unwrap_or_default();
+        for part in self.picks.wishes_of(first) {
             let query = self.wish(turn, &part);
             let Some(kind) = knowledge.categories(folders, &part, language).into_iter().next() else { continue };
             // "A laptop with 16 GB of RAM and an SSD" wishes for one.

@@ -72,8 +72,8 @@ impl Retail {
             quoted = knowledge.find_in_document(&folders, &asked, subject).into_iter().take(1).collect();
             found.passages.clone_from(&quoted);
         }
-        if let Some(question) = besides {
-            let other = self.retrieve(turn, &question, true, None).await.quoted;
+        if let Some(question) = &besides {
+            let other = self.retrieve(turn, question, true, None).await.quoted;
             let pages = other.into_iter().take(1).filter(|page| page.language.is_none_or(|of| of == turn.language()));
             let pages: Vec<Passage> = pages.collect();
             found.passages.extend(pages.iter().cloned());
@@ -81,7 +81,7 @@ impl Retail {
         }
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
         if !self.services.llm.is_up() && knowledge.rows_of(&folders, &quoted, asked.language).is_empty() {
-            self.replace_repeated(turn, &asked.text, &found, &mut quoted)?;
+            self.replace_repeated(turn, &utterance.text, &found, &mut quoted)?;
         }
         let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
         let is_catalogue = !knowledge.rows_of(&folders, &quoted, asked.language).is_empty();
@@ -93,9 +93,10 @@ impl Retail {
             (Some(total), _) => total,
             (None, Some(fit)) => self.quote_fit(turn, &fit, &quoted)?,
             (None, None) if !plans.is_empty() => self.quote_plans(turn, &plans, &quoted)?,
-            (None, None) => self.quote(turn, utterance, &asked.text, &quoted, asks_row)?,
+            (None, None) => self.quote(turn, utterance, &quoted, asks_row)?,
         };
-        let excerpts: Vec<Passage> = beside.iter().map(|page| self.excerpt(turn, &asked.text, page)).collect();
+        let question = besides.as_deref().unwrap_or_default();
+        let excerpts: Vec<Passage> = beside.iter().map(|page| self.excerpt(turn, question, page)).collect();
         let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
         let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
         let Some(metadata) = answer::cite(turn, &found, passages).await? else {
@@ -105,10 +106,12 @@ impl Retail {
             return self.follow_up(turn).await;
         };
         if let [page] = quoted.as_slice()
-            && let Some(price) = self.picks.bundle_price(&page.text).filter(|_| !is_catalogue)
+            && let Some(price) = self.picks.bundle_price(&page.text).filter(|_| !is_catalogue && !pages_only)
         {
             let name = page.section.rsplit(" > ").next().unwrap_or(&page.title).to_owned();
-            memory.bundle = Some(Bundle { name, price });
+            let parts: Vec<&str> = page.text.lines().filter(|line| line.starts_with('-')).collect();
+            let parts = knowledge.categories(&folders, &parts.join("\n"), asked.language);
+            memory.bundle = Some(Bundle { name, price, parts });
         }
         let are_products = shown.is_some();
         // Products that the message names stay those of the conversation, whatever a page lists.
@@ -213,10 +216,10 @@ impl Retail {
         &self,
         turn: &Turn,
         utterance: &Utterance,
-        asked: &str,
         passages: &[Passage],
         asks_row: bool,
     ) -> Result<String, MissingValue> {
+        let asked = utterance.text.as_str();
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let excerpts: Vec<Passage> = passages.iter().map(|passage| self.excerpt(turn, asked, passage)).collect();
         let quotes = self.quotes(turn, &excerpts)?;
@@ -327,7 +330,9 @@ impl Retail {
         bundle: Option<&Bundle>,
     ) -> Result<Option<String>, MissingValue> {
         let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
-        let bundle = bundle.filter(|_| self.picks.pieces(asked).is_none());
+        // A product that replaces one of its parts changes its price.
+        let is_part = |bundle: &&Bundle| rows.iter().any(|row| bundle.parts.contains(&row.passage.section));
+        let bundle = bundle.filter(|bundle| self.picks.pieces(asked).is_none() && !is_part(bundle));
         let pieces = self.picks.pieces(asked).unwrap_or(1);
         // "Both": the number counts products, not pieces.
         let count = if rows.len() > 1 { 1 } else { pieces };

@@ -103,8 +103,7 @@ async fn wishes_for_two_kinds_get_products_of_each() {
 async fn products_fit_by_socket_and_memory() {
     let shop = open().await;
     let mut chat = shop.chat().await;
-    let reply =
-        chat.say("would the corsair vengeance 32gb ddr5 work in the gigabyte B760M DS3H").await.text("reply");
+    let reply = chat.say("would the corsair vengeance 32gb ddr5 work in the gigabyte B760M DS3H").await.text("reply");
     assert!(reply.starts_with("No") && reply.contains("DDR5") && reply.contains("DDR4"), "{reply}");
     let reply = chat.say("and can i put an i5-14600KF on that board").await.text("reply");
     assert!(reply.starts_with("Yes") && reply.contains("LGA1700"), "{reply}");
