@@ -10,6 +10,7 @@
 //! - [`model`]: asks the language model and reports the position in its queue
 //! - [`shown`]: the products that were shown last, and messages about them
 //! - [`retrieve`]: finds passages, with an earlier question where this one names hardly anything
+//! - [`attribute`]: what a message asks of a product, in its row of the catalogue
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
 //! - [`source_list`]: the list of sources below an answer
 //! - [`agent_turn`]: runs a model with tools inside a turn
@@ -19,6 +20,7 @@ use crate::store::StoreError;
 
 pub mod agent_turn;
 pub mod answer;
+pub mod attribute;
 pub mod history;
 pub mod language;
 pub mod model;

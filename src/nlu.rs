@@ -5,6 +5,7 @@
 //!
 //! - [`examples`]: a classifier that is trained from example sentences
 //! - [`counts`]: whole numbers in chat messages, in digits and words
+//! - [`instalments`]: what a product costs each month
 //! - [`keywords`]: the words that show what a message wants
 //! - [`pick`]: what a customer means who points at a list
 //! - [`spelling`]: corrects misspelled words
@@ -17,6 +18,7 @@ pub mod counts;
 pub mod entities;
 pub mod examples;
 pub mod facts;
+pub mod instalments;
 pub mod keywords;
 pub mod language;
 pub mod long_text;

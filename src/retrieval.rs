@@ -24,6 +24,7 @@ pub mod lexical;
 pub mod library;
 pub mod markdown;
 pub mod memory;
+pub mod mention;
 pub mod mmr;
 pub mod page;
 pub mod rows;

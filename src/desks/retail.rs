@@ -15,6 +15,7 @@ use crate::dialogue::social::{SocialModel, SocialTexts, Written};
 use crate::domain::{Kind, Language, Metadata, Vocabulary};
 use crate::grounding::{Canary, Grounding, GroundingRules, Piece, joined};
 use crate::nlu::examples::Classifier;
+use crate::nlu::instalments::Instalments;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::nlu::pick::PickRules;
@@ -27,6 +28,7 @@ mod context;
 mod failed_attempts;
 pub mod intent;
 mod memory;
+mod products;
 mod prompt;
 mod replay;
 mod reply;
@@ -51,6 +53,7 @@ pub struct Retail {
     language_rules: Arc<LanguageRules>,
     rules: RetailRules,
     picks: PickRules,
+    instalments: Instalments,
     /// Examples of the kinds of messages.
     examples: Classifier,
     /// The model's instructions for classification and for social talk.
@@ -129,6 +132,7 @@ impl Retail {
         let language_rules = LanguageRules::read(prompts)?;
         let rules = RetailRules::read(prompts)?;
         let picks = PickRules::read(prompts)?;
+        let instalments = Instalments::read(prompts)?;
         let examples = Classifier::read(prompts, "retail")?;
         let grounding = GroundingRules::read(prompts)?;
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
@@ -140,6 +144,7 @@ impl Retail {
             language_rules,
             rules,
             picks,
+            instalments,
             examples,
             classify_prompt,
             social_prompt,
@@ -189,6 +194,7 @@ impl Retail {
     fn listen(&self, turn: &mut Turn) -> Incoming {
         let waiting_for_serial = warranty::is_waiting(&turn.history, &self.texts);
         let Settled { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
+        let text = self.without_thanks(turn, &text);
         let utterance = self.rules.parse(&text, &self.vocabulary(turn));
         Incoming { switched: switched_to.is_some(), utterance, waiting_for_serial }
     }
@@ -231,7 +237,9 @@ impl Retail {
             memory.unclear = 0;
             return self.chat(turn, Social::Person, model_is_late).await;
         }
-        self.say(turn, Kind::Clarify, Text::Clarify).await
+        // In a conversation the customer has said what it is about.
+        let text = if memory.last_intent.is_some() { Text::ClarifyAgain } else { Text::Clarify };
+        self.say(turn, Kind::Clarify, text).await
     }
 
     /// Makes small talk: the model's reply, or a written one on the topic, and the way back to business in the same message.
@@ -288,7 +296,7 @@ impl Desk for Retail {
         read_text(length, || self.find_subject_page(turn, &incoming, &mut memory));
         let mut understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
         let counted = self.recognize_serial(turn, &mut understood).await?;
-        let about = read_text(length, || self.in_conversation(turn, &mut incoming, &mut understood, &memory));
+        let about = read_text(length, || self.in_conversation(turn, &mut incoming, &mut understood, &mut memory));
         self.report_intent(turn, &understood).await?;
         if incoming.switched {
             self.say(turn, Kind::LanguageAck, Text::LanguageAck).await?;

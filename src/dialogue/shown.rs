@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::Language;
 use crate::domain::text::words;
 use crate::nlu::pick::{Pick, PickRules};
-use crate::retrieval::rows::{Row, rows_by_title};
+use crate::retrieval::mention::{Level, Mention, Near};
+use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{Passage, Query};
 
@@ -52,6 +53,62 @@ impl Shown {
         rows.first()?.as_ref().map(|row| Self::list("", vec![row.passage.title.clone()]))
     }
 
+    /// Returns the products that a message names, given those of the conversation.
+    pub fn named(shown: Option<&Self>, knowledge: &Knowledge, folders: &[String], query: &Query) -> Vec<Mention> {
+        let products = shown.map_or_else(Vec::new, |shown| [shown.products.clone(), shown.taken.clone()].concat());
+        let category = shown.and_then(|shown| shown.category(knowledge, folders, query.language));
+        let near = Near { products: &products, category: category.as_deref() };
+        knowledge.mentions(folders, &query.text, near, query.language)
+    }
+
+    /// Makes products that a message names those of the conversation, whatever else it asks. A manufacturer alone does not.
+    pub fn focused(
+        earlier: Option<&Self>,
+        mentions: &[Mention],
+        knowledge: &Knowledge,
+        folders: &[String],
+        query: &Query,
+    ) -> Option<Self> {
+        let named: Vec<&Mention> = mentions.iter().filter(|mention| mention.level > Level::Brand).collect();
+        let rows: Vec<&Row> = named.iter().flat_map(|mention| &mention.rows).collect();
+        let first = rows.first()?;
+        let category = |of: &Self| of.category(knowledge, folders, query.language);
+        let same = earlier.filter(|earlier| category(earlier).as_ref() == Some(&first.passage.section));
+        let mut shown = match same {
+            Some(earlier) if rows.iter().all(|row| earlier.products.contains(&row.passage.title)) => earlier.clone(),
+            _ => {
+                let products = rows.iter().map(|row| row.passage.title.clone()).collect();
+                Self::list(same.map_or(query.text.as_str(), |earlier| earlier.asked.as_str()), products)
+            }
+        };
+        shown.current = None;
+        shown.taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());
+        // Each that is named without doubt.
+        for row in named.iter().filter(|mention| mention.rows.len() == 1).flat_map(|mention| &mention.rows) {
+            let before = shown.clone();
+            shown.current = shown.products.iter().position(|name| *name == row.passage.title);
+            shown = shown.after(Some(&before), knowledge, folders, query.language);
+        }
+        if rows.len() > 1 {
+            shown.current = None;
+        }
+        Some(shown)
+    }
+
+    /// Returns the category of the products.
+    pub fn category(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Option<String> {
+        let rows = knowledge.rows(folders, &self.products, language);
+        rows.into_iter().flatten().next().map(|row| row.passage.section)
+    }
+
+    /// Returns all products of the conversation, the latest first.
+    pub fn all(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Vec<Row> {
+        let current = self.current.and_then(|n| self.products.get(n));
+        let names: Vec<String> =
+            current.into_iter().chain(&self.products).chain(self.taken.iter().rev()).cloned().collect();
+        knowledge.rows(folders, &names, language).into_iter().flatten().collect()
+    }
+
     /// Returns the products whose prices a message adds up: several pieces of one, or what the conversation came to in each category,
     /// with the product that the message names.
     pub fn to_sum(
@@ -61,9 +118,7 @@ impl Shown {
         rules: &PickRules,
         query: &Query,
     ) -> Option<Chosen> {
-        let rows = knowledge.rows(folders, &self.products, query.language);
-        let category = rows.iter().flatten().next()?.passage.section.clone();
-        if knowledge.names_other_category(folders, &query.text, &category, query.language) {
+        if self.is_other_kind(knowledge, folders, query) {
             return None;
         }
         let named = self.choose(knowledge, folders, rules, query, true).filter(|chosen| chosen.passages.len() == 1);
@@ -84,8 +139,7 @@ impl Shown {
 
     /// Whether a message names another category of the catalogue than that of the shown products.
     pub fn is_other_kind(&self, knowledge: &Knowledge, folders: &[String], query: &Query) -> bool {
-        let rows = knowledge.rows(folders, &self.products, query.language);
-        let category = rows.iter().flatten().next().map(|row| row.passage.section.clone());
+        let category = self.category(knowledge, folders, query.language);
         category.is_some_and(|category| knowledge.names_other_category(folders, &query.text, &category, query.language))
     }
 
@@ -123,11 +177,6 @@ impl Shown {
         let of_kind = || knowledge.rows_of_category(folders, &category, &self.asked, query.language);
         let pick = rules.pick(&query.text);
         let is_short = words(&query.text).len() <= SHORT;
-        let named =
-            rows_by_title(knowledge.rows_of_category(folders, &category, "", query.language), &query.text, |_| true);
-        if !named.is_empty() && (is_short || pick.is_some()) {
-            return Some(self.instead(named));
-        }
         let with = |rest: &str| knowledge.rows_with(folders, &of_kind(), rest, query.language);
         // "The cheapest with 16 GB": those that have the rest of the words, if any has. "The cheapest": of those that were shown.
         let fitting = |rest: &str| {
@@ -151,7 +200,18 @@ impl Shown {
             }
             Pick::Nth(n) => Some(self.only(shown.get(n)?.as_ref()?)),
             Pick::Last => Some(self.only(shown.last()?.as_ref()?)),
-            Pick::All => Some(Self { current: None, ..self.clone() }.about(rows)),
+            Pick::All => {
+                let all = Self { current: None, ..self.clone() };
+                // "Which one with an RTX 4050 is in stock?"
+                let rest = rules.without_attributes(&rest).unwrap_or(rest);
+                let fit = with(&rest);
+                let of_shown: Vec<Row> = rows.iter().filter(|row| fit.contains(row)).cloned().collect();
+                match (of_shown.is_empty(), fit.is_empty()) {
+                    (false, _) => Some(all.about(of_shown)),
+                    (true, false) => Some(self.instead_first(fit, query.limit)),
+                    (true, true) => Some(all.about(rows)),
+                }
+            }
             Pick::It | Pick::Cheaper | Pick::Similar | Pick::Least(_) | Pick::Most(_) if !is_current => None,
             Pick::It => {
                 let meant = self.meant(&shown)?;
@@ -168,8 +228,14 @@ impl Shown {
                     Some(row) => row.price?,
                     None => rows.iter().filter_map(|row| row.price).min()?,
                 };
-                let mut cheaper = Some(with(&rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind);
-                cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| price < least));
+                // "Too expensive, a wired one below 500k would do": another budget counts, and the most of the other words.
+                let is_limited = budget.most.is_some() || budget.least.is_some();
+                let wish = Query { text: rest, ..query.clone() };
+                let mut cheaper = knowledge.rows_wished_of(folders, &wish, &category, Some(1));
+                if cheaper.is_empty() {
+                    cheaper = if is_limited { Vec::new() } else { of_kind() };
+                }
+                cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| is_limited || price < least));
                 cheaper.sort_by_key(|row| std::cmp::Reverse(row.price));
                 (!cheaper.is_empty()).then(|| self.instead_first(cheaper, query.limit))
             }
@@ -197,10 +263,16 @@ impl Shown {
         with: Vec<Row>,
     ) -> Option<Chosen> {
         let meant = self.meant(shown)?;
+        let of_meant: Vec<Row> = meant.iter().filter(|row| with.contains(row)).cloned().collect();
         if let Some(rest) = rules.without_attributes(&query.text)
             && !knowledge.names_more_than(folders, &rest, &joined(&meant), query.language)
         {
-            return Some(self.about(meant));
+            // "Has one of them lights?"
+            return Some(match (meant.len(), of_meant.is_empty(), with.is_empty()) {
+                (2.., false, _) => self.about(of_meant),
+                (2.., true, false) => self.instead_first(with, query.limit),
+                _ => self.about(meant),
+            });
         }
         (!with.is_empty()).then(|| self.instead_first(with, query.limit))
     }
@@ -247,7 +319,7 @@ impl Shown {
     }
 
     /// Chooses rows, and keeps the list.
-    fn about(&self, rows: Vec<Row>) -> Chosen {
+    pub fn about(&self, rows: Vec<Row>) -> Chosen {
         Chosen { passages: rows.into_iter().map(|row| row.passage).collect(), shown: self.clone() }
     }
 
@@ -262,7 +334,7 @@ impl Shown {
     }
 
     /// Chooses rows that replace the list.
-    fn instead(&self, rows: Vec<Row>) -> Chosen {
+    pub fn instead(&self, rows: Vec<Row>) -> Chosen {
         let products = rows.iter().map(|row| row.passage.title.clone()).collect();
         Self { taken: self.taken.clone(), ..Self::list(&self.asked, products) }.about(rows)
     }
@@ -273,13 +345,12 @@ fn joined(rows: &[Row]) -> String {
 }
 
 /// Sorts rows in stock by an attribute. Rows without it are left out.
-fn sorted(rows: Vec<Row>, attribute: &str, sign: f64) -> Vec<Row> {
-    #[expect(clippy::cast_precision_loss, reason = "prices are far below 2⁵²")]
-    let price = |row: &Row| row.price.map(|price| price as f64);
-    let amount = |row: &Row| attribute.split('|').find_map(|unit| row.amount(unit));
-    let value = |row: &Row| if attribute == "price" { price(row) } else { amount(row) };
-    let mut rows: Vec<(f64, Row)> =
-        rows.into_iter().filter(|row| row.in_stock).filter_map(|row| Some((value(&row)? * sign, row))).collect();
+pub fn sorted(rows: Vec<Row>, attribute: &str, sign: f64) -> Vec<Row> {
+    let mut rows: Vec<(f64, Row)> = rows
+        .into_iter()
+        .filter(|row| row.in_stock)
+        .filter_map(|row| Some((row.value(attribute)? * sign, row)))
+        .collect();
     rows.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     rows.into_iter().map(|(_, row)| row).collect()
 }

@@ -31,18 +31,36 @@ pub enum Pick {
 #[derive(Debug)]
 pub struct PickRules {
     lexicon: Lexicon,
-    /// Words for what every product has: a price, a stock, a warranty.
-    attributes: Vec<Pattern>,
+    attributes: Vec<Attribute>,
+    /// Asks whether products fit together, and the values by which they do: "ddr4" and "ddr5".
+    fits: Vec<Pattern>,
+    fit_values: Vec<Vec<String>>,
     /// Asks for the sum of prices.
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
     pieces: Vec<Pattern>,
-    /// Compares products.
-    compares: Vec<Pattern>,
-    /// Stands between the products that are compared.
+    /// Stands between goods: "and", "plus".
     between: Vec<Pattern>,
+    /// Stands before the price of several products together on a page.
+    bundle: Vec<String>,
     /// In the order in which they are tried.
     patterns: Vec<(Pick, Vec<Pattern>)>,
+}
+
+/// What a product has: a price, a weight.
+#[derive(Debug)]
+struct Attribute {
+    /// Asks for it.
+    asked: Vec<Pattern>,
+    /// The part of a row that says it. Without any, the whole row does.
+    said: Vec<Pattern>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct AttributeWords {
+    asked: Vec<String>,
+    said: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -59,11 +77,13 @@ struct File {
     it: Vec<String>,
     cheaper: Vec<String>,
     similar: Vec<String>,
-    attributes: Vec<String>,
+    attribute: BTreeMap<String, AttributeWords>,
+    fits: Vec<String>,
+    fit_values: BTreeMap<String, Vec<String>>,
     total: Vec<String>,
     pieces: Vec<String>,
-    compares: Vec<String>,
     between: Vec<String>,
+    bundle: Vec<String>,
     least: BTreeMap<String, Vec<String>>,
     most: BTreeMap<String, Vec<String>>,
 }
@@ -87,28 +107,82 @@ impl PickRules {
             (Pick::All, file.all),
             (Pick::It, file.it),
         ];
-        let (attributes, total) = (lexicon.patterns(&file.attributes)?, lexicon.patterns(&file.total)?);
-        let pieces = lexicon.patterns(&file.pieces)?;
-        let (compares, between) = (lexicon.patterns(&file.compares)?, lexicon.patterns(&file.between)?);
+        let attribute = |words: AttributeWords| -> Result<Attribute, InvalidPattern> {
+            Ok(Attribute { asked: lexicon.patterns(&words.asked)?, said: lexicon.patterns(&words.said)? })
+        };
+        let attributes = file.attribute.into_values().map(attribute).collect::<Result<_, _>>()?;
+        let fits = lexicon.patterns(&file.fits)?;
+        let fit_values = file.fit_values.into_values().collect();
+        let (total, pieces) = (lexicon.patterns(&file.total)?, lexicon.patterns(&file.pieces)?);
+        let between = lexicon.patterns(&file.between)?;
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        Ok(Self { lexicon, attributes, total, pieces, compares, between, patterns })
+        Ok(Self { lexicon, attributes, fits, fit_values, total, pieces, between, bundle: file.bundle, patterns })
     }
 
-    /// Returns the message without the words for what every product has, or `None` if it has no such words: "còn hàng không".
+    /// Returns the message without the words that ask for what a product has, or `None` if it has no such words: "còn hàng không".
     pub fn without_attributes(&self, text: &str) -> Option<String> {
         let stream = self.lexicon.tokenize(text);
-        let mask = match_mask(&self.attributes, &stream, &[]);
+        let mut mask = vec![false; stream.tokens().len()];
+        for attribute in &self.attributes {
+            let asked = match_mask(&attribute.asked, &stream, &[]);
+            mask.iter_mut().zip(asked).for_each(|(mask, asked)| *mask |= asked);
+        }
         let left = (0..mask.len()).filter(|at| !mask[*at]).map(|at| stream.source(at..at + 1));
         mask.contains(&true).then(|| left.collect::<Vec<_>>().join(" "))
+    }
+
+    /// Returns which of these parts of a row say what the message asks for, or `None` if it asks for nothing. A row that is asked for
+    /// as a whole says it.
+    pub fn answering(&self, text: &str, parts: &[String]) -> Option<Vec<bool>> {
+        let stream = self.lexicon.tokenize(text);
+        let asked: Vec<&Attribute> = self.attributes.iter().filter(|of| has(&of.asked, &stream)).collect();
+        let says = |part: &String| {
+            let part = self.lexicon.tokenize(part);
+            asked.iter().any(|attribute| attribute.said.is_empty() || has(&attribute.said, &part))
+        };
+        (!asked.is_empty()).then(|| parts.iter().map(says).collect())
+    }
+
+    /// Returns whether the message asks if products fit together.
+    pub fn asks_fit(&self, text: &str) -> bool {
+        has(&self.fits, &self.lexicon.tokenize(text))
+    }
+
+    /// Returns by which values two texts fit together, and whether they do: both have "ddr4", or one of them "ddr4" and the other
+    /// "ddr5". `None` if nothing tells.
+    pub fn fit(&self, one: &str, other: &str) -> Option<(bool, String, String)> {
+        let (one, other) = (self.lexicon.tokenize(one), self.lexicon.tokenize(other));
+        let values = |of: &[String], stream: &TokenStream<'_>| -> Vec<String> {
+            of.iter()
+                .filter(|value| stream.tokens().iter().any(|token| token.folded() == value.as_str()))
+                .cloned()
+                .collect()
+        };
+        let both = self.fit_values.iter().map(|of| (values(of, &one), values(of, &other)));
+        let both: Vec<_> = both.filter(|(one, other)| !one.is_empty() && !other.is_empty()).collect();
+        let shares = |(one, other): &&(Vec<String>, Vec<String>)| one.iter().any(|value| other.contains(value));
+        // One difference is enough.
+        let (one, other) = both.iter().find(|pair| !shares(pair)).or(both.first())?;
+        let fits = both.iter().all(|pair| shares(&pair));
+        let said = |values: &[String]| values.join(", ").to_uppercase();
+        Some((fits, said(one), said(other)))
     }
 
     /// Returns whether the message asks for the sum of prices.
     pub fn asks_total(&self, text: &str) -> bool {
         let stream = self.lexicon.tokenize(text);
-        self.total.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
+        has(&self.total, &stream)
+    }
+
+    /// Returns the price of several products together that a page gives: 19,840,000 of "Total 19,840,000 VND:".
+    pub fn bundle_price(&self, page: &str) -> Option<u64> {
+        let after = |words: &String| page.split_once(words.as_str()).map(|(_, after)| after.trim_start());
+        let written = self.bundle.iter().find_map(after)?;
+        let amount: String = written.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
+        amount.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
     }
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
@@ -119,16 +193,17 @@ impl PickRules {
         found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
     }
 
-    /// Returns the sides of a comparison: "the NV3" and "the 990 PRO" of "the NV3 or the 990 PRO?". Empty if the message compares nothing.
-    pub fn sides(&self, text: &str) -> Vec<String> {
+    /// Returns the parts of a message between words that join or separate goods.
+    pub fn wishes_of(&self, text: &str) -> Vec<String> {
         let stream = self.lexicon.tokenize(text);
-        if !self.compares.iter().any(|pattern| pattern.find(&stream, &[]).is_some()) {
-            return Vec::new();
-        }
         let between = match_mask(&self.between, &stream, &[]);
         let mut sides = vec![String::new()];
         for (at, is_between) in between.into_iter().enumerate() {
             let word = stream.source(at..at + 1);
+            let is_new_clause = at > 0 && stream.tokens()[at].clause != stream.tokens()[at - 1].clause;
+            if is_new_clause {
+                sides.push(String::new());
+            }
             match sides.last_mut() {
                 Some(side) if !is_between => {
                     side.push_str(word);
@@ -148,6 +223,10 @@ impl PickRules {
         let (pick, words) = self.patterns.iter().find_map(|(pick, patterns)| Some((pick, found(patterns)?)))?;
         Some((pick.clone(), without(&stream, words)))
     }
+}
+
+fn has(patterns: &[Pattern], stream: &TokenStream<'_>) -> bool {
+    patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some())
 }
 
 fn without(stream: &TokenStream<'_>, words: Range<usize>) -> String {
@@ -192,12 +271,29 @@ mod tests {
     }
 
     #[test]
-    fn comparison_has_sides() {
+    fn message_is_split_into_its_wishes() {
         let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        let sides = |text: &str| rules.sides(text).iter().map(|side| side.trim().to_owned()).collect::<Vec<_>>();
-        assert_eq!(sides("rtx 4060 vs rx 7600"), ["rtx 4060", "rx 7600"]);
-        assert_eq!(sides("card 4060 với 7600 con nào ngon").len(), 2);
-        assert_eq!(sides("a mouse and a keyboard"), [""; 0], "both are wanted");
+        let parts = |text: &str| rules.wishes_of(text).iter().map(|part| part.trim().to_owned()).collect::<Vec<_>>();
+        assert_eq!(parts("a cheap headset plus a basic mouse, today"), ["a cheap headset", "a basic mouse", "today"]);
+        assert_eq!(parts("chuột với bàn phím").len(), 2);
+    }
+
+    #[test]
+    fn page_gives_the_price_of_a_set() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        assert_eq!(rules.bundle_price("For games. Total 19,840,000 VND:\n- CPU"), Some(19_840_000));
+        assert_eq!(rules.bundle_price("Hợp với game. Tổng giá 19.840.000đ:"), Some(19_840_000));
+        assert_eq!(rules.bundle_price("Total weight"), None);
+    }
+
+    #[test]
+    fn products_fit_by_their_values() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        let (board, cpu) = ("Socket LGA1700, 4 DDR4 slots", "6 cores, socket LGA1700");
+        assert_eq!(rules.fit(board, cpu), Some((true, "LGA1700".into(), "LGA1700".into())));
+        assert_eq!(rules.fit("DDR5 5600 MHz", board), Some((false, "DDR5".into(), "DDR4".into())));
+        assert_eq!(rules.fit("27 inch", board), None);
+        assert!(rules.asks_fit("would the ram work in it") && rules.asks_fit("cpu này lắp main đó được không"));
     }
 
     #[test]

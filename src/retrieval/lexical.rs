@@ -41,6 +41,7 @@ use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
 use crate::nlu::examples::{Counts, Groups, Nearest};
 
+mod goods;
 mod question;
 mod rank;
 mod split;
@@ -221,18 +222,6 @@ impl LexicalIndex {
     pub fn budget(&self, text: &str) -> Budget {
         let words = self.rules.words(None);
         take_budget(&words.analyzer.tokens(text), words).0
-    }
-
-    /// Returns whether a question names a category of the catalogue, but not this one.
-    pub fn names_other_category(&self, text: &str, category: &str, language: Language) -> bool {
-        let question = question::Question::of(text, language, self);
-        let named = question.named_categories(self);
-        !named.is_empty() && !named.iter().any(|piece| self.pieces[*piece].section() == category)
-    }
-
-    /// Returns the catalogue rows of the category that a question names first.
-    pub fn first_category(&self, text: &str, language: Language) -> Vec<usize> {
-        question::Question::of(text, language, self).first_category(self)
     }
 
     /// Returns whether only rows of the catalogue have a word.

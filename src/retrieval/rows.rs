@@ -1,6 +1,5 @@
 //! Catalogue rows that were shown, and the others of their kind.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::budget::{Budget, Order};
@@ -8,7 +7,6 @@ use super::chunk::Chunk;
 use super::search::{Knowledge, View};
 use super::{Passage, Query};
 use crate::domain::Language;
-use crate::domain::text::words;
 
 /// A row of a catalogue. The title of its passage names it, also after its price or stock has changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +17,23 @@ pub struct Row {
 }
 
 impl Row {
-    fn of(chunk: &Chunk, language: Language) -> Option<Self> {
+    pub(super) fn of(chunk: &Chunk, language: Language) -> Option<Self> {
         let product = chunk.product?;
         let passage = chunk.passage(language, 1.0);
         Some(Self { price: product.price, in_stock: product.in_stock, passage })
+    }
+
+    /// Returns its price, or the number before the first of some units that its text has: `price`, `kg|g`.
+    pub fn value(&self, attribute: &str) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "prices are far below 2⁵²")]
+        let price = self.price.map(|price| price as f64);
+        if attribute == "price" { price } else { attribute.split('|').find_map(|unit| self.amount(unit)) }
+    }
+
+    /// Returns its name, category and text.
+    pub fn whole(&self) -> String {
+        let Passage { title, section, text, .. } = &self.passage;
+        format!("{title}\n{section}\n{text}")
     }
 
     /// Returns the first number before a unit in the row's text: 1.4 for `kg` in "nặng 1.4 kg", 180 for `Hz` in "180Hz".
@@ -76,43 +87,24 @@ impl Knowledge {
         rows.unwrap_or_default()
     }
 
-    /// Returns the rows that a message names by words that only titles of products have ("870 EVO"): of the category that it names
-    /// first, if it names one.
-    pub fn rows_named(&self, folders: &[String], query: &Query) -> Vec<Row> {
-        let rows = self.with_view(folders, |view| {
-            let (index, language) = (&view.index, query.language);
-            let mut rows: Vec<Row> = index.chunks().iter().filter_map(|chunk| Row::of(chunk, language)).collect();
-            let category: Vec<String> = index
-                .first_category(&query.text, language)
-                .iter()
-                .map(|piece| index.chunks()[*piece].section())
-                .collect();
-            rows.retain(|row| category.is_empty() || category.contains(&row.passage.section));
-            // "Max" is also a limit, and "pro" is in many names. A model's number is telling even where a page mentions it.
-            let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
-            let is_long = |word: &str| word.len() >= LONG || has_digit(word);
-            let is_model = |word: &str| word.len() >= MODEL && has_digit(word);
-            let is_telling = |word: &str| is_model(word) || (is_long(word) && index.is_of_products(word, language));
-            rows_by_title(rows, &query.text, is_telling)
-        });
-        rows.unwrap_or_default()
+    /// Returns the rows that a wish describes, best first: those of the category that it names first or describes, within its budget,
+    /// which have the most of its words. Without a budget they need at least so many of its words, of which the category is one.
+    pub fn rows_wished(&self, folders: &[String], query: &Query, least: Option<usize>) -> Vec<Row> {
+        let named = self.categories(folders, &query.text, query.language).into_iter().next();
+        let category = named.or_else(|| self.described_category(folders, query));
+        category.map_or_else(Vec::new, |category| self.rows_wished_of(folders, query, &category, least))
     }
 
-    /// Returns the rows that a wish describes, best first: those of the category that it names first, within its budget, which have the
-    /// most of its words. Without a budget they need at least so many of its words, of which the category is one.
-    pub fn rows_wished(&self, folders: &[String], query: &Query, least: Option<usize>) -> Vec<Row> {
+    /// Returns the rows of a category that a wish describes.
+    pub fn rows_wished_of(&self, folders: &[String], query: &Query, category: &str, least: Option<usize>) -> Vec<Row> {
         let rows = self.with_view(folders, |view| {
             let (index, language) = (&view.index, query.language);
             let budget = index.budget(&query.text);
-            let is_limited = budget.most.is_some() || budget.least.is_some();
-            let category = index.first_category(&query.text, language).into_iter();
-            let mut rows: Vec<(usize, Row)> = category
-                .filter_map(|piece| Row::of(&index.chunks()[piece], language))
-                .filter(|row| budget.allows(row.price))
-                .map(|row| {
-                    let text = format!("{}\n{}\n{}", row.passage.title, row.passage.section, row.passage.text);
-                    (index.met_of(&query.text, &text, language).0, row)
-                })
+            let is_limited = budget.most.is_some() || budget.least.is_some() || budget.order != Order::Any;
+            let all = index.chunks().iter().filter_map(|chunk| Row::of(chunk, language));
+            let mut rows: Vec<(usize, Row)> = all
+                .filter(|row| row.passage.section == category && budget.allows(row.price))
+                .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row))
                 .collect();
             let price = |row: &Row| match budget.order {
                 Order::Any => 0,
@@ -127,34 +119,31 @@ impl Knowledge {
         rows.unwrap_or_default()
     }
 
-    /// Returns the products that a message compares, one for each of its sides. Those after the first are of its category.
-    pub fn rows_compared(&self, folders: &[String], sides: &[Query]) -> Vec<Row> {
-        let mut found: Vec<Row> = Vec::new();
-        for side in sides {
-            let of_kind = found
-                .first()
-                .map(|first: &Row| self.rows_of_category(folders, &first.passage.section, "", side.language));
-            let rows = match of_kind {
-                Some(rows) => rows,
-                None => {
-                    let named = self.rows_named(folders, side);
-                    if named.is_empty() { self.rows_wished(folders, side, Some(2)) } else { named }
-                }
-            };
-            let met = |row: &Row| {
-                self.words_met(
-                    folders,
-                    &side.text,
-                    &format!("{}\n{}", row.passage.title, row.passage.text),
-                    side.language,
-                )
-            };
-            let best = rows.iter().map(met).max().filter(|best| *best > 0);
-            let fits =
-                |row: &&Row| Some(met(row)) == best && !found.iter().any(|old| old.passage.title == row.passage.title);
-            found.extend(rows.iter().find(fits).cloned());
-        }
-        if found.len() > 1 { found } else { Vec::new() }
+    /// Returns the categories that a question names, in their order.
+    pub fn categories(&self, folders: &[String], question: &str, language: Language) -> Vec<String> {
+        self.with_view(folders, |view| view.index.categories(question, language)).unwrap_or_default()
+    }
+
+    /// Returns the only category whose products have the quantities that a wish names ("27 inch", "2 TB") and the most of its other
+    /// words.
+    fn described_category(&self, folders: &[String], query: &Query) -> Option<String> {
+        self.with_view(folders, |view| {
+            let (index, language) = (&view.index, query.language);
+            let quantities = index.quantities(&query.text, language);
+            if quantities.is_empty() {
+                return None;
+            }
+            let rows = index.chunks().iter().filter_map(|chunk| Row::of(chunk, language));
+            let rows: Vec<(usize, String)> = rows
+                .filter(|row| index.met_of(&quantities.join(" "), &row.whole(), language).0 == quantities.len())
+                .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row.passage.section))
+                .collect();
+            let most = rows.iter().map(|(met, _)| *met).max()?;
+            let mut best: Vec<String> =
+                rows.into_iter().filter(|(met, _)| *met == most).map(|(_, section)| section).collect();
+            best.dedup();
+            (best.len() == 1).then(|| best.remove(0))
+        })?
     }
 
     /// Returns a question without the words that only products have, to search pages: "ship a LG 27GS75Q to Hue".
@@ -235,30 +224,6 @@ impl Knowledge {
         self.with_view(folders, |view| view.index.names_other_category(question, category, language))
             .unwrap_or_default()
     }
-}
-
-/// Rows that a message names are at most so many: a word in more titles names none.
-const NAMED: usize = 3;
-
-/// A word with a digit is the number of a model from this length on.
-const MODEL: usize = 4;
-
-/// A word of a title without a digit tells a product from this length on.
-const LONG: usize = 5;
-
-/// Returns the rows that a text names by a word of their titles that few others have. `is_telling` excludes common words.
-pub fn rows_by_title(rows: Vec<Row>, text: &str, is_telling: impl Fn(&str) -> bool) -> Vec<Row> {
-    let said: HashSet<String> = words(text).into_iter().filter(|word| word.len() > 2).collect();
-    let titles: Vec<Vec<String>> = rows.iter().map(|row| words(&row.passage.title)).collect();
-    let is_rare = |word: &&String| titles.iter().filter(|title| title.contains(word)).count() <= NAMED;
-    let telling: Vec<&String> = said.iter().filter(is_rare).filter(|word| is_telling(word)).collect();
-    let names = |title: &Vec<String>| telling.iter().filter(|word| title.contains(word)).count();
-    let named: Vec<(usize, Row)> =
-        rows.into_iter().zip(&titles).map(|(row, title)| (names(title), row)).filter(|(count, _)| *count > 0).collect();
-    // "The RTX 4060 Ti" names none that only has a 4060.
-    let most = if named.len() > NAMED { named.iter().map(|(count, _)| *count).max().unwrap_or(0) } else { 1 };
-    let named: Vec<Row> = named.into_iter().filter(|(count, _)| *count >= most).map(|(_, row)| row).collect();
-    if named.len() > NAMED { Vec::new() } else { named }
 }
 
 #[cfg(test)]

@@ -19,6 +19,15 @@ pub(super) enum Current {
     Record,
 }
 
+/// Products that a page sells together: a computer of listed parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Bundle {
+    pub name: String,
+    pub price: u64,
+    /// The categories of its parts.
+    pub parts: Vec<String>,
+}
+
 /// Stored when a turn ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -29,6 +38,8 @@ pub(super) struct Memory {
     pub clarify_attempts: u32,
     /// How often it asked so in a row.
     pub unclear: u32,
+    /// The set of products with one price that a page described last.
+    pub bundle: Option<Bundle>,
     /// The products that were shown last.
     pub shown: Option<Shown>,
     /// What the last answer was about. It stays until another subject is named.

@@ -5,13 +5,15 @@ use tracing::warn;
 use super::Retail;
 use super::context::About;
 use super::intent::Intent;
-use super::memory::Memory;
+use super::memory::{Bundle, Memory};
+use super::products::{FitTogether, Goods};
 use super::prompt::{Given, system};
 use super::retrieve::{PASSAGES, Retrieved, WORTH_QUOTING};
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use crate::config::LlmMode;
 use crate::dialogue::answer::{self, Written};
+use crate::dialogue::attribute;
 use crate::dialogue::history::{room_for_history, window, window_start};
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{DeskError, Turn};
@@ -19,11 +21,12 @@ use crate::domain::text::words;
 use crate::domain::{Kind, Message, Metadata, Sender};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
+use crate::nlu::instalments::Plan;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::replies::MissingValue;
-use crate::retrieval::Passage;
 use crate::retrieval::catalogue::money;
 use crate::retrieval::search::{By, Found};
+use crate::retrieval::{Passage, Query};
 
 /// Products in stock that are named if a product is sold out.
 const INSTEAD: usize = 2;
@@ -39,13 +42,15 @@ impl Retail {
         about: About,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        if let Some(text) = about.written {
-            return self.reply_written(turn, text, about.chosen, memory).await;
+        let About { goods, written, pages_only, names_products, besides, is_of_subject, .. } = about;
+        if let Some(text) = written {
+            return self.reply_written(turn, text, goods.chosen, memory).await;
         }
-        let is_chosen = about.chosen.is_some();
-        let is_total = about.is_total;
+        let Goods { chosen, wished, is_total, asks_row, fit, plans } = goods;
+        let is_chosen = chosen.is_some();
         let (knowledge, folders) = (self.services.knowledge.clone(), turn.persona.knowledge.clone());
-        let Retrieved { mut found, mut quoted } = match about.chosen {
+        let mut beside: Vec<Passage> = Vec::new();
+        let Retrieved { mut found, mut quoted } = match chosen {
             Some(Chosen { passages, shown }) => {
                 memory.shown = Some(shown);
                 let quoted = passages.clone();
@@ -53,27 +58,46 @@ impl Retail {
             }
             None => {
                 let subject = memory.subject.as_ref();
-                turn.step("retrieve").take(self.retrieve(turn, &utterance.text, about.pages_only, subject)).await
+                turn.step("retrieve").take(self.retrieve(turn, &utterance.text, pages_only, subject)).await
             }
         };
-        if !about.wished.is_empty() {
+        if !wished.is_empty() {
             // A model also gets what else was found.
-            let others = found.passages.into_iter().filter(|passage| !has(&about.wished, passage));
-            found.passages = about.wished.iter().cloned().chain(others).take(PASSAGES).collect();
-            quoted = about.wished;
+            let others = found.passages.into_iter().filter(|passage| !has(&wished, passage));
+            found.passages = wished.iter().cloned().chain(others).take(PASSAGES).collect();
+            quoted = wished;
         }
-        let asked = self.search(turn, &utterance.text, about.pages_only);
+        let asked = self.search(turn, &utterance.text, pages_only);
+        if let Some(subject) = memory.subject.as_ref().filter(|_| quoted.is_empty() && is_of_subject) {
+            quoted = knowledge.find_in_document(&folders, &asked, subject).into_iter().take(1).collect();
+            found.passages.clone_from(&quoted);
+        }
+        if let Some(question) = &besides {
+            let other = self.retrieve(turn, question, true, None).await.quoted;
+            let pages = other.into_iter().take(1).filter(|page| page.language.is_none_or(|of| of == turn.language()));
+            let pages: Vec<Passage> = pages.collect();
+            found.passages.extend(pages.iter().cloned());
+            beside = pages;
+        }
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
         if !self.services.llm.is_up() && knowledge.rows_of(&folders, &quoted, asked.language).is_empty() {
-            self.replace_repeated(turn, &asked.text, &found, &mut quoted)?;
+            self.replace_repeated(turn, &utterance.text, &found, &mut quoted)?;
         }
         let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
-        let total = if is_total { self.total(turn, &utterance.text, &quoted)? } else { None };
-        let is_total = total.is_some();
-        let quotation = match total {
-            Some(total) => total,
-            None => self.quote(turn, utterance, &asked.text, &quoted)?,
+        let is_catalogue = !knowledge.rows_of(&folders, &quoted, asked.language).is_empty();
+        let bundle = memory.bundle.as_ref();
+        let total = if is_total { self.total(turn, &utterance.text, &quoted, bundle)? } else { None };
+        // What is computed is not left to a model.
+        let is_computed = total.is_some() || fit.is_some() || !plans.is_empty();
+        let quotation = match (total, fit) {
+            (Some(total), _) => total,
+            (None, Some(fit)) => self.quote_fit(turn, &fit, &quoted)?,
+            (None, None) if !plans.is_empty() => self.quote_plans(turn, &plans, &quoted)?,
+            (None, None) => self.quote(turn, utterance, &quoted, asks_row)?,
         };
+        let question = besides.as_deref().unwrap_or_default();
+        let excerpts: Vec<Passage> = beside.iter().map(|page| self.excerpt(turn, question, page)).collect();
+        let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
         let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
         let Some(metadata) = answer::cite(turn, &found, passages).await? else {
             let names_nothing = utterance.requests(Topic::UnnamedGoods);
@@ -81,12 +105,22 @@ impl Retail {
             answer::say_unknown(turn, &text).await?;
             return self.follow_up(turn).await;
         };
+        if let [page] = quoted.as_slice()
+            && let Some(price) = self.picks.bundle_price(&page.text).filter(|_| !is_catalogue && !pages_only)
+        {
+            let name = page.section.rsplit(" > ").next().unwrap_or(&page.title).to_owned();
+            let parts: Vec<&str> = page.text.lines().filter(|line| line.starts_with('-')).collect();
+            let parts = knowledge.categories(&folders, &parts.join("\n"), asked.language);
+            memory.bundle = Some(Bundle { name, price, parts });
+        }
         let are_products = shown.is_some();
+        // Products that the message names stay those of the conversation, whatever a page lists.
+        let keeps = is_chosen || (names_products && !is_catalogue);
         let earlier = memory.shown.take();
-        let latest = if is_chosen { earlier.clone() } else { shown.or_else(|| earlier.clone()) };
+        let latest = if keeps { earlier.clone() } else { shown.or_else(|| earlier.clone()) };
         memory.shown = latest.map(|shown| shown.after(earlier.as_ref(), &knowledge, &folders, asked.language));
         memory.follow(&quoted, are_products, &asked.text);
-        if is_total {
+        if is_computed {
             turn.say_with(Kind::Reply, &quotation, metadata).await?;
             return self.follow_up(turn).await;
         }
@@ -182,27 +216,83 @@ impl Retail {
         &self,
         turn: &Turn,
         utterance: &Utterance,
-        asked: &str,
         passages: &[Passage],
+        asks_row: bool,
     ) -> Result<String, MissingValue> {
+        let asked = utterance.text.as_str();
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let excerpts: Vec<Passage> = passages.iter().map(|passage| self.excerpt(turn, asked, passage)).collect();
         let quotes = self.quotes(turn, &excerpts)?;
         let is_again =
             last_reply(turn).is_some_and(|last| quotes.first().is_some_and(|quote| last.text.contains(quote.as_str())));
         let intro = match () {
+            () if asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
             () if utterance.complains() => Text::ReplyIntroSorry,
             () if is_again && knowledge.rows_of(folders, passages, language).is_empty() => Text::ReplyIntroAgain,
             () => Text::ReplyIntro,
         };
         let texts = self.texts.get(answer::language_of(turn, passages));
-        let quotation = answer::quotation(texts.text(intro, &[])?, quotes.into_iter());
+        let hotline = [("hotline", self.hotline(turn))];
+        let quotation = answer::quotation(texts.text(intro, &hotline)?, quotes.into_iter());
         Ok(quotation + &self.instead(turn, passages)?)
     }
 
-    /// Returns a passage with only the part that answers.
+    /// Says whether two products fit together, and quotes their rows.
+    fn quote_fit(&self, turn: &Turn, fit: &FitTogether, passages: &[Passage]) -> Result<String, MissingValue> {
+        let ([name, other], [value, of_other]) = (&fit.names, &fit.values);
+        let values: [(&str, &str); 4] = [("name", name), ("other", other), ("value", value), ("of_other", of_other)];
+        let text = if fit.fits { Text::ReplyFits } else { Text::ReplyFitsNot };
+        Ok(answer::quotation(self.text(turn, text, &values)?, self.quotes(turn, passages)?.into_iter()))
+    }
+
+    /// Says what a product costs each month.
+    fn quote_plans(&self, turn: &Turn, plans: &[Plan], passages: &[Passage]) -> Result<String, MissingValue> {
+        let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
+        let Some(row) = rows.first() else { return Ok(String::new()) };
+        let price = money(row.price.unwrap_or_default());
+        let intro = self.text(turn, Text::ReplyPlans, &[("name", &row.passage.title), ("price", &price)])?;
+        let mut lines = Vec::new();
+        for plan in plans {
+            let (months, monthly, fee) = (plan.months.to_string(), money(plan.monthly), money(plan.fee));
+            let (down, loan, interest) = (money(plan.down), money(plan.loan), money(plan.interest));
+            let text = match (plan.interest, plan.fee) {
+                (0, 0) => Text::ReplyPlanFree,
+                (0, _) => Text::ReplyPlanFee,
+                _ => Text::ReplyPlanLoan,
+            };
+            let values: [(&str, &str); 6] = [
+                ("months", &months),
+                ("monthly", &monthly),
+                ("fee", &fee),
+                ("down", &down),
+                ("loan", &loan),
+                ("interest", &interest),
+            ];
+            lines.push(self.text(turn, text, &values)?);
+        }
+        lines.push(self.text(turn, Text::ReplyPlansEnd, &[])?);
+        Ok(answer::quotation(intro, lines.into_iter()))
+    }
+
+    /// Whether a row says what a message asks for: an attribute that it names, else any of its words.
+    fn says(&self, turn: &Turn, asked: &str, row: &Passage) -> bool {
+        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let text = format!("{}\n{}\n{}", row.title, row.section, row.text);
+        let says_words = || {
+            let query = Query { text: asked.to_owned(), language, limit: 1, pages_only: false };
+            knowledge.names_nothing(folders, &query) || knowledge.words_met(folders, asked, &text, language) > 0
+        };
+        attribute::answer_first(&self.picks, asked, &row.text).is_said.unwrap_or_else(says_words)
+    }
+
+    /// Returns a passage with only the part that answers; of a product, with that part first.
     fn excerpt(&self, turn: &Turn, asked: &str, passage: &Passage) -> Passage {
-        let text = self.services.knowledge.excerpt(&turn.persona.knowledge, asked, passage, turn.language());
+        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let is_row = !knowledge.rows_of(folders, std::slice::from_ref(passage), language).is_empty();
+        let text = match is_row {
+            true => attribute::answer_first(&self.picks, asked, &passage.text).text,
+            false => knowledge.excerpt(folders, asked, passage, language),
+        };
         Passage { text, ..passage.clone() }
     }
 
@@ -232,8 +322,17 @@ impl Retail {
     }
 
     /// Adds up the prices of the quoted products, if all have one.
-    fn total(&self, turn: &Turn, asked: &str, passages: &[Passage]) -> Result<Option<String>, MissingValue> {
+    fn total(
+        &self,
+        turn: &Turn,
+        asked: &str,
+        passages: &[Passage],
+        bundle: Option<&Bundle>,
+    ) -> Result<Option<String>, MissingValue> {
         let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
+        // A product that replaces one of its parts changes its price.
+        let is_part = |bundle: &&Bundle| rows.iter().any(|row| bundle.parts.contains(&row.passage.section));
+        let bundle = bundle.filter(|bundle| self.picks.pieces(asked).is_none() && !is_part(bundle));
         let pieces = self.picks.pieces(asked).unwrap_or(1);
         // "Both": the number counts products, not pieces.
         let count = if rows.len() > 1 { 1 } else { pieces };
@@ -241,11 +340,11 @@ impl Retail {
             return Ok(None);
         }
         let (mut lines, mut sum) = (Vec::new(), 0_u64);
-        for row in &rows {
-            let price = row.price.unwrap_or_default();
+        let bundles = bundle.iter().map(|bundle| (bundle.name.as_str(), 1, bundle.price));
+        let of_rows = rows.iter().map(|row| (row.passage.title.as_str(), count, row.price.unwrap_or_default()));
+        for (name, count, price) in bundles.chain(of_rows) {
             sum += price * count;
-            let values =
-                [("name", row.passage.title.as_str()), ("count", &count.to_string()), ("price", &money(price))];
+            let values = [("name", name), ("count", &count.to_string()), ("price", &money(price))];
             lines.push(self.text(turn, Text::ReplyTotalLine, &values)?);
         }
         lines.push(self.text(turn, Text::ReplyTotal, &[("sum", &money(sum))])?);

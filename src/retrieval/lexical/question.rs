@@ -80,12 +80,8 @@ impl Question {
         self.rows_of_categories(index).flatten().collect()
     }
 
-    /// Returns the catalogue rows of the category that the question names first: a keyboard in "a keyboard for my laptop".
-    pub fn first_category(&self, index: &LexicalIndex) -> Vec<usize> {
-        self.rows_of_categories(index).find(|rows| !rows.is_empty()).unwrap_or_default()
-    }
-
-    fn rows_of_categories(&self, index: &LexicalIndex) -> impl Iterator<Item = Vec<usize>> {
+    /// Returns the catalogue rows of each category that the question names.
+    pub fn rows_of_categories(&self, index: &LexicalIndex) -> impl Iterator<Item = Vec<usize>> {
         let ways = self.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0);
         ways.map(|way| {
             let Term::Meaning(meaning) = way.term else { return Vec::new() };

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::domain::Vocabulary;
 use crate::providers::vector::Collection;
+use crate::retrieval::mention::Titles;
 use crate::retrieval::{Chunk, LexicalIndex, Library, Passage, Query, SearchRules, Shelf, in_one_language};
 
 /// The documents that were read. Replaced as a whole when a file changes.
@@ -22,6 +23,7 @@ pub(super) type LazyView = LazyLock<View, Box<dyn FnOnce() -> View + Send>>;
 
 pub(in crate::retrieval) struct View {
     pub(in crate::retrieval) index: LexicalIndex,
+    pub(in crate::retrieval) titles: Titles,
     /// The index of each chunk by its id.
     pub(in crate::retrieval) places: HashMap<String, usize>,
     pub(super) vocabulary: Arc<Vocabulary>,
@@ -33,7 +35,8 @@ impl View {
         let index = LexicalIndex::build(shelf, rules);
         let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
         let vocabulary = Arc::new(vocabulary(index.chunks()));
-        Self { index, places, vocabulary, collections }
+        let titles = Titles::new(index.chunks(), rules);
+        Self { index, titles, places, vocabulary, collections }
     }
 
     pub(super) fn passages_by_words(&self, words: &[(usize, f64)], query: &Query) -> Vec<Passage> {

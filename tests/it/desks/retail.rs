@@ -7,6 +7,7 @@ mod classify;
 mod cleaning;
 mod failures;
 mod follow_ups;
+mod goods;
 mod greeting;
 mod grounding;
 mod language;

@@ -1,0 +1,187 @@
+//! What a customer pays each month for a product. The shop's ways to pay in instalments are in `prompts/rules/instalments.toml`, the words
+//! for them in `prompts/rules/instalments.LANG.toml`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream};
+use crate::persona::{PromptError, Prompts};
+
+/// How to pay in instalments, and how customers ask for it.
+#[derive(Debug)]
+pub struct Instalments {
+    lexicon: Lexicon,
+    asked: Vec<Pattern>,
+    months: Vec<Pattern>,
+    ways: Vec<Way>,
+}
+
+#[derive(Debug)]
+struct Way {
+    words: Vec<Pattern>,
+    terms: Terms,
+}
+
+/// The terms of one way.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Terms {
+    words: Vec<String>,
+    months: Vec<u64>,
+    /// The least and the most that an order may cost; 0: no limit.
+    least: u64,
+    most: u64,
+    /// The interest for each month on what was borrowed first, in tenths of a percent.
+    interest_per_mille: u64,
+    /// The least down payment, in percent.
+    down_percent: u64,
+    /// A fee, once: the percentage of the price, by the number of months.
+    fee_percent: BTreeMap<String, u64>,
+}
+
+/// What one way costs. Amounts are in đồng, rounded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub months: u64,
+    /// What is paid at once, and what is left.
+    pub down: u64,
+    pub loan: u64,
+    pub interest: u64,
+    pub monthly: u64,
+    /// Paid once, with the first instalment.
+    pub fee: u64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    plain_words: Vec<String>,
+    aliases: HashMap<String, String>,
+    asked: Vec<String>,
+    months: Vec<String>,
+    ways: BTreeMap<String, Terms>,
+}
+
+impl Instalments {
+    /// Reads `rules/instalments.toml` and `rules/instalments.LANG.toml`.
+    ///
+    /// # Errors
+    /// A file is missing or malformed.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.rules(&["common", "instalments"], Self::new)
+    }
+
+    fn new(file: File) -> Result<Self, InvalidPattern> {
+        let lexicon = Lexicon::new(file.aliases, HashMap::new()).with_plain_words(&file.plain_words);
+        let mut ways = Vec::new();
+        for terms in file.ways.into_values() {
+            ways.push(Way { words: lexicon.patterns(&terms.words)?, terms });
+        }
+        let (asked, months) = (lexicon.patterns(&file.asked)?, lexicon.patterns(&file.months)?);
+        Ok(Self { lexicon, asked, months, ways })
+    }
+
+    /// Returns whether a message asks what is paid each month.
+    pub fn asks(&self, text: &str) -> bool {
+        has(&self.asked, &self.lexicon.tokenize(text))
+    }
+
+    /// Returns what a product costs each month: by the way that the message names, else the last of `earlier` that names one, else by
+    /// all; over the months that the message names, else over all that the way has.
+    pub fn plans<'a>(&self, text: &'a str, earlier: impl Iterator<Item = &'a str>, price: u64) -> Vec<Plan> {
+        let names = |text: &str| {
+            let stream = self.lexicon.tokenize(text);
+            let named: Vec<&Way> = self.ways.iter().filter(|way| has(&way.words, &stream)).collect();
+            (named.len() == 1).then_some(named)
+        };
+        let ways = std::iter::once(text).chain(earlier).find_map(names);
+        let ways = ways.unwrap_or_else(|| self.ways.iter().collect());
+        let wanted = self.named_months(text);
+        let plans = ways.into_iter().flat_map(|way| {
+            let months =
+                way.terms.months.iter().copied().filter(|months| wanted.is_none_or(|wanted| wanted == *months));
+            months.filter_map(|months| way.terms.plan(price, months)).collect::<Vec<_>>()
+        });
+        plans.collect()
+    }
+
+    fn named_months(&self, text: &str) -> Option<u64> {
+        let stream = self.lexicon.tokenize(text);
+        let found = self.months.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
+        found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
+    }
+}
+
+impl Terms {
+    fn plan(&self, price: u64, months: u64) -> Option<Plan> {
+        if price < self.least || (self.most > 0 && price > self.most) || months == 0 {
+            return None;
+        }
+        let rounded = |amount: u64, divisor: u64| (amount + divisor / 2) / divisor;
+        let down = rounded(price * self.down_percent, 100);
+        let loan = price - down.min(price);
+        let interest = rounded(loan * self.interest_per_mille, 1000);
+        let monthly = rounded(loan * 1000 + loan * self.interest_per_mille * months, 1000 * months);
+        let fee = self.fee_percent.get(&months.to_string()).map_or(0, |percent| rounded(price * percent, 100));
+        Some(Plan { months, down, loan, interest, monthly, fee })
+    }
+}
+
+fn has(patterns: &[Pattern], stream: &TokenStream<'_>) -> bool {
+    patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shipped() -> Instalments {
+        Instalments::read(&Prompts::shipped()).expect("the shipped rules")
+    }
+
+    #[test]
+    fn months_are_computed_as_on_the_page() {
+        let rules = shipped();
+        let card =
+            rules.plans("18 million by credit card over 12 months, how much a month", [].into_iter(), 18_000_000);
+        let plan = Plan { months: 12, down: 0, loan: 18_000_000, interest: 0, monthly: 1_500_000, fee: 720_000 };
+        assert_eq!(card, [plan]);
+        let loan = Terms { down_percent: 25, interest_per_mille: 19, ..Terms::default() }.plan(10_000_000, 6);
+        let plan = Plan { months: 6, down: 2_500_000, loan: 7_500_000, interest: 142_500, monthly: 1_392_500, fee: 0 };
+        assert_eq!(loan, Some(plan));
+    }
+
+    #[test]
+    fn way_and_months_are_those_that_were_named() {
+        let rules = shipped();
+        let of = |text: &str, earlier: &[&str]| -> Vec<(u64, u64)> {
+            rules
+                .plans(text, earlier.iter().copied(), 20_000_000)
+                .into_iter()
+                .map(|plan| (plan.months, plan.down))
+                .collect()
+        };
+        let earlier = ["which laptops", "i do not own a credit card"];
+        assert_eq!(of("and per month if i go for 12", &[earlier[1], earlier[0]]), [(12, 4_000_000)]);
+        assert_eq!(of("góp thẻ tín dụng 6 tháng thì mỗi tháng bao nhiêu", &[]), [(6, 0)]);
+        assert_eq!(of("mỗi tháng bao nhiêu", &["trả góp qua thẻ"]), [(3, 0), (6, 0), (12, 0)]);
+        assert!(rules.asks("how much is that per month") && rules.asks("mỗi tháng trả bao nhiêu"));
+        assert!(!rules.asks("bảo hành mấy tháng") && !rules.asks("how many months warranty"));
+    }
+
+    #[test]
+    fn terms_are_those_of_the_page() {
+        let page = include_str!("../../knowledge/instalments.md");
+        for term in ["3, 6 or 12 months", "4% of the order value", "20% to 70%", "6, 9 or 12 months", "1.9% a month"] {
+            assert!(page.contains(term), "{term}: change prompts/rules/instalments.toml with the page");
+        }
+        let ways: Vec<Terms> = shipped().ways.into_iter().map(|way| way.terms).collect();
+        let of = |terms: &Terms| {
+            (terms.months.clone(), terms.least, terms.most, terms.interest_per_mille, terms.down_percent)
+        };
+        assert_eq!(of(&ways[0]), (vec![3, 6, 12], 3_000_000, 0, 0, 0));
+        assert_eq!(of(&ways[1]), (vec![6, 9, 12], 5_000_000, 50_000_000, 19, 20));
+    }
+}

@@ -1,0 +1,126 @@
+//! Which product is meant, and what its row says.
+
+use super::chat::{Shop, open_shop_with};
+use crate::support::app::TestApp;
+
+const DOCUMENTS: [(&str, &str); 2] = [
+    (
+        "goods.csv",
+        "sku,name,category,price_vnd,stock,warranty_months,specs,specs_en\n\
+         L-1,Laptop gaming ASUS TUF Gaming A15 FA507NVR,Laptop,24990000,0,24,\"RTX 4060 8 GB, SSD 512 GB, nặng 2.2 kg\",\"RTX 4060 8 GB, SSD 512 GB, weighs 2.2 kg\"\n\
+         L-2,Laptop gaming Lenovo LOQ 15IAX9,Laptop,23490000,7,24,\"RTX 4050 6 GB, SSD 512 GB, nặng 2.38 kg\",\"RTX 4050 6 GB, SSD 512 GB, weighs 2.38 kg\"\n\
+         L-3,Laptop Apple MacBook Air 13 M4,Laptop,25990000,9,12,\"SSD 256 GB, nặng 1.24 kg\",\"SSD 256 GB, weighs 1.24 kg\"\n\
+         V-1,VGA ASUS Dual GeForce RTX 4060 8GB,VGA,8190000,12,36,8 GB GDDR6,8 GB GDDR6\n\
+         M-1,Màn hình ASUS ProArt PA278QV 27 inch,Màn hình,7490000,6,36,\"27 inch, 75Hz\",\"27 inch, 75Hz\"\n\
+         M-2,Màn hình Dell UltraSharp U2724D 27 inch,Màn hình,9290000,4,36,\"27 inch, 120Hz\",\"27 inch, 120Hz\"\n\
+         M-3,Màn hình Dell E2425HM 24 inch,Màn hình,2690000,18,36,\"24 inch, 100Hz\",\"24 inch, 100Hz\"\n\
+         B-1,Mainboard Gigabyte B760M DS3H DDR4,Mainboard,2690000,19,36,\"Socket LGA1700, 4 khe DDR4\",\"Socket LGA1700, 4 DDR4 slots\"\n\
+         C-1,CPU Intel Core i5-14600KF,CPU,6290000,9,36,\"socket LGA1700, không kèm tản nhiệt\",\"socket LGA1700, no cooler included\"\n\
+         R-1,RAM Corsair Vengeance 32GB DDR5 5600,RAM,2690000,22,36,DDR5 5600 MHz,DDR5 5600 MHz\n\
+         H-1,Tai nghe Logitech H111,Tai nghe,220000,40,12,\"Jack 3.5 mm, có micro\",\"Jack 3.5 mm, microphone\"\n\
+         H-2,Tai nghe Bluetooth Sony WH-CH520,Tai nghe,1190000,15,12,Bluetooth 5.2,Bluetooth 5.2\n\
+         X-1,Chuột có dây Logitech B100,Chuột,90000,80,12,Cổng USB,USB port\n",
+    ),
+    (
+        "delivery.md",
+        "---\nid: delivery\ntitle: Delivery\nlanguage: en\n---\n# Delivery\n\n## In town\n\
+         <!-- questions\nhow much is shipping in town\nwhat is the delivery fee\nhow fast do you deliver\n-->\n\
+         Delivery in town costs 30.000đ and takes a day.\n",
+    ),
+];
+
+async fn open() -> Shop {
+    open_shop_with(TestApp::builder(), &DOCUMENTS).await
+}
+
+/// The products of a reply that quotes catalogue rows, in their order.
+fn products(reply: &str) -> Vec<&str> {
+    reply.lines().filter_map(|line| line.strip_prefix("• ")?.split_once(':')).map(|(title, _)| title).collect()
+}
+
+#[tokio::test]
+async fn model_is_meant_and_not_its_part() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let reply = chat.say("do you still have the asus tuf a15 with the 4060").await.text("reply");
+    assert!(products(&reply)[0].contains("TUF Gaming A15"), "{reply}");
+    let reply = chat.say("and the rtx 4060 alone, how much is it").await.text("reply");
+    assert!(products(&reply)[0].contains("VGA"), "{reply}");
+}
+
+#[tokio::test]
+async fn manufacturer_means_the_product_of_the_conversation() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let first = chat.say("27 inch monitors, max 10 mil, what do you have").await.text("reply");
+    assert_eq!(products(&first).len(), 2, "{first}");
+    let both = chat.say("what is the difference between the proart and the dell").await.text("reply");
+    assert!(both.contains("PA278QV") && both.contains("U2724D") && !both.contains("E2425HM"), "{both}");
+}
+
+#[tokio::test]
+async fn product_stays_the_subject_after_a_page() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("do you have the lenovo loq").await;
+    let page = chat.say("what is the delivery fee in town").await.text("reply");
+    assert!(page.contains("30.000"), "{page}");
+    let weight = chat.say("also is it heavy").await.text("reply");
+    assert!(weight.contains("LOQ 15IAX9: weighs 2.38 kg; Price"), "what is asked comes first: {weight}");
+}
+
+#[tokio::test]
+async fn row_answers_about_a_part() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how much is the macbook air 13 m4").await;
+    let storage = chat.say("which storage does it have").await.text("reply");
+    assert!(storage.contains("MacBook Air 13 M4: SSD 256 GB; Price"), "{storage}");
+    let mut chat = shop.chat().await;
+    chat.say("how much is the i5-14600KF").await;
+    let fan = chat.say("does it come with a fan").await.text("reply");
+    assert!(fan.contains("i5-14600KF: no cooler included"), "{fan}");
+}
+
+#[tokio::test]
+async fn what_the_catalogue_does_not_say_is_admitted() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how much is the dell u2724d").await;
+    let reply = chat.say("can it charge my laptop").await.text("reply");
+    assert!(reply.starts_with("The catalogue does not say that") && reply.contains("U2724D"), "{reply}");
+}
+
+#[tokio::test]
+async fn wishes_for_two_kinds_get_products_of_each() {
+    let shop = open().await;
+    let reply = shop.chat().await.say("need a cheap headset plus a basic mouse").await.text("reply");
+    let shown = products(&reply);
+    assert!(shown[0].contains("H111") && shown.iter().any(|name| name.contains("B100")), "{reply}");
+}
+
+#[tokio::test]
+async fn products_fit_by_socket_and_memory() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let reply = chat.say("would the corsair vengeance 32gb ddr5 work in the gigabyte B760M DS3H").await.text("reply");
+    assert!(reply.starts_with("No") && reply.contains("DDR5") && reply.contains("DDR4"), "{reply}");
+    let reply = chat.say("and can i put an i5-14600KF on that board").await.text("reply");
+    assert!(reply.starts_with("Yes") && reply.contains("LGA1700"), "{reply}");
+}
+
+#[tokio::test]
+async fn monthly_payment_is_computed() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how much is the macbook air 13 m4").await;
+    let reply = chat.say("what do I pay per month by credit card over 12 months").await.text("reply");
+    assert!(reply.contains("2.165.833 đ") && reply.contains("1.039.600 đ"), "{reply}");
+}
+
+#[tokio::test]
+async fn thanks_before_a_question_do_not_hide_it() {
+    let shop = open().await;
+    let reply = shop.chat().await.say("Thank you! What is the delivery fee in town?").await.text("reply");
+    assert!(reply.contains("30.000"), "{reply}");
+}
