@@ -22,8 +22,8 @@
 //! - [`settings`]: the server's own settings and revoked sessions; [`persona_versions`]: earlier texts of persona files
 //! - [`retention`]: removes old rows; [`personal`]: finds, exports and erases personal data
 //! - [`lock`]: one serving process per database; `fence`: refuses writes of a process that has lost the lock
-//! - `transaction`: begins and commits; `health`: whether the store accepts writes; `read_only`: opens a database
-//!   without changing it
+//! - `transaction`: begins and commits; `rows`: statements for many rows
+//! - `health`: whether the store accepts writes; `read_only`: opens a database without changing it
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,6 +77,7 @@ mod read_only;
 pub mod refund_cases;
 pub mod retention;
 pub mod returns;
+mod rows;
 pub mod sale_snapshot;
 pub mod sales;
 pub mod sample_accounts;

@@ -7,19 +7,22 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Value as Db};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::deliveries::{NewDelivery, enqueue_deliveries};
-use super::entities::{conversations, events, messages, turns};
-use super::messages::{enqueue_embedding, message_row};
+use super::entities::{conversations, events, messages};
+use super::messages::{enqueue_embedding, insert_statement};
+use super::rows::{json_or_null, with_rows};
+use super::settings::SERVING;
+use super::transaction::Transaction;
 use super::turns::StoredEvent;
-use super::{Result, Store, StoreError, all_inserted, to_db};
+use super::{Result, Store, StoreError, to_db};
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::{
-    ConversationId, ConversationStatus, Language, LanguageSource, Message, MessageId, TenantId, Timings, TurnFigures,
-    TurnStatus,
+    ConversationId, ConversationStatus, EventId, Language, LanguageSource, Message, MessageId, TenantId, Timings,
+    TurnFigures, TurnStatus,
 };
 
 /// An event and the rows that change with it, stored together.
@@ -49,14 +52,39 @@ pub enum Change {
     TurnEnded { status: TurnStatus, timings: Timings, state: Option<Value>, figures: TurnFigures },
 }
 
+/// Stores the events that are not stored yet.
+const INSERT_EVENTS: &str = "\
+INSERT INTO events (conversation_id, turn, n, tenant_id, body, created_at) \
+SELECT * FROM (VALUES {rows}) AS new WHERE {claimed} ON CONFLICT DO NOTHING";
+
+/// Whether this server's claim of the database still holds, as `Fence::holds` finds out: both must agree.
+const CLAIMED: &str = "EXISTS (SELECT 1 FROM settings WHERE tenant_id = ? AND name = ? AND value = ?)";
+
+/// Changes conversations. A value that is null leaves its column unchanged.
+const UPDATE_CONVERSATIONS: &str = "\
+UPDATE conversations SET preferred_language = COALESCE(new.column2, preferred_language), \
+language_source = COALESCE(new.column3, language_source), last_event_turn = COALESCE(new.column4, last_event_turn), \
+last_event_n = COALESCE(new.column5, last_event_n), last_activity_at = COALESCE(new.column6, last_activity_at), \
+state = COALESCE(new.column7, state) \
+FROM (VALUES {rows}) AS new WHERE id = new.column1";
+
+/// Changes turns. A value that is null leaves its column unchanged.
+const UPDATE_TURNS: &str = "\
+UPDATE turns SET status = new.column3, started_at = COALESCE(new.column4, started_at), \
+ended_at = COALESCE(new.column5, ended_at), timings = COALESCE(new.column6, timings), events = COALESCE(new.column7, events), \
+intent = COALESCE(new.column8, intent), kind = COALESCE(new.column9, kind), \
+first_text_ms = COALESCE(new.column10, first_text_ms), asked_person = COALESCE(new.column11, asked_person), \
+model_failed = COALESCE(new.column12, model_failed) \
+FROM (VALUES {rows}) AS new WHERE conversation_id = new.column1 AND turn = new.column2";
+
 impl Store {
     /// Stores all entries in one transaction. Fails if another server has taken over the database.
     pub async fn append(&self, entries: &[Entry]) -> Result<()> {
         if entries.is_empty() {
             return Ok(());
         }
-        let transaction = self.begin_fenced().await?;
-        insert_events(&transaction, entries).await?;
+        let transaction = self.begin().await?;
+        self.insert_events(&transaction, entries).await?;
         let new: Vec<(&TenantId, &Message)> = messages_of(entries).collect();
         insert_new_messages(&transaction, &new).await?;
         enqueue_embedding(self, &transaction, &new).await?;
@@ -65,30 +93,44 @@ impl Store {
         transaction.commit().await?;
         Ok(())
     }
+
+    /// Stores the events, unless another server has claimed the database.
+    async fn insert_events(&self, transaction: &Transaction, entries: &[Entry]) -> Result<()> {
+        // On PostgreSQL, a new claim must wait for this transaction.
+        let fence = self.fence.as_ref().filter(|_| self.is_sqlite());
+        if fence.is_none() {
+            self.check_fence(transaction).await?;
+        }
+        let claim: Option<[Db; 3]> = fence.map(|fence| [TenantId::DEFAULT.into(), SERVING.into(), fence.name().into()]);
+        let sql = INSERT_EVENTS.replace("{claimed}", if claim.is_some() { CLAIMED } else { "true" });
+        let rows: Vec<[Db; 6]> = entries.iter().map(event_row).collect();
+        let insert = with_rows(transaction.get_database_backend(), &sql, rows, claim.into_iter().flatten());
+        let inserted = transaction.execute_raw(insert).await?.rows_affected();
+        if usize::try_from(inserted) == Ok(entries.len()) {
+            return Ok(());
+        }
+        self.check_fence(transaction).await?;
+        for entry in entries {
+            let place = (entry.conversation.0, to_db(entry.event.id.turn), to_db(entry.event.id.n));
+            let stored = events::Entity::find_by_id(place).one(transaction).await?;
+            if !stored.is_some_and(|row| row.body == entry.event.body && row.tenant_id == entry.tenant.as_str()) {
+                return Err(StoreError::Conflict { table: "events" });
+            }
+        }
+        Ok(())
+    }
 }
 
-async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<()> {
-    let rows = entries.iter().map(|entry| events::ActiveModel {
-        conversation_id: Set(entry.conversation.0),
-        turn: Set(to_db(entry.event.id.turn)),
-        n: Set(to_db(entry.event.id.n)),
-        tenant_id: Set(entry.tenant.to_string()),
-        body: Set(entry.event.body.clone()),
-        created_at: Set(entry.at),
-    });
-    let inserted =
-        events::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
-    if all_inserted(&inserted, entries.len()) {
-        return Ok(());
-    }
-    for entry in entries {
-        let place = (entry.conversation.0, to_db(entry.event.id.turn), to_db(entry.event.id.n));
-        let stored = events::Entity::find_by_id(place).one(connection).await?;
-        if !stored.is_some_and(|row| row.body == entry.event.body && row.tenant_id == entry.tenant.as_str()) {
-            return Err(StoreError::Conflict { table: "events" });
-        }
-    }
-    Ok(())
+fn event_row(entry: &Entry) -> [Db; 6] {
+    let StoredEvent { id, body } = &entry.event;
+    [
+        entry.conversation.0.into(),
+        to_db(id.turn).into(),
+        to_db(id.n).into(),
+        entry.tenant.as_str().into(),
+        body.as_str().into(),
+        entry.at.into(),
+    ]
 }
 
 /// Returns the messages of the entries, each with its shop.
@@ -124,10 +166,9 @@ async fn insert_new_messages(connection: &impl ConnectionTrait, new: &[(&TenantI
     if new.is_empty() {
         return Ok(());
     }
-    let rows = new.iter().map(|(tenant, message)| message_row(tenant, message));
-    let inserted =
-        messages::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
-    if all_inserted(&inserted, new.len()) {
+    let insert = insert_statement(connection.get_database_backend(), new, "ON CONFLICT DO NOTHING");
+    let inserted = connection.execute_raw(insert).await?.rows_affected();
+    if usize::try_from(inserted) == Ok(new.len()) {
         return Ok(());
     }
     let texts: HashMap<Uuid, &String> = new.iter().map(|(_, message)| (message.id.0, &message.text)).collect();
@@ -141,14 +182,31 @@ async fn insert_new_messages(connection: &impl ConnectionTrait, new: &[(&TenantI
 #[derive(Default)]
 struct Updates {
     conversations: BTreeMap<Uuid, ConversationUpdate>,
-    turns: BTreeMap<(Uuid, u32), turns::ActiveModel>,
+    turns: BTreeMap<(Uuid, u32), TurnUpdate>,
 }
 
 #[derive(Default)]
 struct ConversationUpdate {
-    row: Option<conversations::ActiveModel>,
+    language: Option<(Language, LanguageSource)>,
     /// Since when the customer waits for a person.
     waiting: Option<DateTime<Utc>>,
+    /// The last event of the turn that ended, when it ended, and the desk's memory.
+    ended: Option<(EventId, DateTime<Utc>, Option<Value>)>,
+}
+
+#[derive(Default)]
+struct TurnUpdate {
+    started_at: Option<DateTime<Utc>>,
+    ended: Option<TurnEnd>,
+}
+
+/// How a turn ended.
+struct TurnEnd {
+    status: TurnStatus,
+    at: DateTime<Utc>,
+    timings: Value,
+    events: u32,
+    figures: TurnFigures,
 }
 
 impl Updates {
@@ -161,69 +219,124 @@ impl Updates {
     }
 
     fn add(&mut self, entry: &Entry, change: &Change) {
-        let (id, number) = (entry.conversation.0, entry.event.id.turn);
+        let (conversation, turn) = (entry.conversation.0, entry.event.id.turn);
         match change {
             Change::Message(_) | Change::Deliver { .. } => {}
-            Change::TurnStarted => {
-                let turn = self.turns.entry((id, number)).or_default();
-                turn.status = Set(TurnStatus::Running.as_str().to_owned());
-                turn.started_at = Set(Some(entry.at));
-            }
+            Change::TurnStarted => self.turns.entry((conversation, turn)).or_default().started_at = Some(entry.at),
             Change::Language(language, source) => {
-                let row = self.conversations.entry(id).or_default().row.get_or_insert_default();
-                row.preferred_language = Set(language.to_string());
-                row.language_source = Set(source.as_str().to_owned());
+                self.conversations.entry(conversation).or_default().language = Some((*language, *source));
             }
             // A repeated request does not restart the wait.
-            Change::Waiting => drop(self.conversations.entry(id).or_default().waiting.get_or_insert(entry.at)),
+            Change::Waiting => {
+                self.conversations.entry(conversation).or_default().waiting.get_or_insert(entry.at);
+            }
             Change::TurnEnded { status, timings, state, figures } => {
-                let turn = self.turns.entry((id, number)).or_default();
-                turn.status = Set(status.as_str().to_owned());
-                turn.ended_at = Set(Some(entry.at));
-                turn.timings = Set(serde_json::to_value(timings).unwrap_or_default());
-                turn.events = Set(to_db(entry.event.id.n));
-                turn.intent = Set(figures.intent.clone());
-                turn.kind = Set(figures.kind.map(|kind| kind.as_str().to_owned()));
-                turn.first_text_ms = Set(figures.first_text_ms.map(to_db));
-                turn.asked_person = Set(figures.asked_person);
-                turn.model_failed = Set(figures.model_failed);
-                let row = self.conversations.entry(id).or_default().row.get_or_insert_default();
-                row.last_event_turn = Set(to_db(number));
-                row.last_event_n = Set(to_db(entry.event.id.n));
-                row.last_activity_at = Set(entry.at);
-                if let Some(state) = state {
-                    row.state = Set(state.clone());
-                }
+                let ended = TurnEnd {
+                    status: *status,
+                    at: entry.at,
+                    timings: serde_json::to_value(timings).unwrap_or_default(),
+                    events: entry.event.id.n,
+                    figures: figures.clone(),
+                };
+                self.turns.entry((conversation, turn)).or_default().ended = Some(ended);
+                let conversation = self.conversations.entry(conversation).or_default();
+                let earlier = conversation.ended.take().and_then(|(_, _, state)| state);
+                conversation.ended = Some((entry.event.id, entry.at, state.clone().or(earlier)));
             }
         }
     }
 
     /// Updates conversations before turns and in the order of their ids, as every transaction does, to avoid deadlocks.
     async fn run(self, connection: &impl ConnectionTrait) -> Result<()> {
-        for (id, ConversationUpdate { row, waiting }) in self.conversations {
-            let conversation = || conversations::Entity::update_many().filter(conversations::Column::Id.eq(id));
-            if let Some(since) = waiting {
-                let row = conversations::ActiveModel {
-                    status: Set(ConversationStatus::Waiting.as_str().to_owned()),
-                    waiting_since: Set(Some(since)),
-                    ..Default::default()
-                };
-                let (taken, waiting) = (ConversationStatus::Taken.as_str(), ConversationStatus::Waiting.as_str());
-                let status = conversations::Column::Status;
-                conversation().set(row).filter(status.is_not_in([taken, waiting])).exec(connection).await?;
+        let backend = connection.get_database_backend();
+        let mut rows = Vec::new();
+        for (id, conversation) in self.conversations {
+            if let Some(since) = conversation.waiting {
+                wait_for_person(connection, id, since).await?;
             }
-            if let Some(row) = row {
-                conversation().set(row).exec(connection).await?;
+            if conversation.changes_row() {
+                rows.push(conversation.row(backend, id));
+            }
+            if backend != DbBackend::Sqlite {
+                update(connection, UPDATE_CONVERSATIONS, std::mem::take(&mut rows)).await?;
             }
         }
-        for ((id, number), row) in self.turns {
-            turns::Entity::update_many()
-                .set(row)
-                .filter(turns::Column::ConversationId.eq(id))
-                .filter(turns::Column::Turn.eq(to_db(number)))
-                .exec(connection)
-                .await?;
-        }
-        Ok(())
+        update(connection, UPDATE_CONVERSATIONS, rows).await?;
+        let turns = self.turns.into_iter().map(|(place, turn)| turn.row(backend, place));
+        update(connection, UPDATE_TURNS, turns.collect()).await
     }
+}
+
+/// Lets the customer wait for a person, unless one has taken the conversation.
+async fn wait_for_person(connection: &impl ConnectionTrait, id: Uuid, since: DateTime<Utc>) -> Result<()> {
+    let row = conversations::ActiveModel {
+        status: Set(ConversationStatus::Waiting.as_str().to_owned()),
+        waiting_since: Set(Some(since)),
+        ..Default::default()
+    };
+    let (taken, waiting) = (ConversationStatus::Taken.as_str(), ConversationStatus::Waiting.as_str());
+    let is_other = conversations::Column::Status.is_not_in([taken, waiting]);
+    let conversation = conversations::Entity::update_many().filter(conversations::Column::Id.eq(id));
+    conversation.set(row).filter(is_other).exec(connection).await?;
+    Ok(())
+}
+
+impl ConversationUpdate {
+    fn changes_row(&self) -> bool {
+        self.language.is_some() || self.ended.is_some()
+    }
+
+    fn row(self, backend: DbBackend, id: Uuid) -> [Db; 7] {
+        let (language, source) = self.language.unzip();
+        let (event, ended_at, state) =
+            self.ended.map_or((None, None, None), |(id, at, state)| (Some(id), Some(at), state));
+        [
+            id.into(),
+            language.map(|language| language.to_string()).into(),
+            source.map(LanguageSource::as_str).into(),
+            event.map(|id| to_db(id.turn)).into(),
+            event.map(|id| to_db(id.n)).into(),
+            ended_at.into(),
+            json_or_null(backend, state.as_ref()),
+        ]
+    }
+}
+
+impl TurnUpdate {
+    fn row(self, backend: DbBackend, (conversation, turn): (Uuid, u32)) -> [Db; 12] {
+        let (started_at, ended) = (self.started_at, self.ended);
+        let status = ended.as_ref().map_or(TurnStatus::Running, |ended| ended.status);
+        let (at, events) = (ended.as_ref().map(|ended| ended.at), ended.as_ref().map(|ended| to_db(ended.events)));
+        let (timings, figures) = ended.map(|ended| (ended.timings, ended.figures)).unzip();
+        let asked_person = figures.as_ref().map(|figures| figures.asked_person);
+        let model_failed = figures.as_ref().map(|figures| figures.model_failed);
+        let TurnFigures { intent, kind, first_text_ms, .. } = figures.unwrap_or_default();
+        [
+            conversation.into(),
+            to_db(turn).into(),
+            status.as_str().into(),
+            started_at.into(),
+            at.into(),
+            json_or_null(backend, timings.as_ref()),
+            events.into(),
+            intent.into(),
+            kind.map(|kind| kind.as_str().to_owned()).into(),
+            first_text_ms.map(to_db).into(),
+            asked_person.into(),
+            model_failed.into(),
+        ]
+    }
+}
+
+/// Runs an update of rows, in their order.
+async fn update<const N: usize>(connection: &impl ConnectionTrait, sql: &str, rows: Vec<[Db; N]>) -> Result<()> {
+    let backend = connection.get_database_backend();
+    // PostgreSQL locks the rows of one statement in any order.
+    let most = if backend == DbBackend::Sqlite { rows.len() } else { 1 };
+    let mut rows = rows.into_iter();
+    while rows.len() > 0 {
+        let some = rows.by_ref().take(most).collect();
+        connection.execute_raw(with_rows(backend, sql, some, [])).await?;
+    }
+    Ok(())
 }

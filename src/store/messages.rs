@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
-use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::ExprTrait;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
-use serde_json::Value;
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    Statement, Value as Db,
+};
 use uuid::Uuid;
 
 use super::entities::{conversations, messages};
 use super::jobs::{LeasedJob, NewJob, enqueue};
+use super::rows::{json, json_or_null, with_rows};
 use super::transaction::Transaction;
 use super::{Result, Store, TenantStore, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
@@ -122,9 +124,16 @@ pub(super) async fn insert_messages(
     transaction: &Transaction,
     new: &[(&TenantId, &Message)],
 ) -> Result<()> {
-    let rows = new.iter().map(|(tenant, message)| message_row(tenant, message));
-    messages::Entity::insert_many(rows).exec_without_returning(transaction).await?;
+    transaction.execute_raw(insert_statement(transaction.get_database_backend(), new, "")).await?;
     enqueue_embedding(store, transaction, new).await
+}
+
+/// Returns the statement that inserts the messages. `on_conflict` follows its values.
+pub(super) fn insert_statement(backend: DbBackend, new: &[(&TenantId, &Message)], on_conflict: &str) -> Statement {
+    let sql = "INSERT INTO messages (id, tenant_id, conversation_id, turn, position, sender, text, created_at, metadata, \
+               receipt, folded) VALUES {rows} ";
+    let rows = new.iter().map(|(tenant, message)| message_row(backend, tenant, message));
+    with_rows(backend, &[sql, on_conflict].concat(), rows.collect(), [])
 }
 
 /// Stores the jobs that embed these messages, if messages are embedded.
@@ -142,20 +151,20 @@ pub(super) async fn enqueue_embedding(
     enqueue(transaction, &jobs.collect::<Vec<_>>()).await
 }
 
-pub(super) fn message_row(tenant: &TenantId, message: &Message) -> messages::ActiveModel {
-    messages::ActiveModel {
-        id: Set(message.id.0),
-        tenant_id: Set(tenant.to_string()),
-        conversation_id: Set(message.conversation_id.0),
-        turn: Set(to_db(message.turn)),
-        position: Set(to_db(message.position)),
-        sender: Set(message.sender.as_str().to_owned()),
-        text: Set(message.text.clone()),
-        created_at: Set(message.created_at),
-        metadata: Set(Value::Object(message.metadata.0.clone())),
-        receipt: Set(message.receipt.clone()),
-        folded: Set(fold(&message.text)),
-    }
+fn message_row(backend: DbBackend, tenant: &TenantId, message: &Message) -> [Db; 11] {
+    [
+        message.id.0.into(),
+        tenant.as_str().into(),
+        message.conversation_id.0.into(),
+        to_db(message.turn).into(),
+        to_db(message.position).into(),
+        message.sender.as_str().into(),
+        message.text.as_str().into(),
+        message.created_at.into(),
+        json(backend, &message.metadata.0),
+        json_or_null(backend, message.receipt.as_ref()),
+        fold(&message.text).into(),
+    ]
 }
 
 pub(super) fn read_message(row: messages::Model) -> Result<Message> {

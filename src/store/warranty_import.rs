@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use chrono::{Datelike, NaiveDate};
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -218,10 +219,21 @@ impl From<Settled> for Batch {
         let records = settled.records.into_iter().map(|record| RecordTexts {
             serial: record.serial.to_string(),
             product_name: record.product_name,
-            warranty_end_date: record.warranty_end_date.to_string(),
+            warranty_end_date: iso_date(record.warranty_end_date),
         });
         Self { records: records.collect(), conflicts: settled.conflicts, repeated: settled.repeated }
     }
+}
+
+/// Formats a date as `YYYY-MM-DD`. Several times faster than chrono.
+fn iso_date(date: NaiveDate) -> String {
+    let Ok(year @ 0..=9999) = u32::try_from(date.year()) else { return date.to_string() };
+    let mut text = String::with_capacity(10);
+    for (before, number) in [("", year / 100), ("", year % 100), ("-", date.month()), ("-", date.day())] {
+        text.push_str(before);
+        text.extend([number / 10, number % 10].into_iter().filter_map(|digit| char::from_digit(digit, 10)));
+    }
+    text
 }
 
 /// Merges the sorted rows and sends them in batches, until the receiver is closed.
@@ -240,4 +252,18 @@ fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
     // A closed receiver has already failed.
     let _ = batches.blocking_send(settled.into());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_formatted_as_chrono_formats_them() {
+        let first = NaiveDate::from_ymd_opt(1970, 1, 1).unwrap();
+        let last = NaiveDate::from_ymd_opt(9999, 12, 31).unwrap();
+        for date in first.iter_days().take(2000).chain([last, NaiveDate::MAX]) {
+            assert_eq!(iso_date(date), date.to_string());
+        }
+    }
 }

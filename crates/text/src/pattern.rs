@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::token::{Spelling, Token, TokenStream, word_bits};
-use first_word::{FirstWord, Opening, first_words};
+use first_word::{FirstWord, Opening, first_words, openings};
 
 mod first_word;
 
@@ -44,13 +44,20 @@ pub fn match_mask(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool
     mask
 }
 
-/// A parsed pattern.
+/// A parsed pattern. Small: there are thousands, each message reads them all, and few match.
 #[derive(Debug)]
 pub struct Pattern {
+    /// The two rarest of the openings that a match needs. They rule most texts out.
+    rarest: [Opening; 2],
+    parts: Box<Parts>,
+}
+
+#[derive(Debug)]
+struct Parts {
     elements: Vec<Element>,
     /// The words that a match can begin with; `None`: any word.
     first_words: Option<Vec<FirstWord>>,
-    /// One for each element that a match needs. They rule most texts out: there are thousands of patterns, and few match.
+    /// The other openings that a match needs.
     needed: Vec<Opening>,
     /// Needs more than one word: then a word without diacritics matches more readily, since its neighbours confirm it.
     is_phrase: bool,
@@ -118,8 +125,13 @@ impl Pattern {
         if needed == 0 {
             return Err(InvalidPattern::Empty(written.to_owned()));
         }
-        let first_words = first_words(&elements);
-        Ok(Self { needed: Opening::of_needed(&elements), first_words, elements, is_phrase: needed > 1 })
+        let mut openings = openings(&elements).into_iter();
+        // A pattern needs a word.
+        let rarest = openings.next().unwrap_or(Opening::MAX);
+        let rarest = [rarest, openings.next().unwrap_or(rarest)];
+        let parts =
+            Parts { first_words: first_words(&elements), needed: openings.collect(), elements, is_phrase: needed > 1 };
+        Ok(Self { rarest, parts: Box::new(parts) })
     }
 
     /// The first match, as a range of words.
@@ -145,25 +157,26 @@ impl Pattern {
     pub fn match_len(&self, stream: &TokenStream<'_>, at: usize, window: &Window<'_>) -> Option<usize> {
         let first = stream.tokens().get(at)?;
         let may_begin = |words: &Vec<FirstWord>| words.iter().any(|word| word.fits(first));
-        if !self.first_words.as_ref().is_none_or(may_begin) {
+        if !self.parts.first_words.as_ref().is_none_or(may_begin) {
             return None;
         }
-        let search = Search { is_phrase: self.is_phrase, stream, hidden: &[], window: Some(window) };
-        search.end(&self.elements, at, at).map(|end| end - at)
+        let search = Search { is_phrase: self.parts.is_phrase, stream, hidden: &[], window: Some(window) };
+        search.end(&self.parts.elements, at, at).map(|end| end - at)
     }
 
     /// The folded words that a match can begin with; `None`: any word may.
     pub fn first_words(&self) -> Option<Vec<&str>> {
-        let words = self.first_words.iter().flatten().map(|word| match word {
+        let words = self.parts.first_words.iter().flatten().map(|word| match word {
             FirstWord::Is(word, _) => Some(word.as_str()),
             FirstWord::StartsWith(_) | FirstWord::Number => None,
         });
-        self.first_words.as_ref().and_then(|_| words.collect())
+        self.parts.first_words.as_ref().and_then(|_| words.collect())
     }
 
     /// Whether a match begins at this word, or would begin if the text continued.
     pub fn may_match_at(&self, stream: &TokenStream<'_>, at: usize) -> bool {
-        Search { is_phrase: self.is_phrase, stream, hidden: &[], window: None }.is_open(&self.elements, at, at)
+        let search = Search { is_phrase: self.parts.is_phrase, stream, hidden: &[], window: None };
+        search.is_open(&self.parts.elements, at, at)
     }
 
     /// The matches by position. The pattern is tried only at its first words: trying thousands of patterns at every word of a
@@ -173,19 +186,21 @@ impl Pattern {
         stream: &'s TokenStream<'_>,
         hidden: &'s [bool],
     ) -> impl Iterator<Item = Range<usize>> + 's {
-        let search = Search { is_phrase: self.is_phrase, stream, hidden, window: None };
         self.starts(stream).into_iter().filter_map(move |at| {
-            let end = search.end(&self.elements, at, at)?;
+            let search = Search { is_phrase: self.parts.is_phrase, stream, hidden, window: None };
+            let end = search.end(&self.parts.elements, at, at)?;
             (end > at).then_some(at..end)
         })
     }
 
     /// The positions where a match can begin, in order.
     pub fn starts(&self, stream: &TokenStream<'_>) -> Vec<usize> {
-        if !self.needed.iter().all(|opening| opening.may_be_in(stream)) {
+        let may_be_in = |opening: &Opening| stream.may_have(*opening);
+        // Most texts end here, without a look at the parts.
+        if !self.rarest.iter().all(may_be_in) || !self.parts.needed.iter().all(may_be_in) {
             return Vec::new();
         }
-        let Some(words) = &self.first_words else { return (0..stream.tokens().len()).collect() };
+        let Some(words) = &self.parts.first_words else { return (0..stream.tokens().len()).collect() };
         let mut starts: Vec<usize> = Vec::new();
         for word in words {
             match word {

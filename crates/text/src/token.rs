@@ -67,30 +67,35 @@ pub struct TokenStream<'a> {
     has_diacritics: bool,
     /// The positions of each folded word.
     positions: BTreeMap<String, Vec<usize>>,
-    /// The bits of all folded words, and of their beginnings.
+    /// The bits of all folded words, of their beginnings and of numbers.
     bits: u128,
-    prefix_bits: u128,
     /// The positions of the numbers.
     numbers: Vec<usize>,
 }
 
-/// Returns one bit for a folded word. Most words that a text does not have are ruled out by it, without a look-up.
-pub(super) fn word_bits(folded: &str) -> u128 {
-    bit_of(folded.bytes())
-}
-
-/// Returns one bit for how a folded word begins, or `None` if it is too short to tell.
-pub(super) fn prefix_bits(folded: &str) -> Option<u128> {
-    (folded.len() >= PREFIX_BYTES).then(|| bit_of(folded.bytes().take(PREFIX_BYTES)))
-}
-
+/// Set for a text that has a number.
+pub(super) const NUMBER_BIT: u128 = 1;
+/// The first bit for a whole word, and the first for the beginning of one.
+const WORD_BITS: u32 = 1;
+const PREFIX_BITS: u32 = 96;
 /// So many bytes of a word are its beginning.
 const PREFIX_BYTES: usize = 2;
 
-fn bit_of(bytes: impl Iterator<Item = u8>) -> u128 {
+/// Returns one bit for a folded word. Most words that a text does not have are ruled out by it, without a look-up.
+pub(super) fn word_bits(folded: &str) -> u128 {
+    1 << (WORD_BITS + hash(folded.as_bytes()) % (PREFIX_BITS - WORD_BITS))
+}
+
+/// Returns one bit for how a folded word begins, or all bits if it is too short to tell.
+pub(super) fn prefix_bits(folded: &str) -> u128 {
+    let beginning = folded.as_bytes().get(..PREFIX_BYTES);
+    beginning.map_or(u128::MAX, |bytes| 1 << (PREFIX_BITS + hash(bytes) % (u128::BITS - PREFIX_BITS)))
+}
+
+fn hash(bytes: &[u8]) -> u32 {
     // FNV-1a.
-    let mixed = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    1 << (bytes.fold(0xcbf2_9ce4_8422_2325, mixed) >> 57)
+    let mixed = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    (bytes.iter().fold(0xcbf2_9ce4_8422_2325, mixed) >> 32) as u32
 }
 
 impl<'a> TokenStream<'a> {
@@ -138,19 +143,17 @@ impl<'a> TokenStream<'a> {
                 numbers.push(at);
             }
         }
-        let bits = positions.keys().fold(0, |bits, word| bits | word_bits(word));
-        let prefix_bits = positions.keys().filter_map(|word| prefix_bits(word)).fold(0, |bits, of_word| bits | of_word);
-        Self { text, tokens, has_diacritics, positions, bits, prefix_bits, numbers }
+        let words = positions.keys().map(|word| word_bits(word));
+        // A word that is too short to be the beginning of another one has no bit for it.
+        let beginnings = positions.keys().filter(|word| word.len() >= PREFIX_BYTES).map(|word| prefix_bits(word));
+        let number = if numbers.is_empty() { 0 } else { NUMBER_BIT };
+        let bits = words.chain(beginnings).fold(number, |bits, bit| bits | bit);
+        Self { text, tokens, has_diacritics, positions, bits, numbers }
     }
 
-    /// Whether the text may have one of the words with these bits. `false`: it has none of them.
+    /// Whether the text may have one of the words, beginnings or numbers with these bits. `false`: it has none of them.
     pub(super) fn may_have(&self, bits: u128) -> bool {
         self.bits & bits != 0
-    }
-
-    /// Whether the text may have a word with one of these beginnings. `false`: it has none.
-    pub(super) fn may_have_prefix(&self, bits: u128) -> bool {
-        self.prefix_bits & bits != 0
     }
 
     /// The positions of a folded word, in order.

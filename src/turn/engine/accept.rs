@@ -159,16 +159,19 @@ impl Engine {
         self.proposals(|proposals| proposals.push_back(proposal));
         // Held until the turns are queued.
         let acceptor = self.0.store.acceptor().await;
+        // Another caller may have stored this one's message.
+        if self.proposals(|proposals| proposals.is_empty()) {
+            return;
+        }
+        // Messages that arrive just now join the batch.
+        tokio::task::yield_now().await;
         let batch: Vec<Proposal> = self.proposals(|proposals| {
             let count = proposals.len().min(MAX_BATCH);
             proposals.drain(..count).collect()
         });
-        // Another caller may have stored this one's message.
-        if !batch.is_empty() {
-            let jobs = self.0.jobs.count_stored();
-            self.store_proposals(&acceptor, batch).await;
-            self.0.jobs.wake_if_stored_since(jobs);
-        }
+        let jobs = self.0.jobs.count_stored();
+        self.store_proposals(&acceptor, batch).await;
+        self.0.jobs.wake_if_stored_since(jobs);
     }
 
     async fn store_proposals(&self, acceptor: &Acceptor<'_>, batch: Vec<Proposal>) {

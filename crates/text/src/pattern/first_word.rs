@@ -1,7 +1,7 @@
 //! The words that a match can begin with. A pattern is tried only where one of them stands.
 
 use super::Element;
-use crate::token::{Token, TokenStream, prefix_bits};
+use crate::token::{NUMBER_BIT, Token, prefix_bits};
 
 /// How the first word of a match begins.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,19 +12,18 @@ pub(super) enum FirstWord {
     Number,
 }
 
-/// What the first words of an element have in common.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Opening {
-    /// [`word_bits`](crate::token::word_bits) of whole words.
-    words: u128,
-    /// [`prefix_bits`] of beginnings of words.
-    prefixes: u128,
-    number: bool,
-    /// A beginning that is too short to tell.
-    any: bool,
-}
+/// What a text must have for an element to match: one of these bits.
+pub(super) type Opening = u128;
 
 impl FirstWord {
+    fn bits(&self) -> u128 {
+        match self {
+            Self::Is(_, bits) => *bits,
+            Self::StartsWith(prefix) => prefix_bits(prefix),
+            Self::Number => NUMBER_BIT,
+        }
+    }
+
     pub fn fits(&self, token: &Token) -> bool {
         match self {
             Self::Is(word, _) => token.folded() == word,
@@ -34,33 +33,17 @@ impl FirstWord {
     }
 }
 
-impl Opening {
-    /// Of each element that must be there.
-    pub fn of_needed(elements: &[Element]) -> Vec<Self> {
-        let of = |element: &Element| match element {
-            Element::Words(choice) if !choice.optional => Some(Self::of(choice.first_words())),
-            _ => None,
-        };
-        elements.iter().filter_map(of).collect()
-    }
-
-    fn of(first_words: impl Iterator<Item = FirstWord>) -> Self {
-        first_words.fold(Self::default(), |opening, word| match word {
-            FirstWord::Is(_, bits) => Self { words: opening.words | bits, ..opening },
-            FirstWord::StartsWith(prefix) => match prefix_bits(&prefix) {
-                Some(bits) => Self { prefixes: opening.prefixes | bits, ..opening },
-                None => Self { any: true, ..opening },
-            },
-            FirstWord::Number => Self { number: true, ..opening },
-        })
-    }
-
-    pub fn may_be_in(&self, stream: &TokenStream<'_>) -> bool {
-        self.any
-            || stream.may_have(self.words)
-            || stream.may_have_prefix(self.prefixes)
-            || (self.number && !stream.numbers().is_empty())
-    }
+/// Returns the openings of the elements that must be there, rarest first.
+pub(super) fn openings(elements: &[Element]) -> Vec<Opening> {
+    let of = |element: &Element| match element {
+        Element::Words(choice) if !choice.optional => {
+            Some(choice.first_words().fold(0, |bits, word| bits | word.bits()))
+        }
+        _ => None,
+    };
+    let mut openings: Vec<Opening> = elements.iter().filter_map(of).collect();
+    openings.sort_by_key(|bits| bits.count_ones());
+    openings
 }
 
 /// The first words of all elements before and including the first required one.
