@@ -237,9 +237,7 @@ impl Retail {
             memory.unclear = 0;
             return self.chat(turn, Social::Person, model_is_late).await;
         }
-        // In a conversation the customer has said what it is about.
-        let text = if memory.last_intent.is_some() { Text::ClarifyAgain } else { Text::Clarify };
-        self.say(turn, Kind::Clarify, text).await
+        self.say(turn, Kind::Clarify, Text::Clarify).await
     }
 
     /// Makes small talk: the model's reply, or a written one on the topic, and the way back to business in the same message.

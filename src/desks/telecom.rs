@@ -246,7 +246,7 @@ impl Telecom {
 
     /// Answers a message that no part of the desk knows: from the documents, or it asks.
     async fn answer_unclear(&self, turn: &mut Turn, parsed: &Parsed, memory: &mut Memory) -> Result<(), DeskError> {
-        if self.answer_aside(turn, parsed, memory).await? {
+        if self.answer_aside(turn, parsed, parsed.utterance.has_question(), memory).await? {
             memory.last_agent = Some(Route::Technical);
             return Ok(());
         }
@@ -256,11 +256,17 @@ impl Telecom {
         self.clarify(turn, memory).await
     }
 
-    /// Answers from the documents, if they do.
-    async fn answer_aside(&self, turn: &mut Turn, parsed: &Parsed, memory: &mut Memory) -> Result<bool, DeskError> {
+    /// Answers from the documents, if they do. What is no question needs a passage that surely answers.
+    async fn answer_aside(
+        &self,
+        turn: &mut Turn,
+        parsed: &Parsed,
+        is_question: bool,
+        memory: &mut Memory,
+    ) -> Result<bool, DeskError> {
         let find = self.find(turn, None, &parsed.utterance.text, memory);
         let (question, found) = turn.step("retrieve").take(find).await;
-        let is_meant = is_meant(&found, parsed.utterance.has_question());
+        let is_meant = is_meant(&found, is_question);
         if is_meant {
             self.answer_from_pages(turn, &question, &found, memory).await?;
         }
@@ -324,8 +330,9 @@ impl Desk for Telecom {
         match route {
             _ if wants_person => {
                 self.call_person(turn).await?;
+                // "How long will it take?" is about the person.
                 if may_ask_more {
-                    self.answer_aside(turn, &parsed, &mut memory).await?;
+                    self.answer_aside(turn, &parsed, false, &mut memory).await?;
                 }
             }
             _ if is_offered && utterance.denies() => self.say(turn, Kind::Social, Text::RefundDropped).await?,

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_does_not_have_is_not_said() {
+    fn missing_attribute_of_a_row_is_not_said() {
         let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
         assert_eq!(answer_first(&rules, "what colour is it", ROW).is_said, Some(false));
         assert_eq!(answer_first(&rules, "is it good for running", ROW).is_said, None);

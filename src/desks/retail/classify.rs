@@ -57,12 +57,13 @@ impl Understood {
 
     /// Decides on an intent after all. `because` is shown in the receipt.
     pub fn settle(&mut self, intent: Intent, because: &str) {
+        // The rules may have decided the same.
+        self.is_settled |= self.clarify_needed || self.utterance.intent != Some(intent);
         self.utterance.intent = Some(intent);
         self.utterance.matched.insert(0, because.to_owned());
         self.utterance.acts.retain(|act| !matches!(act, Act::Chat(_)));
         self.utterance.confidence = self.utterance.confidence.max(SETTLED);
         self.clarify_needed = false;
-        self.is_settled = true;
     }
 
     /// Returns the classification for the receipt.

@@ -198,6 +198,10 @@ impl Retail {
             let chosen = shown.map(|shown| shown.again(knowledge, folders, query.language));
             return chosen.map(|chosen| Goods { chosen: Some(chosen), asks_row: true, ..Goods::default() });
         }
+        // "Can it charge my laptop?", after monitors.
+        if is_other && points {
+            return None;
+        }
         // "Anything with USB?", after headsets: USB is also a kind of goods.
         let category = shown.and_then(|shown| shown.category(knowledge, folders, query.language));
         let of_kind = category
@@ -341,10 +345,9 @@ impl Retail {
         (!passages.is_empty()).then_some(Chosen { passages, ..chosen })
     }
 
-    /// Returns the search among products, with abbreviations written out.
+    /// Returns the search among products. Polite words stay: "the first one" has some.
     fn wish(&self, turn: &Turn, text: &str) -> Query {
-        let text = self.rules.search_text(text, &self.vocabulary(turn));
-        Query { text, language: turn.language(), limit: CHOSEN, pages_only: false }
+        Query { text: text.to_owned(), language: turn.language(), limit: CHOSEN, pages_only: false }
     }
 }
 

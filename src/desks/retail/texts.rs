@@ -8,7 +8,6 @@ reply_keys! {
         LanguageAck = "language_ack" [],
         CuteGreeting = "cute_greeting" [],
         Clarify = "clarify" [],
-        ClarifyAgain = "clarify_again" ["hotline"],
         SocialRedirect = "social_redirect" [],
         PersonTold = "person_told" ["hotline"],
         WarrantyPrompt = "warranty_prompt" ["hotline"],

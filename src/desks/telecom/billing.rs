@@ -53,7 +53,11 @@ impl Telecom {
             Some(Topic::Refund) => utterance.has_question() && !parsed.said.is_concrete(),
             Some(_) => false,
         } && !is_wrong;
-        if is_about_rules && !gives && utterance.answer.is_none() && self.answer_aside(turn, parsed, memory).await? {
+        if is_about_rules
+            && !gives
+            && utterance.answer.is_none()
+            && self.answer_aside(turn, parsed, utterance.has_question(), memory).await?
+        {
             if topic == Some(Topic::OutOfScope) {
                 memory.last_agent = None;
             }

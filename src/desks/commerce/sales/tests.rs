@@ -12,7 +12,7 @@ use crate::desks::commerce::classify::classify;
 use crate::domain::PaymentId;
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::policy::route;
-use crate::domain::commerce::sale::{SaleLine, SaleStatus, Totals};
+use crate::domain::commerce::sale::{CouponRefused, SaleLine, SaleStatus, Totals};
 use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::nlu::examples::Classifier;
 use crate::persona::Prompts;
@@ -166,7 +166,7 @@ fn play_heard(mut state: ConversationState, heard: Heard, rise: i64) -> (Convers
                 Effect::PlaceOrder => Some(Event::Ordered(Ok(Box::new(sale(&state, rise))))),
                 Effect::CancelOrder => Some(Event::Cancelled(true)),
                 Effect::ListOffers => Some(Event::Offers(Vec::new())),
-                Effect::ApplyCoupon(_) => None,
+                Effect::ApplyCoupon(_) => Some(Event::Coupon(Err(CouponRefused::Unknown))),
                 Effect::ListMethods(wanted) => Some(Event::Methods(PaymentMethod::ALL.to_vec(), wanted)),
                 Effect::Pay { amount, .. } => {
                     paid.push(amount);

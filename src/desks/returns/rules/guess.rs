@@ -163,7 +163,7 @@ fn apply(mut utterance: Utterance, label: &str, probability: f64) -> Utterance {
             utterance.with(Act::Request(Topic::Label))
         }
         "person" if is_very_likely => utterance.with(Act::WantPerson),
-        "call_off" if is_sure && names_nothing && !utterance.has_question() => {
+        "call_off" if is_sure && names_nothing && !utterance.has_question() && !utterance.stalls() => {
             utterance.answer = Some(Answer::Cancel);
             utterance.with(Act::Hesitate)
         }

@@ -192,7 +192,7 @@ async fn offered_amount_is_taken_in_any_words() {
 }
 
 #[tokio::test]
-async fn invoice_of_the_proof_is_the_one_to_refund() {
+async fn invoice_of_the_proof_is_refunded() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
     let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 pln back, overcharged"]).await;

@@ -52,7 +52,7 @@ async fn customer_id_accepts_the_offered_person() {
 }
 
 #[tokio::test]
-async fn question_that_is_no_fault_asks_for_no_device() {
+async fn question_without_fault_asks_for_no_device() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
     let turns = talk(&mut chat, &["do you have tv channels too?", "will it snow tomorrow?", "no thanks"]).await;
