@@ -213,7 +213,7 @@ pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, O
             (state.stage, state.journey) = (Stage::Draft, Journey::Sales);
             let state = match next_goods(state) {
                 Ok(next) => return next,
-                Err(state) => state,
+                Err(state) => *state,
             };
             let mut effects: Vec<Effect> = has_changed.then_some(Effect::Say(Line::PriceChanged)).into_iter().collect();
             // The cart follows, with the offers or with the coupon.

@@ -118,7 +118,11 @@ impl Retail {
         let shown = memory.shown.as_ref().filter(|_| self.instalments.asks(text))?;
         let row =
             match shown.again(&self.services.knowledge, &turn.persona.knowledge, turn.language()).passages.as_slice() {
-                [one] => self.services.knowledge.rows(&turn.persona.knowledge, &[one.title.clone()], turn.language()),
+                [one] => self.services.knowledge.rows(
+                    &turn.persona.knowledge,
+                    std::slice::from_ref(&one.title),
+                    turn.language(),
+                ),
                 _ => return None,
             };
         let row = row.into_iter().flatten().next()?;
@@ -219,8 +223,7 @@ impl Retail {
             let wished: Vec<Passage> = rows.into_iter().take(query.limit).map(|row| row.passage).collect();
             return (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() });
         }
-        let is_new = shown.is_none() || is_other || memory.current != Some(Current::Products);
-        let is_new = is_new && !(points && !is_other);
+        let is_new = is_other || (!points && (shown.is_none() || memory.current != Some(Current::Products)));
         let wished = if asked.is_product && is_new { self.wished(turn, asked.text, asked.is_sure) } else { Vec::new() };
         (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() })
     }
@@ -258,11 +261,15 @@ impl Retail {
             let asks_row = chosen.passages == again && !matches!(self.picks.pick(asked.text), Some((Pick::All, _)));
             return Some(Goods { chosen: Some(chosen), asks_row, ..Goods::default() });
         }
-        if let Some(goods) = of_wish() {
+        // "Can it charge my laptop?" wishes for no laptop.
+        let is_other = shown.is_other_kind(knowledge, folders, &query);
+        if !(points && is_other)
+            && let Some(goods) = of_wish()
+        {
             return Some(goods);
         }
         // What their rows do not say: pages about something else would answer it worse.
-        let is_about = points || !shown.is_other_kind(knowledge, folders, &query);
+        let is_about = points || !is_other;
         let is_asked = asked.is_product && (memory.current == Some(Current::Products) || points || asks_attribute);
         let is_short = words(asked.text).len() <= SHORT || points;
         let is_about = is_about && is_asked && is_short && knowledge.budget(folders, asked.text).is_none();

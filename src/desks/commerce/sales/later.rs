@@ -15,13 +15,13 @@ impl ConversationState {
 }
 
 /// Continues with the next goods after a cart was stored.
-pub(super) fn next_goods(mut state: ConversationState) -> Result<Next, ConversationState> {
-    let Some(next) = state.next_search() else { return Err(state) };
+pub(super) fn next_goods(mut state: ConversationState) -> Result<Next, Box<ConversationState>> {
+    let Some(next) = state.next_search() else { return Err(Box::new(state)) };
     if !next.words.is_empty() {
         return Ok(search(state, next));
     }
     // Another choice of the same goods.
-    let Some(last) = state.last.clone() else { return Err(state) };
+    let Some(last) = state.last.clone() else { return Err(Box::new(state)) };
     let mut wanted = Wanted { quantity: None, ..last };
     let strange = wanted.take(&next.details);
     Ok(complete(state, wanted, strange))
@@ -44,10 +44,11 @@ pub(super) fn or_next(mut state: ConversationState, line: Line) -> Next {
 pub(in crate::desks::commerce) fn show_first(state: &mut ConversationState, effects: &mut Vec<Effect>) {
     let shows_cart = effects.iter().any(|effect| matches!(effect, Effect::Say(Line::Cart { .. })));
     let is_end = effects.iter().all(|effect| matches!(effect, Effect::Say(_)));
-    if !(shows_cart || is_end) || !std::mem::take(&mut state.is_later) || shows_cart {
+    if !shows_cart && !is_end {
         return;
     }
-    if let Some(sale) = state.order.clone() {
+    let is_later = std::mem::take(&mut state.is_later);
+    if let Some(sale) = state.order.clone().filter(|_| is_later && !shows_cart) {
         let cart = Line::Cart { sale: Box::new(sale), offers: Vec::new(), is_paid_next: true };
         effects.insert(0, Effect::Say(cart));
     }
