@@ -270,7 +270,8 @@ impl Retail {
         }
         // What their rows do not say: pages about something else would answer it worse.
         let is_about = points || !is_other;
-        let is_asked = asked.is_product && (memory.current == Some(Current::Products) || points || asks_attribute);
+        let is_asked = (asked.is_product || (points && is_other))
+            && (memory.current == Some(Current::Products) || points || asks_attribute);
         let is_short = words(asked.text).len() <= SHORT || points;
         let is_about = is_about && is_asked && is_short && knowledge.budget(folders, asked.text).is_none();
         let again = shown.again(knowledge, folders, language);
