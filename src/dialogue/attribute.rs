@@ -10,7 +10,7 @@ pub struct Answered {
     pub is_said: Option<bool>,
 }
 
-/// Writes the parts of a row that say what a message asks for before the others.
+/// Moves the parts of a row that answer a message to its beginning.
 pub fn answer_first(rules: &PickRules, asked: &str, row: &str) -> Answered {
     let fields: Vec<(Option<&str>, Vec<&str>)> = row
         .split("; ")

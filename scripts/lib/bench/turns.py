@@ -118,7 +118,7 @@ def first_text(programs):
     return Result(figures, notes, plots)
 
 
-# A turn of each part of the telecom desk, beside the retail desk's.
+# A turn of each part of the telecom desk, next to one of the retail desk.
 PARTS = {
     "retail": ("system_persona_en", QUESTION),
     "technical": ("telecom_en", "What does a red PON light mean?"),

@@ -105,7 +105,7 @@ impl Commerce {
         let first = wishes.remove(0);
         // "… and leave the others" names goods that are not wanted.
         let later = wishes.into_iter().filter(|wish| !wish.said.refuses()).map(Wish::into_search).collect();
-        // Paying, and everything that counts for the whole message, stays as it was read.
+        // Paying, and everything else about the whole message, does not change.
         let mut main = first.said;
         main.utterance.text.clone_from(&said.utterance.text);
         main.utterance.set(Act::Mention(Says::Pay), said.says(Says::Pay));
@@ -136,7 +136,7 @@ impl CatalogWords {
         meant.iter().filter(is_name).map(|word| stem(word).to_owned()).collect()
     }
 
-    /// Whether a word of the message, as it is written, names goods.
+    /// Whether a word of the message names goods, without correction.
     pub(super) fn has_name_in(&self, said: &Said) -> bool {
         let mut words = said.words.iter().flat_map(|word| word.split_whitespace());
         words.any(|word| self.names.contains(word) || self.names.contains(stem(word)))

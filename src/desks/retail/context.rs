@@ -27,7 +27,7 @@ const LIKELY: f64 = 0.6;
 const VERY_LIKELY: f64 = 0.8;
 /// The score from which a page describes the fault that a customer reports.
 const DESCRIBED: f64 = 0.6;
-/// A clause with fewer words is no question of its own.
+/// A clause with fewer words is not a separate question.
 const CLAUSE: usize = 3;
 
 /// The kind of a message, by the examples.
@@ -85,7 +85,7 @@ impl Guess {
 }
 
 impl Retail {
-    /// Returns a message without the thanks that it begins with, if it goes on to ask something.
+    /// Returns a message without the thanks that it begins with, if a question follows.
     pub(super) fn without_thanks(&self, turn: &Turn, text: &str) -> String {
         let is_polite = |clause: &&str| {
             let parsed = self.rules.parse(clause, &self.vocabulary(turn));

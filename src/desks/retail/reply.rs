@@ -49,7 +49,7 @@ impl Retail {
         let Goods { chosen, wished, is_total, asks_row, fit, plans } = goods;
         let is_chosen = chosen.is_some();
         let (knowledge, folders) = (self.services.knowledge.clone(), turn.persona.knowledge.clone());
-        let mut beside: Vec<Passage> = Vec::new();
+        let mut more_pages: Vec<Passage> = Vec::new();
         let Retrieved { mut found, mut quoted } = match chosen {
             Some(Chosen { passages, shown }) => {
                 memory.shown = Some(shown);
@@ -77,7 +77,7 @@ impl Retail {
             let pages = other.into_iter().take(1).filter(|page| page.language.is_none_or(|of| of == turn.language()));
             let pages: Vec<Passage> = pages.collect();
             found.passages.extend(pages.iter().cloned());
-            beside = pages;
+            more_pages = pages;
         }
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
         if !self.services.llm.is_up() && knowledge.rows_of(&folders, &quoted, asked.language).is_empty() {
@@ -96,7 +96,7 @@ impl Retail {
             (None, None) => self.quote(turn, utterance, &quoted, asks_row)?,
         };
         let question = besides.as_deref().unwrap_or_default();
-        let excerpts: Vec<Passage> = beside.iter().map(|page| self.excerpt(turn, question, page)).collect();
+        let excerpts: Vec<Passage> = more_pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
         let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
         let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
         let Some(metadata) = answer::cite(turn, &found, passages).await? else {
@@ -274,7 +274,7 @@ impl Retail {
         Ok(answer::quotation(intro, lines.into_iter()))
     }
 
-    /// Whether a row says what a message asks for: an attribute that it names, else any of its words.
+    /// Whether a row has what a message asks for: an attribute that it names, else any of its words.
     fn says(&self, turn: &Turn, asked: &str, row: &Passage) -> bool {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let text = format!("{}\n{}\n{}", row.title, row.section, row.text);

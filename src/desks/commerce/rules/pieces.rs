@@ -1,4 +1,4 @@
-//! Cuts a message where it may go on with something else.
+//! Cuts a message where a new subject may begin.
 
 use std::ops::Range;
 

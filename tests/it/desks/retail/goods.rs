@@ -1,4 +1,4 @@
-//! Which product is meant, and what its row says.
+//! Which product a message names, and what the catalogue has about it.
 
 use super::chat::{Shop, open_shop_with};
 use crate::support::app::TestApp;
