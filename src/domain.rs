@@ -15,6 +15,7 @@ pub mod identity;
 pub mod language;
 pub mod link_host;
 pub mod list;
+pub mod memo;
 pub mod message;
 pub mod network;
 pub mod per_shop;

@@ -1,13 +1,12 @@
 //! What the checks need of the shop's texts, kept from one reply to the next: the same pages and instructions support many.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use hashlink::LruCache;
+use std::sync::Arc;
 
 use super::GroundingRules;
 use super::claims::Quoted;
 use super::leak::WordPlaces;
 use super::links::KnownAddresses;
+use crate::domain::memo::Memo;
 use crate::nlu::facts::Values;
 
 /// The most texts that are kept, and the longest of them in bytes: a few megabytes in all.
@@ -25,26 +24,21 @@ pub(super) struct Reading {
 
 /// The readings of the texts that came last.
 #[derive(Debug)]
-pub(super) struct Readings(Mutex<LruCache<String, Arc<Reading>>>);
+pub(super) struct Readings(Memo<String, Reading>);
 
 impl Default for Readings {
     fn default() -> Self {
-        Self(Mutex::new(LruCache::new(TEXTS)))
+        Self(Memo::new(TEXTS))
     }
 }
 
 impl Readings {
     /// Reads a text, unless it is known.
     pub fn of(&self, text: &str, rules: &GroundingRules) -> Arc<Reading> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reading) = kept().get(text) {
-            return reading.clone();
+        if text.len() > LONGEST {
+            return Arc::new(Reading::of(text, rules));
         }
-        let reading = Arc::new(Reading::of(text, rules));
-        if text.len() <= LONGEST {
-            kept().insert(text.to_owned(), reading.clone());
-        }
-        reading
+        self.0.of(text.to_owned(), |text| Reading::of(text, rules))
     }
 }
 

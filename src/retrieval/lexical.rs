@@ -39,6 +39,7 @@ use super::{Passage, Query, RetrievalError, Subject};
 use crate::config::ChunkConfig;
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
+use crate::domain::memo::Memo;
 use crate::nlu::examples::{Counts, Groups, Nearest};
 
 mod goods;
@@ -46,6 +47,7 @@ mod question;
 mod rank;
 mod split;
 
+use question::Question;
 pub use rank::{FEW_WORDS, MIN_COVERAGE, OTHER_LANGUAGE};
 use rank::{Hit, Ranking};
 
@@ -88,7 +90,15 @@ pub struct LexicalIndex {
     /// The entries of `listed` whose question has a term.
     listed_terms: HashMap<Term, Vec<usize>>,
     report: Report,
+    /// The parsed questions that came last. A turn compares one with many texts.
+    parsed: Memo<(Language, String), Question>,
+    /// The terms of the texts that questions were compared with last: mostly catalogue rows.
+    compared: Memo<(Language, String), HashSet<Term>>,
 }
+
+/// The most questions, and the most texts, that are kept parsed: a few megabytes.
+const QUESTIONS: usize = 256;
+const TEXTS: usize = 2048;
 
 /// The positions of chunks with their scores, best first.
 type ScoredChunks = Vec<(usize, f64)>;
@@ -191,6 +201,8 @@ impl LexicalIndex {
             listed_terms,
             report,
             pieces,
+            parsed: Memo::new(QUESTIONS),
+            compared: Memo::new(TEXTS),
         }
     }
 
@@ -215,7 +227,7 @@ impl LexicalIndex {
 
     /// Counts the meaningful words and phrases of a question: neither stop words nor weak words.
     pub fn strong_words(&self, text: &str, language: Language) -> usize {
-        question::Question::of(text, language, self).parts.iter().filter(|part| !part.weak).count()
+        self.parsed(text, language).parts.iter().filter(|part| !part.weak).count()
     }
 
     /// Returns the budget that a question names.
@@ -243,14 +255,20 @@ impl LexicalIndex {
 
     /// Returns how many of a question's meaningful words a text contains, in any of their forms, and how many there are.
     pub fn met_of(&self, question: &str, text: &str, language: Language) -> (usize, usize) {
-        let words = self.rules.words(Some(language));
-        let terms: HashSet<Term> = terms_of(&words.analyzer.tokens(text), words).into_iter().collect();
-        let question = question::Question::of(question, language, self);
+        let terms = self.compared.of((language, text.to_owned()), |(_, text)| {
+            let words = self.rules.words(Some(language));
+            terms_of(&words.analyzer.tokens(text), words).into_iter().collect()
+        });
+        let question = self.parsed(question, language);
         let strong = question.parts.iter().filter(|part| !part.weak);
         strong.fold((0, 0), |(met, all), part| {
             let is_met = part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term));
             (met + usize::from(is_met), all + 1)
         })
+    }
+
+    fn parsed(&self, question: &str, language: Language) -> Arc<Question> {
+        self.parsed.of((language, question.to_owned()), |(_, question)| Question::of(question, language, self))
     }
 
     /// The languages of the shop.

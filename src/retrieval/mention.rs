@@ -76,6 +76,8 @@ pub(super) struct Titles {
 struct Title {
     piece: usize,
     words: Vec<String>,
+    /// The number of each word that is a quantity: 500 of "500gb".
+    numbers: Vec<Option<String>>,
     /// The place of the first word that can be a name: the manufacturer.
     brand: Option<usize>,
     /// The words of the whole row, in every language.
@@ -86,6 +88,8 @@ struct Title {
 struct Said {
     token: Token,
     is_free: bool,
+    /// Whether it can be part of a name.
+    is_name: bool,
 }
 
 /// How well a title has the free words of a message.
@@ -113,7 +117,9 @@ impl Titles {
             let texts = chunk.translated.iter().map(|(_, text)| text.as_str()).chain([chunk.text.as_str()]);
             let of_row = texts.flat_map(&roots).collect();
             let brand = tokens(&chunk.title).iter().position(|token| is_name(token, words));
-            titles.push(Title { piece, words: of_title, brand, of_row });
+            let number = |word: &String| words.analyzer.bare_number(word).map(str::to_owned);
+            let numbers = of_title.iter().map(number).collect();
+            titles.push(Title { piece, words: of_title, numbers, brand, of_row });
         }
         let mut of_pages = HashSet::new();
         for page in chunks.iter().filter(|chunk| chunk.product.is_none()) {
@@ -134,7 +140,8 @@ impl Titles {
     ) -> Vec<(usize, Level, Vec<usize>)> {
         let rules = self.rules.words(None);
         let (_, tokens) = take_budget(&rules.analyzer.tokens(text), rules);
-        let mut said: Vec<Said> = tokens.into_iter().take(WORDS).map(|token| Said { token, is_free: true }).collect();
+        let said = |token: Token| Said { is_name: is_name(&token, rules), token, is_free: true };
+        let mut said: Vec<Said> = tokens.into_iter().take(WORDS).map(said).collect();
         let mut found: Vec<(usize, Level, Vec<usize>)> = Vec::new();
         while found.len() < MENTIONS {
             let is_new = |title: &&Title| !found.iter().any(|(_, _, pieces)| pieces.contains(&title.piece));
@@ -142,7 +149,7 @@ impl Titles {
                 let chunk = &chunks[title.piece];
                 let section = chunk.section();
                 let is_near = near.products.contains(&chunk.title) && (named.is_empty() || named.contains(&section));
-                let mut fit = self.fit(title, &said, rules)?;
+                let mut fit = self.fit(title, &said)?;
                 if is_near {
                     fit.level = fit.level.max(Level::Rare);
                     fit.score += CLOSER;
@@ -173,30 +180,31 @@ impl Titles {
     }
 
     /// Returns how well a title has the free words of a message, or `None` if none of them names it.
-    fn fit(&self, title: &Title, said: &[Said], rules: &Words) -> Option<Fit> {
+    fn fit(&self, title: &Title, said: &[Said]) -> Option<Fit> {
         let mut fit = Fit { score: 0.0, level: Level::Brand, places: Vec::new() };
         let mut names: Vec<usize> = Vec::new();
         let mut others: Vec<(usize, f64)> = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
-        for (place, Said { token, .. }) in said.iter().enumerate().filter(|(_, word)| word.is_free) {
+        for (place, word) in said.iter().enumerate().filter(|(_, word)| word.is_free) {
+            let token = &word.token;
             if !seen.insert(&token.root) {
                 continue;
             }
-            let Some(at) = title.words.iter().position(|word| is_same(word, token, rules)) else {
+            let Some(at) = title.place_of(&token.root) else {
                 if title.of_row.contains(&token.root) && !token.syllable {
                     fit.score += SPECIFIED * self.weight(&token.root);
                 }
                 continue;
             };
-            let next = said.get(place + 1).filter(|next| next.is_free).map(|next| &next.token);
-            let next = next.filter(|next| title.words.get(at + 1) == Some(&next.root));
+            let next = said.get(place + 1).filter(|next| next.is_free);
+            let next = next.filter(|next| title.words.get(at + 1) == Some(&next.token.root));
             // "Vivobook 15": the words of a name stand together.
             fit.score += if next.is_some() { TOGETHER } else { 0.0 };
-            if !is_name(token, rules) {
+            if !word.is_name {
                 others.push((place, SPECIFIED * self.weight(&title.words[at])));
                 continue;
             }
-            let level = match next.filter(|next| self.is_pair(token, next, rules)) {
+            let level = match next.filter(|next| self.is_pair(word, next)) {
                 Some(_) => Some(Level::Model),
                 None => self.level(token, title.brand == Some(at)),
             };
@@ -215,10 +223,11 @@ impl Titles {
     }
 
     /// Whether two words that are next to each other name a product together.
-    fn is_pair(&self, one: &Token, next: &Token, rules: &Words) -> bool {
+    fn is_pair(&self, one: &Said, next: &Said) -> bool {
+        let are_names = one.is_name && next.is_name;
+        let (one, next) = (&one.token, &next.token);
         let is_long = |token: &Token| has_digit(token) && token.root.len() >= MODEL;
         let are_words = !has_digit(one) && !has_digit(next) && one.root.len() > 1 && next.root.len() > 1;
-        let are_names = is_name(one, rules) && is_name(next, rules);
         let count = self.pairs.get(&(one.root.clone(), next.root.clone())).copied().unwrap_or(usize::MAX);
         are_names && (are_words || is_long(one) || is_long(next)) && count <= FEW
     }
@@ -250,9 +259,12 @@ fn is_name(token: &Token, rules: &Words) -> bool {
     !is_common && !is_word && rules.analyzer.bare_number(&token.exact).is_none()
 }
 
-/// Whether a word of a message is one of a title. "500" is also "500gb".
-fn is_same(of_title: &str, token: &Token, rules: &Words) -> bool {
-    of_title == token.root || rules.analyzer.bare_number(of_title) == Some(token.root.as_str())
+impl Title {
+    /// Returns the place of a message's word. "500" is also "500gb".
+    fn place_of(&self, root: &str) -> Option<usize> {
+        let is_same = |(word, number): (&String, &Option<String>)| word == root || number.as_deref() == Some(root);
+        self.words.iter().zip(&self.numbers).position(is_same)
+    }
 }
 
 fn has_digit(token: &Token) -> bool {

@@ -101,9 +101,10 @@ impl Knowledge {
             let (index, language) = (&view.index, query.language);
             let budget = index.budget(&query.text);
             let is_limited = budget.most.is_some() || budget.least.is_some() || budget.order != Order::Any;
-            let all = index.chunks().iter().filter_map(|chunk| Row::of(chunk, language));
-            let mut rows: Vec<(usize, Row)> = all
-                .filter(|row| row.passage.section == category && budget.allows(row.price))
+            let of_category = index.chunks().iter().filter(|chunk| chunk.section() == category);
+            let mut rows: Vec<(usize, Row)> = of_category
+                .filter_map(|chunk| Row::of(chunk, language))
+                .filter(|row| budget.allows(row.price))
                 .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row))
                 .collect();
             let price = |row: &Row| match budget.order {

@@ -10,7 +10,7 @@ from .programs import QUESTION, SERIAL, WARRANTY, WARRANTY_REPLY, processor_seco
 from .rounds import Figure, Result, at_least, at_most, interleave, note_control, percentile, ratios
 
 CLIENTS = 8
-TURNS = 6000
+TURNS = 3000
 ASKED = {"text": WARRANTY, "expect": WARRANTY_REPLY}
 
 
@@ -37,7 +37,7 @@ def warranty(programs):
     candidates = {
         "frontdesk": ours,
         "peer": lambda: rate(programs.load(peer, clients=CLIENTS, turns=TURNS // 10, **ASKED)),
-        "floor": lambda: rate(programs.run("floor", "--database", database, "--turns", 4 * TURNS, "--serial", SERIAL)),
+        "floor": lambda: rate(programs.run("floor", "--database", database, "--turns", 2 * TURNS, "--serial", SERIAL)),
         "frontdesk again": ours,
     }
     found = interleave(candidates)
@@ -80,7 +80,7 @@ def first_text(programs):
     model = programs.model(pieces=64)
     server, peer = programs.frontdesk("replies", model), programs.peer(model)
     figures, notes, plots = [], [], {}
-    for clients, turns in ((1, 600), (8, 1200), (64, 1280)):
+    for clients, turns in ((1, 300), (8, 600), (64, 640)):
         of = {"clients": clients, "text": QUESTION}
         candidates = {
             "frontdesk": lambda: programs.load(server.address, turns=turns, **of),

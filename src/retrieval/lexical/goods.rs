@@ -2,7 +2,6 @@
 
 use super::super::budget::take_budget;
 use super::LexicalIndex;
-use super::question::Question;
 use crate::domain::Language;
 
 impl LexicalIndex {
@@ -10,7 +9,7 @@ impl LexicalIndex {
     /// laptop".
     pub fn categories(&self, text: &str, language: Language) -> Vec<String> {
         let mut named: Vec<String> = Vec::new();
-        for rows in Question::of(text, language, self).rows_of_categories(self) {
+        for rows in self.parsed(text, language).rows_of_categories(self) {
             for section in rows.into_iter().map(|row| self.pieces[row].section()) {
                 if !named.contains(&section) {
                     named.push(section);

@@ -1,6 +1,7 @@
 //! Scores passages and selects the answers.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::super::budget::Order;
 use super::super::chunk::Chunk;
@@ -74,7 +75,7 @@ pub(super) struct Hit {
 
 /// A question with the scores of all passages.
 pub(super) struct Ranking<'a> {
-    question: Question,
+    question: Arc<Question>,
     language: Language,
     index: &'a LexicalIndex,
     hits: Vec<Hit>,
@@ -82,7 +83,7 @@ pub(super) struct Ranking<'a> {
 
 impl<'a> Ranking<'a> {
     pub fn of(query: &Query, subject: Option<&Subject>, index: &'a LexicalIndex) -> Self {
-        let (question, language) = (Question::of(&query.text, query.language, index), query.language);
+        let (question, language) = (index.parsed(&query.text, query.language), query.language);
         let mut hits = met(&question, query.pages_only, subject.is_some(), index);
         if let Some(subject) = subject {
             follow(subject, &question, &mut hits, language, index);
@@ -122,7 +123,7 @@ impl<'a> Ranking<'a> {
 /// Prefers passages about the subject, the more the less the question says. A question without meaningful words is answered by
 /// the subject's document, if that has its weak words or lists a similar question.
 fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: Language, index: &LexicalIndex) {
-    let about = totals(&Question::of(&subject.words, language, index), index);
+    let about = totals(&index.parsed(&subject.words, language), index);
     let strong = question.parts.iter().filter(|part| !part.weak).count();
     let says_little = strong <= FEW_WORDS;
     let weight = if says_little { 1.0 } else { ASIDE };
