@@ -177,7 +177,7 @@ impl Telecom {
         match memory.asked? {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
             Asked::Person => {
-                let answers = parsed.utterance.answer.is_some() || parsed.said.names_only_customer();
+                let answers = parsed.utterance.answer.is_some() || memory.gets_customer(&parsed.said);
                 answers.then_some(Category::Unknown)
             }
             of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
@@ -324,7 +324,7 @@ impl Desk for Telecom {
         let route = verdict.route(memory.last_agent);
         let asked = memory.asked.take();
         let is_offered = asked == Some(Asked::Person);
-        let accepts = is_offered && (parsed.accepts() || parsed.said.names_only_customer());
+        let accepts = is_offered && (parsed.accepts() || memory.gets_customer(&parsed.said));
         let wants_person = utterance.wants_person() || accepts;
         let may_ask_more =
             utterance.has_question() && (accepts || turn.conversation.status == ConversationStatus::Waiting);

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::route::{Category, Route};
 use super::rules::Topic;
+use super::said::Said;
 use crate::domain::commerce::Money;
 use crate::domain::telecom::{InvoiceNumber, RefundReason};
 use crate::domain::{IntentSource, SourceItem};
@@ -163,6 +164,12 @@ impl Memory {
     /// Reads the state; the default if it cannot be read.
     pub fn of(state: &Value) -> Self {
         Self::deserialize(state).unwrap_or_default()
+    }
+
+    /// Whether a message gives the customer id that the desk asked for with the offer of a person. With a proof, or after one, it asks
+    /// for an account.
+    pub fn gets_customer(&self, said: &Said) -> bool {
+        said.user_id().is_some() && !said.is_concrete() && self.account.verified.is_none()
     }
 
     pub fn to_state(&self) -> Value {

@@ -31,7 +31,13 @@ impl Draft {
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
         // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
         let takes_numbers = parsed.is_brief() && !is_other && (asked.is_some() || self.amount.is_some() || said.same);
-        let amount = said.amount(asked == Some(Asked::Amount) || takes_numbers);
+        let amount = match said.amount(asked == Some(Asked::Amount) || takes_numbers) {
+            // "I want 100 back" names an amount, and "charged 2 times" does not.
+            SaidAmount::Unclear if parsed.is_brief() && parsed.utterance.asks(Topic::Refund) => {
+                said.amount(true).likely()
+            }
+            amount => amount,
+        };
         match amount {
             SaidAmount::One(amount) => self.amount = Some(amount),
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),

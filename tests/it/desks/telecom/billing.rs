@@ -205,7 +205,7 @@ async fn summary_is_confirmed_in_any_words() {
 async fn invoice_of_the_proof_is_refunded() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
-    let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 pln back, overcharged", "yes"]).await;
+    let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 back, overcharged", "yes"]).await;
     assert!(turns[0].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
     assert!(turns[2].text("refund_case").starts_with("I've opened refund case R10001"), "{turns:?}");
     assert_eq!(cases_of(&desk, "u123").await[0].invoice.as_str(), "INV-20251001");
