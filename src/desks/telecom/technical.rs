@@ -104,7 +104,7 @@ impl Telecom {
         };
         let offer = match is_repeated {
             true => Some(Text::OfferMore),
-            false => self.rules.is_by_staff(&quotation).then_some(Text::OfferColleague),
+            false => self.is_by_staff(turn, question, &quoted).then_some(Text::OfferColleague),
         };
         if let Some(offer) = offer.filter(|_| begun.is_err() && self.may_offer_person(turn, memory)) {
             memory.asked = Some(Asked::Person);
@@ -170,6 +170,14 @@ impl Telecom {
                 (of_first(part.unwrap_or_else(named)), true)
             }
         }
+    }
+
+    /// Whether what answers a question sends the customer to the staff.
+    fn is_by_staff(&self, turn: &Turn, question: &str, quoted: &[Passage]) -> bool {
+        quoted.first().is_some_and(|first| {
+            let part = self.answering(turn, question, &first.text);
+            self.rules.is_by_staff(part.as_ref().unwrap_or(&first.text))
+        })
     }
 
     /// Returns the part of a text that answers a question: the sentences with most of its words, of which a question for a number wants
