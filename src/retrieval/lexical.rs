@@ -42,6 +42,7 @@ use crate::domain::language::LanguageProfile;
 use crate::nlu::examples::{Counts, Groups, Nearest};
 
 mod goods;
+mod met;
 mod question;
 mod rank;
 mod split;
@@ -232,41 +233,6 @@ impl LexicalIndex {
             postings.is_some_and(|found| found.iter().all(|posting| self.pieces[posting.piece].product.is_some()))
         };
         !tokens.is_empty() && tokens.iter().all(is_product)
-    }
-
-    /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
-    /// always covered.
-    pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {
-        let (met, all) = self.met_of(question, text, language);
-        2 * met >= all
-    }
-
-    /// Returns how many of a question's meaningful words a text contains, in any of their forms, and how many there are.
-    pub fn met_of(&self, question: &str, text: &str, language: Language) -> (usize, usize) {
-        let met = self.weights_met(question, text, language);
-        (met.iter().flatten().count(), met.len())
-    }
-
-    /// Returns the weight of a question's meaningful words that a text contains: rare words weigh more.
-    pub fn weight_met(&self, question: &str, text: &str, language: Language) -> f64 {
-        self.weights_met(question, text, language).iter().flatten().sum()
-    }
-
-    /// Returns the weight of each meaningful word of a question, or `None` for one that a text does not contain in any of its forms.
-    fn weights_met(&self, question: &str, text: &str, language: Language) -> Vec<Option<f64>> {
-        let words = self.rules.words(Some(language));
-        let terms: HashSet<Term> = terms_of(&words.analyzer.tokens(text), words).into_iter().collect();
-        let question = question::Question::of(question, language, self);
-        let strong = question.parts.iter().filter(|part| !part.weak);
-        let is_met =
-            |part: &&question::Part| part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term));
-        strong.map(|part| Some(part).filter(is_met).map(|part| part.idf)).collect()
-    }
-
-    /// Whether a question has a meaningful word that no passage has.
-    pub fn names_unknown(&self, text: &str, language: Language) -> bool {
-        let is_known = |part: &question::Part| part.ways.iter().any(|way| self.postings.contains_key(&way.term));
-        question::Question::of(text, language, self).parts.iter().any(|part| !part.weak && !is_known(part))
     }
 
     /// The languages of the shop.

@@ -294,19 +294,24 @@ impl TelecomRules {
             self.asks.get(&Topic::Solved).map(|patterns| match_mask(patterns, stream, &[])).unwrap_or_default();
         let contrast = match_mask(&self.contrast, stream, &[]);
         let is_chat = |word: usize| social[word] || greeting[word] || solved.get(word) == Some(&true);
-        let is_aside = |word: usize| {
-            let mut clause = stream.clause(word);
-            !contrast[clause.start..=word].contains(&true) && clause.any(is_chat)
-        };
-        let aside: Vec<bool> = (0..stream.tokens().len()).map(is_aside).collect();
+        let tokens = stream.tokens();
+        let mut aside = vec![false; tokens.len()];
+        let mut next = 0;
+        while next < aside.len() {
+            let clause = stream.clause(next);
+            next = clause.end;
+            if clause.clone().any(is_chat) {
+                let but = clause.clone().find(|word| contrast[*word]);
+                aside[clause.start..but.unwrap_or(clause.end)].fill(true);
+            }
+        }
         if !aside.contains(&true) && !contrast.contains(&true) {
             return false;
         }
         let strength = self.technical.strength(stream, &aside).max(self.billing.strength(stream, &aside));
         let words = (0..aside.len()).filter(|word| !aside[*word] && !filler[*word] && !is_chat(*word)).count();
-        let tokens = stream.tokens();
-        let ends_more =
-            |at: usize| tokens.iter().rposition(|word| word.span.end <= at).is_some_and(|word| !aside[word]);
+        let before = |at: usize| tokens.partition_point(|word| word.span.end <= at).checked_sub(1);
+        let ends_more = |at: usize| before(at).is_some_and(|word| !aside[word]);
         let asks = stream.text().match_indices('?').any(|(at, _)| ends_more(at))
             || self.question.iter().any(|asks| asks.find(stream, &aside).is_some());
         strength == Strength::Clear || words >= MORE_WORDS && (asks || contrast.contains(&true))

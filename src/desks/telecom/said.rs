@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::memory::Asked;
 use crate::domain::commerce::{Currency, Money};
-use crate::domain::telecom::refund::CLAIM_MAX;
 use crate::domain::telecom::{CaseId, InvoiceNumber, RefundReason};
 use crate::domain::text::{Pattern, TokenStream};
 use crate::nlu::facts::{self, Amount, Value};
@@ -18,8 +17,6 @@ const INVOICE_DIGITS: usize = 3;
 const LONG_NUMBER: usize = 5;
 /// A negation denies a reason that begins this many words after it: "not an overcharge".
 const NEGATED_WORDS: usize = 2;
-/// The smallest amount, in grosze, that a number without a unit means.
-const LEAST_LIKELY: i64 = 1000;
 /// Digits of a customer id after its letters.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 2..=12;
 
@@ -76,16 +73,6 @@ pub(in crate::desks) enum SaidAmount {
     TooExact,
     /// There is none, or several of which any may be meant.
     Unclear,
-}
-
-impl SaidAmount {
-    /// Returns the amount if it can be one of a claim without a word for money.
-    pub fn likely(self) -> Self {
-        match self {
-            Self::One(amount) if (LEAST_LIKELY..=CLAIM_MAX.minor).contains(&amount.minor) => self,
-            _ => Self::Unclear,
-        }
-    }
 }
 
 impl Said {

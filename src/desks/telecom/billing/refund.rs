@@ -19,6 +19,8 @@ use crate::store::StoreError;
 use crate::store::refund_cases::Opening;
 use crate::store::returns::By;
 
+/// Grosze that a number without a unit may mean in a claim.
+const LIKELY: std::ops::RangeInclusive<i64> = 1_000..=CLAIM_MAX.minor;
 /// The smallest amount that can be claimed.
 const LEAST: Money = Money::new(1, Currency::Pln);
 
@@ -31,11 +33,11 @@ impl Draft {
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
         // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
         let takes_numbers = parsed.is_brief() && !is_other && (asked.is_some() || self.amount.is_some() || said.same);
+        // "I want 100 back" names an amount, and "charged 2 times" does not.
+        let is_claim = parsed.is_brief() && parsed.utterance.asks(Topic::Refund);
+        let is_likely = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if LIKELY.contains(&one.minor));
         let amount = match said.amount(asked == Some(Asked::Amount) || takes_numbers) {
-            // "I want 100 back" names an amount, and "charged 2 times" does not.
-            SaidAmount::Unclear if parsed.is_brief() && parsed.utterance.asks(Topic::Refund) => {
-                said.amount(true).likely()
-            }
+            SaidAmount::Unclear if is_claim => Some(said.amount(true)).filter(is_likely).unwrap_or(SaidAmount::Unclear),
             amount => amount,
         };
         match amount {
