@@ -177,12 +177,13 @@ impl Telecom {
         match memory.asked? {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
             Asked::Person => {
-                (parsed.utterance.answer.is_some() || parsed.said.user_id().is_some()).then_some(Category::Unknown)
+                let answers = parsed.utterance.answer.is_some() || memory.gets_customer(&parsed.said);
+                answers.then_some(Category::Unknown)
             }
             of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
             of_account => {
-                let accepts = memory.offers() && parsed.utterance.answer.is_some();
-                let answers = accepts || parsed.gives(of_account, is_refund) || parsed.utterance.cancels();
+                let decides = of_account == Asked::Confirm && parsed.utterance.answer.is_some();
+                let answers = decides || parsed.gives(of_account, is_refund) || parsed.utterance.cancels();
                 answers.then_some(Category::Billing)
             }
         }
@@ -253,6 +254,9 @@ impl Telecom {
         if turn.conversation.status == ConversationStatus::Waiting {
             return self.call_person(turn).await;
         }
+        if memory.has_page() && parsed.utterance.has_question() {
+            return self.say_no_answer(turn, memory).await;
+        }
         self.clarify(turn, memory).await
     }
 
@@ -271,6 +275,13 @@ impl Telecom {
             self.answer_from_pages(turn, &question, &found, memory).await?;
         }
         Ok(is_meant)
+    }
+
+    /// Whether a colleague can be offered: nobody is on the way, and the desk waits for no other answer.
+    fn may_offer_person(&self, turn: &Turn, memory: &Memory) -> bool {
+        turn.conversation.status != ConversationStatus::Waiting
+            && memory.asked.is_none()
+            && memory.open_wish().is_none()
     }
 
     /// Asks what the customer needs. When that did not help, it offers a person.
@@ -313,8 +324,7 @@ impl Desk for Telecom {
         let route = verdict.route(memory.last_agent);
         let asked = memory.asked.take();
         let is_offered = asked == Some(Asked::Person);
-        // Who gives the customer id that the desk asked for with the offer accepts it.
-        let accepts = is_offered && (utterance.affirms() || parsed.said.user_id().is_some());
+        let accepts = is_offered && (parsed.accepts() || memory.gets_customer(&parsed.said));
         let wants_person = utterance.wants_person() || accepts;
         let may_ask_more =
             utterance.has_question() && (accepts || turn.conversation.status == ConversationStatus::Waiting);

@@ -43,6 +43,7 @@ use crate::domain::memo::Memo;
 use crate::nlu::examples::{Counts, Groups, Nearest};
 
 mod goods;
+mod met;
 mod question;
 mod rank;
 mod split;
@@ -246,29 +247,16 @@ impl LexicalIndex {
         !tokens.is_empty() && tokens.iter().all(is_product)
     }
 
-    /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
-    /// always covered.
-    pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {
-        let (met, all) = self.met_of(question, text, language);
-        2 * met >= all
-    }
-
-    /// Returns how many of a question's meaningful words a text contains, in any of their forms, and how many there are.
-    pub fn met_of(&self, question: &str, text: &str, language: Language) -> (usize, usize) {
-        let terms = self.compared.of((language, text.to_owned()), |(_, text)| {
-            let words = self.rules.words(Some(language));
-            terms_of(&words.analyzer.tokens(text), words).into_iter().collect()
-        });
-        let question = self.parsed(question, language);
-        let strong = question.parts.iter().filter(|part| !part.weak);
-        strong.fold((0, 0), |(met, all), part| {
-            let is_met = part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term));
-            (met + usize::from(is_met), all + 1)
-        })
-    }
-
     fn parsed(&self, question: &str, language: Language) -> Arc<Question> {
         self.parsed.of((language, question.to_owned()), |(_, question)| Question::of(question, language, self))
+    }
+
+    /// Returns the terms of a text that a question is compared with.
+    fn terms(&self, text: &str, language: Language) -> Arc<HashSet<Term>> {
+        self.compared.of((language, text.to_owned()), |(_, text)| {
+            let words = self.rules.words(Some(language));
+            terms_of(&words.analyzer.tokens(text), words).into_iter().collect()
+        })
     }
 
     /// The languages of the shop.

@@ -231,6 +231,11 @@ impl Knowledge {
         self.with_view(folders, few).unwrap_or_default()
     }
 
+    /// Whether the question has a meaningful word that no document has.
+    pub fn names_unknown(&self, folders: &[String], query: &Query) -> bool {
+        self.with_view(folders, |view| view.index.names_unknown(&query.text, query.language)).unwrap_or_default()
+    }
+
     /// Whether the question has one meaningful word.
     pub fn names_one(&self, folders: &[String], query: &Query) -> bool {
         self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 1).unwrap_or_default()

@@ -11,6 +11,7 @@ use tracing::warn;
 
 use super::billing::{Identity, about};
 use super::memory::Memory;
+use super::texts::Text;
 use super::{Telecom, kind};
 use crate::agent::Outcome;
 use crate::agent::reply_text::for_customer;
@@ -84,7 +85,7 @@ impl Telecom {
                 Ok(true)
             }
             (None, Some((case, true))) => {
-                self.say_opened(turn, &case).await?;
+                self.say_case(turn, Text::Opened, &case).await?;
                 Ok(true)
             }
             (None, Some((case, false))) => {
@@ -159,7 +160,7 @@ async fn note_guard(turn: &mut Turn, reason: GuardReason, what: &'static str) ->
 fn known(identity: &Identity, memory: &Memory) -> Value {
     let account = match identity {
         Identity::Known(_) => "known",
-        Identity::Unproved => "the customer has to give the number of one of their invoices",
+        Identity::Unproved | Identity::Other => "the customer has to give the number of one of their invoices",
         Identity::Unknown | Identity::Wrong | Identity::Locked => "the customer has to give their customer ID",
     };
     let draft = memory.refund.as_ref().map(|draft| {

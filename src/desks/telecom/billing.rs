@@ -41,13 +41,21 @@ impl Telecom {
             return self.say(turn, kind::INFO, Text::RefundDropped).await;
         }
         let open = memory.open_wish();
-        let topic = topic(parsed, memory);
+        let gives_more = parsed.gives(Asked::Confirm, true);
+        if asked == Some(Asked::Confirm) && utterance.denies() && !gives_more {
+            memory.asked = asked;
+            return self.say(turn, kind::PROMPT, Text::AskChange).await;
+        }
+        // The plan is shown with the invoices, so "my last bill was INV-1" asks for nothing else.
+        let is_shown_anyway = |topic: &Topic| open == Some(Topic::Subscription) && *topic == Topic::Invoices;
+        let topic = topic(parsed, asked, memory).filter(|topic| !is_shown_anyway(topic));
         let gives = asked.is_some_and(|asked| parsed.gives(asked, open == Some(Topic::Refund)));
         let was_known = turn.conversation.user_id.is_some() || memory.account.verified.is_some();
         let identity = self.identify(turn, &parsed.said, asked, memory).await?;
-        let is_wrong = matches!(identity, Identity::Wrong | Identity::Locked);
+        let is_wrong = matches!(identity, Identity::Wrong | Identity::Other | Identity::Locked);
         // A question about rules needs no account.
         let is_about_rules = match topic {
+            None if parsed.said.names_account() => false,
             None => open.is_none() || utterance.has_question(),
             Some(Topic::OutOfScope) => true,
             Some(Topic::Refund) => utterance.has_question() && !parsed.said.is_concrete(),
@@ -55,13 +63,14 @@ impl Telecom {
         } && !is_wrong;
         if is_about_rules
             && !gives
-            && utterance.answer.is_none()
+            && (utterance.answer.is_none() || asked.is_none())
             && self.answer_aside(turn, parsed, utterance.has_question(), memory).await?
         {
             if topic == Some(Topic::OutOfScope) {
                 memory.last_agent = None;
             }
-            if topic == Some(Topic::OutOfScope) && open.is_none() && !utterance.has_question() {
+            let is_offered = memory.asked == Some(Asked::Person);
+            if topic == Some(Topic::OutOfScope) && open.is_none() && !utterance.has_question() && !is_offered {
                 memory.asked = Some(Asked::Person);
                 return self.say(turn, kind::PROMPT, Text::OfferColleague).await;
             }
@@ -85,9 +94,16 @@ impl Telecom {
             (Some(Topic::OutOfScope), _) => {
                 memory.last_agent = None;
                 let text = self.text(turn, Text::OutOfScope, &[])?;
-                self.inform(turn, &text, asked, memory).await
+                self.inform(turn, &text, asked, memory).await?;
+                if self.may_offer_person(turn, memory) {
+                    memory.asked = Some(Asked::Person);
+                }
+                Ok(())
             }
             (Some(Topic::Progress), identity) => self.report_progress(turn, &identity, asked, memory).await,
+            (None, Identity::Known(_) | Identity::Unknown) if utterance.has_question() && !utterance.stalls() => {
+                self.say_no_answer(turn, memory).await
+            }
             (None, Identity::Known(_) | Identity::Unknown) => self.say_menu(turn, utterance.affirms(), memory).await,
             (Some(Topic::Refund), _) if self.refuse_amount(turn, memory).await? => Ok(()),
             (Some(wish), Identity::Known(user_id)) => self.grant(turn, wish, &user_id, &noted, asked, memory).await,
@@ -107,7 +123,7 @@ impl Telecom {
     /// Says what the desk can do with an account, once; then it offers a person. After a case was opened, a yes is about that case.
     async fn say_menu(&self, turn: &mut Turn, affirms: bool, memory: &mut Memory) -> Result<(), DeskError> {
         if let (true, Some(case)) = (affirms, self.last_case(turn, memory).await?) {
-            return self.say_case(turn, &case).await;
+            return self.say_case(turn, Text::CaseIs, &case).await;
         }
         if std::mem::replace(&mut memory.has_shown_menu, true) {
             memory.unclear = UNCLEAR_IN_A_ROW;
@@ -127,7 +143,10 @@ impl Telecom {
         if memory.refund.is_none()
             && let Some(case) = self.last_case(turn, memory).await?
         {
-            return self.say_case(turn, &case).await;
+            return self.say_case(turn, Text::CaseIs, &case).await;
+        }
+        if asked == Some(Asked::Confirm) {
+            return self.ask_again(turn, asked, memory).await;
         }
         if let (Identity::Known(user_id), Some(named)) =
             (identity, memory.refund.as_ref().and_then(|draft| draft.invoice.clone()))
@@ -164,7 +183,7 @@ impl Telecom {
                     draft.invoice =
                         self.store_of(turn).find_invoice_of(user_id, named).await?.map(|invoice| invoice.number);
                 }
-                memory.asked = draft.missing();
+                memory.asked = Some(draft.missing());
             }
             _ if needs_account => {
                 memory.wish = wish;
@@ -196,15 +215,7 @@ impl Telecom {
             Topic::Subscription => self.subscription(turn, &account)?,
             Topic::Invoices => self.invoices(turn, &account)?,
             Topic::CaseStatus => self.cases(turn, &account)?,
-            Topic::Policy
-            | Topic::Progress
-            | Topic::OutOfScope
-            | Topic::Staff
-            | Topic::Tried
-            | Topic::Solved
-            | Topic::Unsure
-            | Topic::Abilities
-            | Topic::Vague => return Ok(()),
+            _ => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await
     }
@@ -243,12 +254,16 @@ impl Telecom {
         let times = memory.repeated.filter(|(before, _)| *before == asked).map_or(1, |(_, times)| times + 1);
         memory.repeated = Some((asked, times));
         memory.asked = Some(asked);
+        if let (Asked::Confirm, Some(draft)) = (asked, &memory.refund) {
+            let text = self.summary(turn, draft)?;
+            return Ok(turn.say(kind::PROMPT, &text).await?);
+        }
         let (full, what) = match asked {
             Asked::Proof => (Text::AskProof, Text::NeedProof),
             Asked::Invoice => (Text::AskInvoice, Text::NeedInvoice),
             Asked::Amount => (Text::AskAmount, Text::NeedAmount),
             Asked::Reason => (Text::AskReason, Text::NeedReason),
-            Asked::UserId | Asked::Details | Asked::Person => (Text::AskUserId, Text::NeedUserId),
+            _ => (Text::AskUserId, Text::NeedUserId),
         };
         let again = if times.is_multiple_of(2) { Text::StillNeed } else { Text::NeedOrPerson };
         let question = match times {
@@ -291,7 +306,10 @@ impl Telecom {
 }
 
 /// Returns what the message asks for. `None`: it does not say.
-fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
+fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> Option<Topic> {
+    if asked == Some(Asked::Confirm) && parsed.utterance.affirms() {
+        return None;
+    }
     let (utterance, is_concrete) = (&parsed.utterance, parsed.said.is_concrete());
     let has_open_request = memory.has_open_request();
     // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
@@ -304,8 +322,6 @@ fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
         || parsed.said.same
         || other.iter().any(|topic| utterance.asks(*topic));
     let is_correction = corrects && !asks_more && memory.open_wish().is_none() && memory.billing_case_id.is_some();
-    // "Yes, that's right" takes what the desk offers.
-    let confirms = utterance.affirms() && memory.offers();
     let order = [
         Topic::Progress,
         Topic::Policy,
@@ -316,7 +332,6 @@ fn topic(parsed: &Parsed, memory: &Memory) -> Option<Topic> {
         Topic::Subscription,
     ];
     let found = order.into_iter().find(|topic| match topic {
-        Topic::Progress if confirms => false,
         Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && has_open_request && !is_concrete),
         Topic::Policy => utterance.asks(Topic::Policy) && !is_concrete,
         Topic::CaseStatus => utterance.asks(Topic::CaseStatus) && (!is_concrete || !utterance.asks(Topic::Refund)),
@@ -333,11 +348,6 @@ impl Memory {
     /// Returns what the customer asked for before and has not got.
     pub(super) fn open_wish(&self) -> Option<Topic> {
         self.refund.as_ref().map(|_| Topic::Refund).or(self.wish)
-    }
-
-    /// Whether the desk has offered an amount.
-    pub(super) fn offers(&self) -> bool {
-        self.refund.as_ref().is_some_and(|draft| draft.offered.is_some())
     }
 
     /// Whether there is a request or a case that the customer can ask about.

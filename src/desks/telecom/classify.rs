@@ -24,6 +24,8 @@ const WEAK: f64 = 0.6;
 /// The probabilities from which the examples decide: clearly, and weakly.
 const VERY_LIKELY: f64 = 0.75;
 const LIKELY: f64 = 0.5;
+/// The probability from which a message after a page asks for something that no page answers.
+const SURE_ELSEWHERE: f64 = 0.9;
 /// The share of known words from which the examples may decide without the words. See `gibberish_is_unknown`.
 const KNOWN: f64 = 0.5;
 
@@ -66,7 +68,7 @@ impl Telecom {
     /// Asks the rules and the examples, and the model where they are unsure. Small talk, a wish for a person and answers to the
     /// desk's own questions never wait for a model.
     pub(super) async fn classify(&self, turn: &Turn, parsed: &Parsed, memory: &Memory) -> Verdict {
-        let by_rules = self.classify_by_rules(parsed, memory);
+        let by_rules = self.classify_by_rules(turn, parsed, memory);
         if by_rules.confidence >= SURE
             || self.services.config.llm.mode == LlmMode::Offline
             || !self.services.llm.is_up()
@@ -83,12 +85,13 @@ impl Telecom {
     }
 
     /// Classifies without a model.
-    pub(super) fn classify_by_rules(&self, parsed: &Parsed, memory: &Memory) -> Verdict {
+    pub(super) fn classify_by_rules(&self, turn: &Turn, parsed: &Parsed, memory: &Memory) -> Verdict {
         let utterance = &parsed.utterance;
         if utterance.wants_person() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "wants a person");
         }
-        if utterance.asks(Topic::Refund) && parsed.said.claims() && !utterance.has_question() {
+        let has_reason = parsed.said.claims() || parsed.said.reason.is_some();
+        if utterance.asks(Topic::Refund) && has_reason && !utterance.has_question() {
             return Verdict::by_rules(Category::Billing, CLEAR, "claims money");
         }
         let guess = guess(&self.examples, parsed);
@@ -106,8 +109,10 @@ impl Telecom {
         if parsed.is_small_talk() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");
         }
-        // A follow-up is about the page before.
-        if memory.refund.is_none() && memory.subject.is_none() && is_elsewhere(&self.examples, parsed) {
+        let elsewhere = elsewhere(&self.examples, parsed);
+        // After a page, a message is about that page, unless it names what no page has.
+        let is_new = || elsewhere >= SURE_ELSEWHERE && self.names_unknown(turn, &utterance.text);
+        if memory.refund.is_none() && elsewhere >= VERY_LIKELY && (!memory.has_page() || is_new()) {
             return Verdict::by_rules(Category::Unknown, CLEAR, NOT_COVERED);
         }
         // Examples alone do not end a specialist's thread: "it is blue now" resembles none of its messages.
@@ -137,10 +142,10 @@ impl Telecom {
     }
 }
 
-/// Whether a message asks for what the company does not offer or its documents do not say: a search would find the wrong page.
-fn is_elsewhere(examples: &Classifier, parsed: &Parsed) -> bool {
+/// Returns how likely it is that a message asks for what the company does not offer or its documents do not say: a search would find the wrong page.
+fn elsewhere(examples: &Classifier, parsed: &Parsed) -> f64 {
     let guess = examples.classify(&parsed.utterance.text);
-    guess.is_some_and(|guess| guess.label == ELSEWHERE && guess.probability >= VERY_LIKELY && guess.known >= KNOWN)
+    guess.filter(|guess| guess.label == ELSEWHERE && guess.known >= KNOWN).map_or(0.0, |guess| guess.probability)
 }
 
 /// Returns the category of the nearest examples with its probability, or `None` if neither the words nor the examples know the

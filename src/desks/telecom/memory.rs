@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::route::{Category, Route};
 use super::rules::Topic;
+use super::said::Said;
 use crate::domain::commerce::Money;
 use crate::domain::telecom::{InvoiceNumber, RefundReason};
 use crate::domain::{IntentSource, SourceItem};
@@ -34,6 +35,8 @@ pub(super) struct Memory {
     pub repeated: Option<(Asked, u32)>,
     /// The sources of the last answer from documents.
     pub last_docs: Vec<SourceItem>,
+    /// What was quoted of them, as long as the answers are about the same section.
+    pub last_quotes: Vec<String>,
     /// What that answer was about.
     pub subject: Option<Subject>,
     /// The last decisions, oldest first.
@@ -84,6 +87,8 @@ pub(in crate::desks) enum Asked {
     Invoice,
     Amount,
     Reason,
+    /// Whether the refund is right as it stands.
+    Confirm,
 }
 
 /// Whose account the conversation is about.
@@ -96,6 +101,8 @@ pub(super) struct Claimed {
     pub invoice: Option<InvoiceNumber>,
     /// The account that the two belong to.
     pub verified: Option<String>,
+    /// Another account that the customer asked for, without a proof.
+    pub other: Option<String>,
 }
 
 /// A refund that the customer asks for, until its case is opened.
@@ -106,11 +113,12 @@ pub(super) struct Draft {
     pub amount: Option<Money>,
     /// Whether the claim is for the whole invoice.
     pub whole: bool,
-    /// What the desk offered to claim; a yes takes it.
-    pub offered: Option<Money>,
     pub reason: Option<RefundReason>,
     /// In the customer's words.
     pub description: Option<String>,
+    /// Whether this message says that all of it is right.
+    #[serde(skip)]
+    pub confirmed: bool,
 }
 
 /// A reason that a message gave without asking for a refund.
@@ -148,9 +156,20 @@ impl Asked {
 }
 
 impl Memory {
+    /// Whether a page has been quoted, which a message may continue.
+    pub fn has_page(&self) -> bool {
+        self.subject.as_ref().is_some_and(|subject| !subject.file.is_empty())
+    }
+
     /// Reads the state; the default if it cannot be read.
     pub fn of(state: &Value) -> Self {
         Self::deserialize(state).unwrap_or_default()
+    }
+
+    /// Whether a message gives the customer id that the desk asked for with the offer of a person. With a proof, or after one, it asks
+    /// for an account.
+    pub fn gets_customer(&self, said: &Said) -> bool {
+        said.user_id().is_some() && !said.is_concrete() && self.account.verified.is_none()
     }
 
     pub fn to_state(&self) -> Value {

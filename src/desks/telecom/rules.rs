@@ -18,6 +18,8 @@ use crate::persona::{PromptError, Prompts};
 
 /// Words of a message in which a bare number can only be an amount: "sorry, not 80, I meant 50".
 const BRIEF: usize = 8;
+/// Words besides small talk that may say something else: "thanks, but the hotspot has no internet".
+const MORE_WORDS: usize = 3;
 
 /// A parsed message of this desk's customer. Its intent is `None` where the words decide nothing.
 pub(in crate::desks) type Utterance = dialogue::Utterance<Category, Topic>;
@@ -47,6 +49,10 @@ pub(in crate::desks) enum Topic {
     Abilities,
     /// A fault without saying of what: "it doesn't work".
     Vague,
+    /// A number: how much, how many, how long, when.
+    Quantity,
+    /// Nothing: says yes in so many words, and not only "ok".
+    Consent,
 }
 
 /// A parsed message with the details that this desk needs.
@@ -55,6 +61,8 @@ pub(in crate::desks) struct Parsed {
     pub utterance: Utterance,
     pub technical: Strength,
     pub billing: Strength,
+    /// Whether the message says something besides its small talk.
+    pub says_more: bool,
     /// Details of a technical problem.
     pub details: Details,
     /// Details of an account and a refund.
@@ -76,11 +84,22 @@ impl Parsed {
         is_social || self.is_solved() || utterance.asks(Topic::Abilities)
     }
 
+    /// Whether the message accepts an offer. "Ok, thanks" and "ok, and when?" do not.
+    pub fn accepts(&self) -> bool {
+        let utterance = &self.utterance;
+        let only_agrees = || utterance.social().is_none() && !utterance.has_question();
+        utterance.affirms() && (utterance.asks(Topic::Consent) || only_agrees())
+    }
+
     /// Whether the message only says that the problem is solved.
     pub fn is_solved(&self) -> bool {
         let utterance = &self.utterance;
         let asks = |topic| utterance.asks(topic);
-        asks(Topic::Solved) && !asks(Topic::Tried) && !utterance.has_question() && self.billing == Strength::None
+        asks(Topic::Solved)
+            && !asks(Topic::Tried)
+            && !self.says_more
+            && !utterance.has_question()
+            && self.billing == Strength::None
     }
 
     /// Whether a bare number of the message can only be an amount: it says little else.
@@ -119,11 +138,13 @@ pub(in crate::desks) struct TelecomRules {
     no: Vec<Pattern>,
     cancel: Vec<Pattern>,
     question: Vec<Pattern>,
+    contrast: Vec<Pattern>,
     technical: Keywords,
     billing: Keywords,
     asks: BTreeMap<Topic, Vec<Pattern>>,
     slots: Slots<Vec<Pattern>>,
     numbers: NumberWords,
+    by_staff: Vec<Pattern>,
     source_headings: Vec<String>,
 }
 
@@ -143,6 +164,8 @@ struct RuleFile {
     no: Vec<String>,
     cancel: Vec<String>,
     question: Vec<String>,
+    contrast: Vec<String>,
+    by_staff: Vec<String>,
     source_headings: Vec<String>,
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
@@ -194,6 +217,8 @@ impl TelecomRules {
             no: patterns(&file.no)?,
             cancel: patterns(&file.cancel)?,
             question: patterns(&file.question)?,
+            contrast: patterns(&file.contrast)?,
+            by_staff: patterns(&file.by_staff)?,
             technical: Keywords::new(&file.technical, &lexicon)?,
             billing: Keywords::new(&file.billing, &lexicon)?,
             asks: asks.collect::<Result<_, _>>()?,
@@ -225,6 +250,12 @@ impl TelecomRules {
         &self.source_headings
     }
 
+    /// Whether a text of a page sends the customer to the shop's staff.
+    pub fn is_by_staff(&self, text: &str) -> bool {
+        let stream = self.lexicon.tokenize(text);
+        self.by_staff.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
+    }
+
     /// Parses a message by itself.
     pub fn parse(&self, text: &str) -> Parsed {
         let stream = self.lexicon.tokenize(text);
@@ -236,8 +267,10 @@ impl TelecomRules {
         let is_polite = filler.iter().zip(&greeting).all(|(filler, greeting)| *filler || *greeting);
         let has_question = text.contains('?');
         let is_clear = technical.max(billing) == Strength::Clear;
+        let says_more = self.says_more(&stream, &hidden, &greeting, &filler);
         // "Thanks, it works now" is not a question about what works.
-        let is_business = is_clear || (technical.max(billing) == Strength::Weak && (social.is_empty() || has_question));
+        let is_weak = technical.max(billing) == Strength::Weak;
+        let is_business = is_clear || says_more || (is_weak && (social.is_empty() || has_question));
         let mut utterance = Utterance { text: text.to_owned(), answer: self.answer(&stream), ..Utterance::default() };
         for (topic, patterns) in &self.asks {
             utterance.set(Act::Ask(*topic), has(patterns));
@@ -250,7 +283,38 @@ impl TelecomRules {
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);
         }
-        Parsed { utterance, technical, billing, details: self.details(&stream), said: self.numbers.read(&stream) }
+        let (details, said) = (self.details(&stream), self.numbers.read(&stream));
+        Parsed { utterance, technical, billing, says_more, details, said }
+    }
+
+    /// Whether a message says something outside of the clauses that make small talk or say that a problem is solved, or after a
+    /// "but" in one of them. It has to be clear, or several words of a question or after a "but".
+    fn says_more(&self, stream: &TokenStream<'_>, social: &[bool], greeting: &[bool], filler: &[bool]) -> bool {
+        let solved =
+            self.asks.get(&Topic::Solved).map(|patterns| match_mask(patterns, stream, &[])).unwrap_or_default();
+        let contrast = match_mask(&self.contrast, stream, &[]);
+        let is_chat = |word: usize| social[word] || greeting[word] || solved.get(word) == Some(&true);
+        let tokens = stream.tokens();
+        let mut aside = vec![false; tokens.len()];
+        let mut next = 0;
+        while next < aside.len() {
+            let clause = stream.clause(next);
+            next = clause.end;
+            if clause.clone().any(is_chat) {
+                let but = clause.clone().find(|word| contrast[*word]);
+                aside[clause.start..but.unwrap_or(clause.end)].fill(true);
+            }
+        }
+        if !aside.contains(&true) && !contrast.contains(&true) {
+            return false;
+        }
+        let strength = self.technical.strength(stream, &aside).max(self.billing.strength(stream, &aside));
+        let words = (0..aside.len()).filter(|word| !aside[*word] && !filler[*word] && !is_chat(*word)).count();
+        let before = |at: usize| tokens.partition_point(|word| word.span.end <= at).checked_sub(1);
+        let ends_more = |at: usize| before(at).is_some_and(|word| !aside[word]);
+        let asks = stream.text().match_indices('?').any(|(at, _)| ends_more(at))
+            || self.question.iter().any(|asks| asks.find(stream, &aside).is_some());
+        strength == Strength::Clear || words >= MORE_WORDS && (asks || contrast.contains(&true))
     }
 
     /// Reads what a message says about an account and a refund.

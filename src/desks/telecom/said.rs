@@ -138,6 +138,11 @@ impl Said {
         self.amounts.contains(&Some(amount)) || self.numbers.contains(&Some(amount))
     }
 
+    /// Whether the message names an account or a proof of one.
+    pub fn names_account(&self) -> bool {
+        !self.user_ids.is_empty() || !self.invoices.is_empty()
+    }
+
     /// Whether the message names what a refund is about.
     pub fn is_concrete(&self) -> bool {
         !self.invoices.is_empty() || !self.amounts.is_empty()
@@ -163,7 +168,7 @@ impl Said {
             Asked::Invoice => self.invoice(Some(asked)).is_some(),
             Asked::Amount => self.whole || self.amount(true) != SaidAmount::Unclear,
             Asked::Reason => self.reason.or(self.reason_if_asked).is_some(),
-            Asked::Details | Asked::Person => false,
+            Asked::Details | Asked::Person | Asked::Confirm => false,
         }
     }
 }

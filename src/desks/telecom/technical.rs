@@ -15,6 +15,7 @@ use crate::domain::text::sentences::sentences;
 use crate::domain::{Kind, Metadata, SourceItem};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
+use crate::nlu::examples::{Counts, Nearest};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
@@ -25,6 +26,10 @@ use crate::retrieval::{Passage, Query, Subject};
 /// Passages that are quoted if no model words a reply, and the share of the best score that the second one needs.
 const QUOTES: usize = 2;
 const CLOSE: f64 = 0.9;
+/// The similarity from which a sentence answers a question that shares no word with it.
+const SIMILAR: f64 = 0.1;
+/// Bytes of a passage that may be repeated.
+const SHORT: usize = 400;
 /// Details that are asked for at once.
 const ASKED_AT_ONCE: usize = 2;
 
@@ -40,7 +45,7 @@ impl Telecom {
         let utterance = &parsed.utterance;
         let said_before = memory.slots.clone();
         memory.slots.update(&parsed.details);
-        if utterance.asks(Topic::Tried) && !utterance.has_question() && memory.subject.is_some() {
+        if utterance.asks(Topic::Tried) && !utterance.has_question() && memory.has_page() {
             if parsed.said.user_id().is_some() {
                 // The fault is reported with all that the offer below asks for.
                 return self.call_person(turn).await;
@@ -50,7 +55,7 @@ impl Telecom {
             return self.say(turn, Kind::Reply, Text::Report).await;
         }
         let earlier = memory.unanswered.take().filter(|_| asked == Some(Asked::Details));
-        let is_vague = utterance.asks(Topic::Vague) && memory.subject.is_none();
+        let is_vague = utterance.asks(Topic::Vague) && !memory.has_page();
         let (question, found) = turn.step("retrieve").take(self.find(turn, earlier, &utterance.text, memory)).await;
         if !found.passages.is_empty() && !is_vague {
             return self.answer_from_pages(turn, &question, &found, memory).await;
@@ -78,17 +83,33 @@ impl Telecom {
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         turn.state = memory.to_state();
-        let quoted = self.worth_saying(turn, question, &found.passages, memory);
+        let (quoted, is_repeated) = self.worth_saying(turn, question, &found.passages, memory);
         let fitting = fitting(&found.passages, self.services.config.desks.context_max_chars);
         let begun = self.begin(turn, question, &fitting).await?;
         // The sources are those of the reply: what the model was shown, or what is quoted without it.
         let passages = if begun.is_ok() { &fitting[..] } else { &quoted[..] };
         let metadata = answer::cite(turn, found, passages).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
+        if !passages.iter().any(|passage| is_cited(passage, memory)) {
+            memory.last_quotes.clear();
+        }
+        memory.last_quotes.extend(quoted.iter().map(|passage| passage.text.clone()));
         memory.last_docs = passages.iter().map(SourceItem::from).collect();
         memory.subject = self.subject_of(turn, question, &quoted, memory);
         turn.state = memory.to_state();
         let heading = self.text(turn, Text::SourcesHeading, &[])?;
-        let (quotation, ending) = (self.quote(turn, &quoted)?, block(&heading, passages));
+        let ending = block(&heading, passages);
+        let mut quotation = match &quoted[..] {
+            [said] if is_repeated => self.text(turn, Text::AllSaid, &[("said", &said.text)])?,
+            quoted => self.quote(turn, quoted)?,
+        };
+        let offer = match is_repeated {
+            true => Some(Text::OfferMore),
+            false => self.is_by_staff(turn, question, &quoted).then_some(Text::OfferColleague),
+        };
+        if let Some(offer) = offer.filter(|_| begun.is_err() && self.may_offer_person(turn, memory)) {
+            memory.asked = Some(Asked::Person);
+            quotation = format!("{quotation}\n\n{}", self.text(turn, offer, &[])?);
+        }
         match begun {
             Ok(deltas) => {
                 let common = self.common(turn);
@@ -125,45 +146,80 @@ impl Telecom {
         retrieve::find_in_conversation(&self.services.knowledge, turn, earlier, text, memory.subject.as_ref()).await
     }
 
-    /// Returns the passages to quote, the best first. Of a passage in the last answer, only the sentences that answer; if there are
-    /// none, another passage.
-    fn worth_saying(&self, turn: &Turn, question: &str, passages: &[Passage], memory: &Memory) -> Vec<Passage> {
-        let is_known = |passage: &&Passage| {
-            memory.last_docs.iter().any(|doc| (&doc.file, &doc.section) == (&passage.file, &passage.section))
-        };
+    /// Returns the passages to quote, the best first, and whether they were quoted in the last answers. Of a passage that was just
+    /// quoted, only the sentences that answer; if they were quoted as well, another passage.
+    fn worth_saying(&self, turn: &Turn, question: &str, passages: &[Passage], memory: &Memory) -> (Vec<Passage>, bool) {
+        let is_known = |passage: &&Passage| is_cited(passage, memory);
         let best = passages.first().map_or(0.0, |passage| passage.score);
         let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best);
-        let (known, new): (Vec<&Passage>, Vec<&Passage>) = close.take(QUOTES).partition(is_known);
-        let Some(first) = passages.first().filter(is_known) else { return new.into_iter().cloned().collect() };
-        let met = |text: &str| {
-            let folders = &turn.persona.knowledge;
-            self.services.knowledge.words_met(folders, question, text, turn.language())
-        };
-        let sentences = sentences(&first.text);
-        let most = sentences.iter().map(|sentence| met(sentence)).max().unwrap_or_default();
-        let answering: Vec<&str> = sentences.into_iter().filter(|sentence| most > 0 && met(sentence) == most).collect();
-        match answering[..] {
-            [] if !new.is_empty() => new.into_iter().cloned().collect(),
-            [] => known.into_iter().cloned().collect(),
-            _ => vec![Passage { text: answering.join(" "), ..first.clone() }],
+        let new: Vec<Passage> = close.take(QUOTES).filter(|passage| !is_known(passage)).cloned().collect();
+        let Some(first) = passages.first().filter(is_known) else { return (new, false) };
+        let part = self.answering(turn, question, &first.text);
+        let is_said = |text: &String| memory.last_quotes.contains(text);
+        let unsaid = part.clone().filter(|text| !is_said(text)).or_else(|| {
+            let whole = new.is_empty().then(|| first.text.clone());
+            whole.filter(|text| !is_said(text))
+        });
+        let of_first = |text: String| vec![Passage { text, ..first.clone() }];
+        match unsaid {
+            Some(text) => (of_first(text), false),
+            None if !new.is_empty() => (new, false),
+            None => {
+                let is_short = first.text.len() <= SHORT;
+                let named = || if is_short { first.text.clone() } else { first.section.clone() };
+                (of_first(part.unwrap_or_else(named)), true)
+            }
         }
+    }
+
+    /// Whether what answers a question sends the customer to the staff.
+    fn is_by_staff(&self, turn: &Turn, question: &str, quoted: &[Passage]) -> bool {
+        quoted.first().is_some_and(|first| {
+            let part = self.answering(turn, question, &first.text);
+            self.rules.is_by_staff(part.as_ref().unwrap_or(&first.text))
+        })
+    }
+
+    /// Returns the part of a text that answers a question: the sentences with most of its words, of which a question for a number wants
+    /// one with a number, or else the most similar sentence.
+    fn answering(&self, turn: &Turn, question: &str, text: &str) -> Option<String> {
+        let folders = &turn.persona.knowledge;
+        let sentences = sentences(text);
+        let weight = |sentence: &&str| self.services.knowledge.weight_met(folders, question, sentence, turn.language());
+        let met: Vec<f64> = sentences.iter().map(weight).collect();
+        let most = met.iter().copied().fold(0.0, f64::max);
+        let has_number = |sentence: &&str| sentence.contains(|c: char| c.is_ascii_digit());
+        let wants_number = self.rules.parse(question).utterance.asks(Topic::Quantity);
+        let with_most = sentences.iter().zip(&met).filter(|(_, met)| **met >= most).map(|(sentence, _)| *sentence);
+        let with_most: Vec<&str> = with_most.collect();
+        let numbered: Vec<&str> = with_most.iter().copied().filter(has_number).collect();
+        let chosen = if wants_number && !numbered.is_empty() { numbered } else { with_most };
+        if chosen.len() < sentences.len() {
+            return Some(chosen.join(" "));
+        }
+        if most > 0.0 {
+            return None;
+        }
+        let counts: Vec<Counts> = sentences.iter().map(|sentence| Counts::of(sentence)).collect();
+        let similar = Nearest::new(&counts.iter().collect::<Vec<_>>()).similarities(&Counts::of(question));
+        let nearest = sentences.into_iter().zip(similar).max_by(|(_, a), (_, b)| a.total_cmp(b));
+        nearest.filter(|(_, similarity)| *similarity >= SIMILAR).map(|(sentence, _)| sentence.to_owned())
     }
 
     /// Returns what the conversation is about after these passages. A question that says little continues the one before.
     fn subject_of(&self, turn: &Turn, question: &str, quoted: &[Passage], memory: &Memory) -> Option<Subject> {
         let Passage { title, file, .. } = quoted.first()?;
-        let query = Query {
-            text: question.to_owned(),
-            language: turn.language(),
-            limit: retrieve::PASSAGES,
-            pages_only: false,
-        };
-        let says_little = self.services.knowledge.says_little(&turn.persona.knowledge, &query);
-        let words = match memory.subject.as_ref().filter(|subject| says_little && subject.file == *file) {
+        let says_little = || self.services.knowledge.says_little(&turn.persona.knowledge, &query(turn, question));
+        let words = match memory.subject.as_ref().filter(|subject| subject.file == *file && says_little()) {
             Some(before) => before.words.clone(),
             None => format!("{question} {title}"),
         };
         Some(Subject { words, asked: question.to_owned(), file: file.clone() })
+    }
+
+    /// Whether a message has a meaningful word that no document has.
+    pub(super) fn names_unknown(&self, turn: &Turn, text: &str) -> bool {
+        self.services.knowledge.names_unknown(&turn.persona.knowledge, &query(turn, text))
     }
 
     /// Says that the documents have no answer, and asks for details that may find one.
@@ -240,6 +296,15 @@ impl Telecom {
         let quotes: Vec<String> = passages.iter().map(quote).collect::<Result<_, _>>()?;
         Ok(answer::quotation(self.text(turn, Text::QuoteIntro, &[])?, quotes.into_iter()))
     }
+}
+
+fn query(turn: &Turn, text: &str) -> Query {
+    Query { text: text.to_owned(), language: turn.language(), limit: retrieve::PASSAGES, pages_only: false }
+}
+
+/// Whether the last answer cites this passage's section.
+fn is_cited(passage: &Passage, memory: &Memory) -> bool {
+    memory.last_docs.iter().any(|doc| (&doc.file, &doc.section) == (&passage.file, &passage.section))
 }
 
 /// Returns the phrases for the details that the customer has not given.

@@ -51,6 +51,11 @@ impl Knowledge {
         self.with_view(folders, is_about).unwrap_or_default()
     }
 
+    /// Returns the weight of a question's meaningful words that a text has: rare words weigh more.
+    pub fn weight_met(&self, folders: &[String], question: &str, text: &str, language: Language) -> f64 {
+        self.with_view(folders, |view| view.index.weight_met(question, text, language)).unwrap_or_default()
+    }
+
     /// Returns how many of a question's meaningful words a text has.
     pub fn words_met(&self, folders: &[String], question: &str, text: &str, language: Language) -> usize {
         self.with_view(folders, |view| view.index.met_of(question, text, language).0).unwrap_or_default()

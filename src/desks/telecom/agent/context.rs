@@ -67,7 +67,7 @@ impl<'a> BillingContext<'a> {
                 Ok(user_id.clone())
             }
             Identity::Known(_) => Err(ToolError::OtherUser),
-            Identity::Unproved => Err(ToolError::NoProof),
+            Identity::Unproved | Identity::Other => Err(ToolError::NoProof),
             Identity::Unknown | Identity::Wrong | Identity::Locked => Err(ToolError::NoUser),
         }
     }

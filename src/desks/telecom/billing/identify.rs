@@ -18,6 +18,8 @@ pub(in crate::desks::telecom) enum Identity {
     Unknown,
     /// The customer has named an id, and no invoice.
     Unproved,
+    /// The customer of a known account names another one, and no invoice of it.
+    Other,
     /// The id does not exist, or the invoice belongs to another account.
     Wrong,
     /// There were too many wrong attempts.
@@ -30,6 +32,7 @@ impl Identity {
         match self {
             Self::Known(_) | Self::Unknown => (Text::AskUserId, Some(Asked::UserId)),
             Self::Unproved => (Text::AskProof, Some(Asked::Proof)),
+            Self::Other => (Text::OtherAccount, Some(Asked::Proof)),
             Self::Wrong => (Text::NotVerified, Some(Asked::Proof)),
             Self::Locked => (Text::Locked, None),
         }
@@ -45,8 +48,10 @@ impl Telecom {
         asked: Option<Asked>,
         memory: &mut Memory,
     ) -> Result<Identity, DeskError> {
+        let is_other = |known: &str, named: Option<&str>| named.is_some_and(|named| !named.eq_ignore_ascii_case(known));
         if let Some(user_id) = &turn.conversation.user_id {
-            return Ok(Identity::Known(user_id.clone()));
+            let is_other = is_other(user_id, said.user_id());
+            return Ok(if is_other { Identity::Other } else { Identity::Known(user_id.clone()) });
         }
         let invoice = said.invoice(asked);
         let account = &mut memory.account;
@@ -57,11 +62,15 @@ impl Telecom {
             (Some(Asked::Proof), Some(known), Some(_)) => said.corrected_user_id(known),
             _ => None,
         };
-        let user_id = said.user_id().or(guessed.filter(|_| account.verified.is_none()));
+        let other = account.other.take().filter(|_| asked == Some(Asked::Proof) && invoice.is_some());
+        let user_id = said.user_id().or(guessed.filter(|_| account.verified.is_none())).or(other.as_deref());
         let invoice =
             invoice.filter(|invoice| user_id.is_none_or(|user_id| !invoice.as_str().eq_ignore_ascii_case(user_id)));
-        let is_other = |known: &String| user_id.is_some_and(|named| !named.eq_ignore_ascii_case(known));
-        if account.verified.as_ref().is_some_and(is_other) {
+        if account.verified.as_ref().is_some_and(|known| is_other(known, user_id)) {
+            if invoice.is_none() {
+                account.other = user_id.map(str::to_owned);
+                return Ok(Identity::Other);
+            }
             // The proof belongs to the other account.
             (account.verified, account.invoice) = (None, None);
         }

@@ -14,35 +14,38 @@ use crate::domain::returns::Hand;
 use crate::domain::telecom::refund::{CLAIM_MAX, DESCRIPTION_MAX_CHARS};
 use crate::domain::telecom::{Account, InvoiceNumber, RefundCase, RefundClaim, RefundReason};
 use crate::replies::MissingValue;
+use crate::retrieval::Subject;
 use crate::store::StoreError;
 use crate::store::refund_cases::Opening;
 use crate::store::returns::By;
 
+/// Grosze that a number without a unit may mean in a claim.
+const LIKELY: std::ops::RangeInclusive<i64> = 1_000..=CLAIM_MAX.minor;
 /// The smallest amount that can be claimed.
 const LEAST: Money = Money::new(1, Currency::Pln);
 
 impl Draft {
     /// Takes what a message says. An amount that cannot be paid is kept, so that the desk can say why.
     fn update(&mut self, parsed: &Parsed, asked: Option<Asked>) {
-        let said = &parsed.said;
-        if let Some(offered) = self.offered.take()
-            && asked == Some(Asked::Amount)
-            && (parsed.utterance.affirms() || said.whole)
-        {
-            self.amount = Some(offered);
-        }
+        let (said, before) = (&parsed.said, self.clone());
         self.invoice = said.invoice(asked).or(self.invoice.take());
         // A number that answers another question of the desk is no amount.
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
         // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
         let takes_numbers = parsed.is_brief() && !is_other && (asked.is_some() || self.amount.is_some() || said.same);
-        let amount = said.amount(asked == Some(Asked::Amount) || takes_numbers);
+        // "I want 100 back" names an amount, and "charged 2 times" does not.
+        let is_claim = parsed.is_brief() && parsed.utterance.asks(Topic::Refund);
+        let is_likely = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if LIKELY.contains(&one.minor));
+        let amount = match said.amount(asked == Some(Asked::Amount) || takes_numbers) {
+            SaidAmount::Unclear if is_claim => Some(said.amount(true)).filter(is_likely).unwrap_or(SaidAmount::Unclear),
+            amount => amount,
+        };
         match amount {
             SaidAmount::One(amount) => self.amount = Some(amount),
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
             SaidAmount::Unclear => {}
         }
-        self.whole = (self.whole || said.whole) && amount == SaidAmount::Unclear;
+        self.whole = (self.whole || said.whole) && self.amount.is_none();
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
             Some(reason) => self.reason = Some(reason),
             // The customer was asked for the reason and gives an unlisted one.
@@ -52,6 +55,7 @@ impl Draft {
             }
             None => {}
         }
+        self.confirmed = asked == Some(Asked::Confirm) && parsed.utterance.affirms() && *self == before;
     }
 
     /// Takes what the message says to be the same as in the claim before.
@@ -64,15 +68,20 @@ impl Draft {
         self.amount.is_some_and(|amount| !(LEAST.minor..=CLAIM_MAX.minor).contains(&amount.minor))
     }
 
-    /// Returns the first field that is missing.
-    pub(super) fn missing(&self) -> Option<Asked> {
+    /// Returns the first field that is missing, or that the customer has to confirm them.
+    pub(super) fn missing(&self) -> Asked {
         match self {
-            Self { invoice: None, .. } => Some(Asked::Invoice),
-            Self { amount: None, .. } => Some(Asked::Amount),
-            Self { reason: None, .. } => Some(Asked::Reason),
-            _ => None,
+            Self { invoice: None, .. } => Asked::Invoice,
+            Self { amount: None, .. } => Asked::Amount,
+            Self { reason: None, .. } => Asked::Reason,
+            _ => Asked::Confirm,
         }
     }
+}
+
+/// What later questions are about: a claim, or the case that was opened for it.
+fn subject(text: &str) -> Subject {
+    Subject { words: text.to_owned(), asked: text.to_owned(), file: String::new() }
 }
 
 fn description(parsed: &Parsed) -> String {
@@ -93,6 +102,9 @@ impl Telecom {
             return Ok(String::new());
         }
         let before = memory.refund.clone().unwrap_or_default();
+        if memory.refund.is_none() {
+            memory.subject = Some(subject(&parsed.utterance.text));
+        }
         let reason = memory.heard_reason.take().and_then(|heard| heard.at(turn.number()));
         let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
         let draft = memory.refund.get_or_insert_with(new);
@@ -149,7 +161,7 @@ impl Telecom {
         Ok(true)
     }
 
-    /// Asks for what is missing, or opens the case.
+    /// Asks for what is missing, then whether all of it is right. Opens the case after a yes.
     pub(super) async fn continue_refund(
         &self,
         turn: &mut Turn,
@@ -171,27 +183,19 @@ impl Telecom {
         draft.invoice = Some(invoice.number.clone());
         let open = account.cases.iter().find(|case| case.invoice == invoice.number && case.status.is_open());
         if let Some(case) = open {
-            memory.refund = None;
             return self.say_already_open(turn, case, memory).await;
         }
         let left = account.left_of(&invoice);
-        let Some(amount) = draft.amount else {
-            if std::mem::take(&mut draft.whole) && left.minor > 0 {
-                let offered = Money::new(left.minor.min(CLAIM_MAX.minor), left.currency);
-                draft.offered = Some(offered);
-                let values = [("invoice", invoice.number.as_str()), ("amount", &self.money(turn, offered))];
-                let text = self.text(turn, Text::ConfirmWhole, &values)?;
-                return self.ask_in_words(turn, &text, Asked::Amount, memory).await;
-            }
-            return match left.minor {
-                0 => self.say_above_invoice(turn, &invoice.number, left, memory).await,
-                _ => self.ask(turn, Asked::Amount, noted, memory).await,
-            };
-        };
-        if amount.minor > left.minor {
+        if std::mem::take(&mut draft.whole) {
+            draft.amount = Some(Money::new(left.minor.min(CLAIM_MAX.minor), left.currency));
+        }
+        if left.minor == 0 || draft.amount.is_some_and(|amount| amount.minor > left.minor) {
             return self.say_above_invoice(turn, &invoice.number, left, memory).await;
         }
-        let Some(reason) = draft.reason else { return self.ask(turn, Asked::Reason, noted, memory).await };
+        let (Some(amount), Some(reason), true) = (draft.amount, draft.reason, draft.confirmed) else {
+            let missing = draft.missing();
+            return self.ask(turn, missing, noted, memory).await;
+        };
         let claim = RefundClaim::new(invoice.number.clone(), reason, amount, draft.description.clone());
         let Ok(claim) = claim else {
             // Only the description can be wrong by now.
@@ -201,12 +205,10 @@ impl Telecom {
         match self.open_case(turn, user_id, &claim).await? {
             Opening::Opened(case) => {
                 memory.opened(&case);
-                self.say_opened(turn, &case).await
+                memory.subject = Some(subject(&self.of_case(turn, Text::Opened, &case)?));
+                self.say_case(turn, Text::Opened, &case).await
             }
-            Opening::AlreadyOpen(case) => {
-                memory.refund = None;
-                self.say_already_open(turn, &case, memory).await
-            }
+            Opening::AlreadyOpen(case) => self.say_already_open(turn, &case, memory).await,
             Opening::AboveInvoice { left } => self.say_above_invoice(turn, &invoice.number, left, memory).await,
             Opening::NoInvoice => self.ask(turn, Asked::Invoice, noted, memory).await,
         }
@@ -224,14 +226,18 @@ impl Telecom {
         self.store_of(turn).open_refund_case(user_id, claim, self.services.config.telecom.time_zone, &by).await
     }
 
-    /// Says that the case is open, with the next steps as a list.
-    pub(in crate::desks::telecom) async fn say_opened(
+    /// Says something about a case. A new one has the next steps as a list.
+    pub(in crate::desks::telecom) async fn say_case(
         &self,
         turn: &mut Turn,
+        text: Text,
         case: &RefundCase,
     ) -> Result<(), DeskError> {
-        let text = format!("{}\n\n{}", self.opened(turn, case)?, self.next_steps(turn, case)?);
-        Ok(turn.say_with(kind::CASE, &text, about(case)).await?)
+        let mut said = self.of_case(turn, text, case)?;
+        if text == Text::Opened {
+            said = format!("{said}\n\n{}", self.next_steps(turn, case)?);
+        }
+        Ok(turn.say_with(kind::CASE, &said, about(case)).await?)
     }
 
     /// Names the open case of an invoice.
@@ -241,9 +247,9 @@ impl Telecom {
         case: &RefundCase,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
+        memory.refund = None;
         memory.billing_case_id = Some(case.id.to_string());
-        let text = self.already_open(turn, case)?;
-        Ok(turn.say_with(kind::CASE, &text, about(case)).await?)
+        self.say_case(turn, Text::AlreadyOpen, case).await
     }
 
     /// Returns the case that this conversation opened or found last.
@@ -252,12 +258,6 @@ impl Telecom {
             Some(id) => self.store_of(turn).find_refund_case(id).await,
             None => Ok(None),
         }
-    }
-
-    /// Says what a case is about and when it is decided.
-    pub(super) async fn say_case(&self, turn: &mut Turn, case: &RefundCase) -> Result<(), DeskError> {
-        let text = self.case(turn, case)?;
-        Ok(turn.say_with(kind::CASE, &text, about(case)).await?)
     }
 
     pub(super) async fn say_above_invoice(

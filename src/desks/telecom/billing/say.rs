@@ -1,11 +1,12 @@
 //! The desk's texts about accounts, refunds and the refund policy.
 
 use crate::desks::telecom::Telecom;
+use crate::desks::telecom::memory::Draft;
 use crate::desks::telecom::texts::Text;
 use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
 use crate::domain::telecom::refund::{COOLING_OFF_DAYS, DECISION_BUSINESS_DAYS, PAYOUT_DAYS};
-use crate::domain::telecom::{Account, CaseStatus, RefundCase, RefundReason, SubscriptionStatus};
+use crate::domain::telecom::{Account, CaseStatus, InvoiceNumber, RefundCase, RefundReason, SubscriptionStatus};
 use crate::replies::MissingValue;
 use chrono::NaiveDate;
 
@@ -43,34 +44,33 @@ impl Telecom {
     }
 
     pub(super) fn cases(&self, turn: &Turn, account: &Account) -> TextResult {
-        self.list(turn, &account.cases, (Text::Cases, Text::NoCases), |case| {
-            let (id, status, amount) = (case.id.to_string(), self.status(turn, case)?, self.money(turn, case.amount));
-            let invoice = case.invoice.as_str();
-            self.text(
-                turn,
-                Text::Case,
-                &[("case", &id), ("status", &status), ("invoice", invoice), ("amount", &amount)],
-            )
-        })
+        self.list(turn, &account.cases, (Text::Cases, Text::NoCases), |case| self.of_case(turn, Text::Case, case))
     }
 
-    pub(super) fn opened(&self, turn: &Turn, case: &RefundCase) -> TextResult {
-        let (id, date, days) = (case.id.to_string(), self.date(turn, case.eta), DECISION_BUSINESS_DAYS.to_string());
-        self.text(turn, Text::Opened, &[("case", &id), ("date", &date), ("days", &days)])
-    }
-
-    pub(super) fn already_open(&self, turn: &Turn, case: &RefundCase) -> TextResult {
+    /// Returns a text about a case.
+    pub(super) fn of_case(&self, turn: &Turn, text: Text, case: &RefundCase) -> TextResult {
         let (id, status, date) = (case.id.to_string(), self.status(turn, case)?, self.date(turn, case.eta));
-        let invoice = case.invoice.as_str();
-        self.text(turn, Text::AlreadyOpen, &[("case", &id), ("status", &status), ("invoice", invoice), ("date", &date)])
+        let (amount, reason) = (self.money(turn, case.amount), self.reason(turn, case.reason)?);
+        let (days, cooling_off) = (DECISION_BUSINESS_DAYS.to_string(), COOLING_OFF_DAYS.to_string());
+        let values = [
+            ("case", id.as_str()),
+            ("status", &status),
+            ("invoice", case.invoice.as_str()),
+            ("amount", &amount),
+            ("reason", &reason),
+            ("date", &date),
+            ("days", &days),
+            ("cooling_off", &cooling_off),
+        ];
+        self.text(turn, text, &values)
     }
 
-    /// Returns what a case is about and when it is decided.
-    pub(super) fn case(&self, turn: &Turn, case: &RefundCase) -> TextResult {
-        let (id, status, date) = (case.id.to_string(), self.status(turn, case)?, self.date(turn, case.eta));
-        let (invoice, amount) = (case.invoice.as_str(), self.money(turn, case.amount));
-        let values = [("case", id.as_str()), ("status", &status), ("invoice", invoice), ("amount", &amount)];
-        self.text(turn, Text::CaseIs, &[&values[..], &[("date", &date)]].concat())
+    /// Returns what a case would be opened for, with the question whether that is right.
+    pub(super) fn summary(&self, turn: &Turn, draft: &Draft) -> TextResult {
+        let amount = draft.amount.map(|amount| self.money(turn, amount)).unwrap_or_default();
+        let reason = draft.reason.map(|reason| self.reason(turn, reason)).transpose()?.unwrap_or_default();
+        let invoice = draft.invoice.as_ref().map(InvoiceNumber::as_str).unwrap_or_default();
+        self.text(turn, Text::Confirm, &[("invoice", invoice), ("amount", &amount), ("reason", &reason)])
     }
 
     pub(super) fn reason(&self, turn: &Turn, reason: RefundReason) -> TextResult {
@@ -85,18 +85,12 @@ impl Telecom {
 
     /// Returns what happens next with a case, as a list.
     pub(in crate::desks::telecom) fn next_steps(&self, turn: &Turn, case: &RefundCase) -> TextResult {
-        let reason = self.reason(turn, case.reason)?;
-        let (amount, days) = (self.money(turn, case.amount), COOLING_OFF_DAYS.to_string());
-        let mut lines = vec![
-            self.text(turn, Text::NextSteps, &[])?,
-            self.text(turn, Text::StepInvoice, &[("invoice", case.invoice.as_str())])?,
-            self.text(turn, Text::StepReason, &[("reason", &reason)])?,
-            self.text(turn, Text::StepReview, &[])?,
-            self.text(turn, Text::StepRefund, &[("amount", &amount)])?,
-        ];
+        let mut texts = vec![Text::NextSteps, Text::StepInvoice, Text::StepReason, Text::StepReview, Text::StepRefund];
         if case.status == CaseStatus::PendingReview {
-            lines.push(self.text(turn, Text::StepCoolingOff, &[("days", &days)])?);
+            texts.push(Text::StepCoolingOff);
         }
+        let lines: Vec<String> =
+            texts.into_iter().map(|text| self.of_case(turn, text, case)).collect::<Result<_, _>>()?;
         Ok(lines.join("\n"))
     }
 
@@ -104,14 +98,7 @@ impl Telecom {
     pub(super) fn policy(&self, turn: &Turn) -> TextResult {
         let (cooling_off, days) = (COOLING_OFF_DAYS.to_string(), DECISION_BUSINESS_DAYS.to_string());
         let values = [("cooling_off", cooling_off.as_str()), ("days", &days), ("transfer", PAYOUT_DAYS)];
-        let lines = [
-            self.text(turn, Text::Policy, &values)?,
-            self.text(turn, Text::PolicyActivation, &[])?,
-            self.text(turn, Text::PolicyUsage, &[])?,
-            String::new(),
-            self.text(turn, Text::PolicyNotes, &[])?,
-        ];
-        Ok(lines.join("\n"))
+        self.text(turn, Text::Policy, &values)
     }
 
     fn status(&self, turn: &Turn, case: &RefundCase) -> TextResult {

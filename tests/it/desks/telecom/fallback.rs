@@ -1,6 +1,6 @@
 //! Small talk, unclear messages, and the way to a person.
 
-use super::{Turns, open_desk, open_plain_desk, talk};
+use super::{Turns, open_desk, open_desk_in, open_plain_desk, talk};
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
 
@@ -62,4 +62,52 @@ async fn question_without_fault_asks_for_no_device() {
     let turns = talk(&mut chat, &["so what can you do?", "good to know, have a nice evening"]).await;
     assert!(turns[0].text("social").contains("[BILLING]"), "{turns:?}");
     assert!(turns[1].text("social").starts_with("Goodbye"), "{turns:?}");
+}
+
+#[tokio::test]
+async fn wish_for_a_person_is_understood_anywhere() {
+    for (language, texts) in [
+        (
+            "en",
+            [
+                "ok get me a human to book it pls",
+                "fine, get me someone then",
+                "whom do I talk to about the move?",
+                "please connect me about this PUK",
+                "alright can someone send me that code then",
+                "put me through to somebody for the switch",
+            ],
+        ),
+        (
+            "pl",
+            [
+                "tak, poprosze kogos od tego",
+                "To proszę połączyć mnie z kimś w sprawie tego PUK-u.",
+                "to zglaszam ta przeprowadzke, z kim gadac",
+                "niech ktoś mi to włączy",
+                "poproszę o połączenie z konsultantem",
+                "proszę umówić technika na sobotę",
+            ],
+        ),
+    ] {
+        let desk = open_desk_in(language, TestApp::builder()).await;
+        for text in texts {
+            let mut chat = desk.chat().await;
+            chat.say(text).await;
+            assert_eq!(chat.view().await["status"], "waiting", "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn problem_beside_small_talk_is_answered() {
+    let desk = open_plain_desk().await;
+    for text in ["works now!! but on the ONT the PON light blinks", "thanks. and what does a red PON light mean?"] {
+        let events = desk.chat().await.say(text).await;
+        assert!(events.text("reply").contains("PON LED"), "{text}: {events:?}");
+    }
+    for text in ["That was very clear, thank you. Have a pleasant evening.", "internet works again, thanks"] {
+        let events = desk.chat().await.say(text).await;
+        assert!(!events.text("social").is_empty(), "{text}: {events:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Turns, open_desk, open_plain_desk};
+use super::{Turns, open_desk, open_plain_desk, talk};
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
@@ -122,4 +122,15 @@ async fn failure_midway_keeps_the_text_without_sources() {
     assert_eq!(events.status(), "failed");
     assert_eq!(events.first("message.end")["metadata"]["cut"], true);
     assert!(!events.text("reply").contains("Sources"), "{events:?}");
+}
+
+#[tokio::test]
+async fn same_passage_is_not_quoted_twice() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let turns = talk(&mut chat, &["What does a red LOS light mean?", "and what does the red LOS light mean?"]).await;
+    assert!(turns[0].text("reply").contains("no optical signal arrives"), "{turns:?}");
+    let again = talk(&mut chat, &["what does the red LOS light mean?", "yes please"]).await;
+    assert!(again[0].text("reply").starts_with("That is all that our help pages say"), "{again:?}");
+    assert_eq!(chat.view().await["status"], "waiting");
 }

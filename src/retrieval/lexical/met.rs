@@ -1,0 +1,39 @@
+//! Which of a question's meaningful words a text has, in any of their forms.
+
+use super::LexicalIndex;
+use super::question::Part;
+use crate::domain::Language;
+
+impl LexicalIndex {
+    /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
+    /// always covered.
+    pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {
+        let (met, all) = self.met_of(question, text, language);
+        2 * met >= all
+    }
+
+    /// Returns how many of a question's meaningful words a text contains, in any of their forms, and how many there are.
+    pub fn met_of(&self, question: &str, text: &str, language: Language) -> (usize, usize) {
+        let met = self.weights_met(question, text, language);
+        (met.iter().flatten().count(), met.len())
+    }
+
+    /// Returns the weight of a question's meaningful words that a text contains: rare words weigh more.
+    pub fn weight_met(&self, question: &str, text: &str, language: Language) -> f64 {
+        self.weights_met(question, text, language).iter().flatten().sum()
+    }
+
+    /// Returns the weight of each meaningful word of a question, or `None` for one that a text does not contain in any of its forms.
+    fn weights_met(&self, question: &str, text: &str, language: Language) -> Vec<Option<f64>> {
+        let (terms, question) = (self.terms(text, language), self.parsed(question, language));
+        let strong = question.parts.iter().filter(|part| !part.weak);
+        let is_met = |part: &&Part| part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term));
+        strong.map(|part| Some(part).filter(is_met).map(|part| part.idf)).collect()
+    }
+
+    /// Whether a question has a meaningful word that no passage has.
+    pub fn names_unknown(&self, text: &str, language: Language) -> bool {
+        let is_known = |part: &Part| part.ways.iter().any(|way| self.postings.contains_key(&way.term));
+        self.parsed(text, language).parts.iter().any(|part| !part.weak && !is_known(part))
+    }
+}
