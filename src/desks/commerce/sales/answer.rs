@@ -3,12 +3,12 @@
 use super::super::advance::Next;
 use super::super::effect::{Effect, Heard, Line};
 use super::super::rules::Says;
-use super::super::said::Said;
+use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, Stage, Wanted};
 use super::change::Change;
 use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
-use crate::domain::commerce::sale::add;
+use crate::domain::commerce::sale::{QUANTITY_MAX, add};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
@@ -186,6 +186,9 @@ fn is_same(own: &str, word: &str) -> bool {
 fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option<Next> {
     let said = &heard.said;
     let own = line.item.names();
+    if said.says(Says::ShowCart) && said.says(Says::HowMuch) && !heard.names_goods() && !state.cart.is_empty() {
+        return Some(show_cart(state));
+    }
     let names_other = is_sales(heard.routing) && heard.goods.iter().any(|word| !own.contains(word));
     let asks_about_it = said.utterance.has_question() && (!names_other || matches!(said.pick, Some(Pick::It)));
     if wants_cheaper(said) && !names_other {
@@ -195,8 +198,15 @@ fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option
     if names_other && !asks_about_it {
         return None;
     }
+    // "What about anything under 500?"
+    if said.most.or(said.least).is_some() && said.details.numbers.is_empty() && said.details.choices.is_empty() {
+        return None;
+    }
     let before = line.clone();
     let strange = line.take(&said.details);
+    if said.says(Says::AllLeft) {
+        line.quantity = Some(line.item.stock.min(QUANTITY_MAX));
+    }
     let took = line != before;
     if said.refuses() && !took {
         state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
@@ -244,9 +254,11 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     let asks_price = said.says(Says::HowMuch) && !said.describes_goods();
     match state.changes_line(heard).filter(|_| !asks_price) {
         Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
+        Some(Change::Asked(wanted)) => return Some(say(state, Line::About(wanted))),
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
         Some(Change::Line(at, line)) if !pays || Some(&line) != state.cart.get(at) => {
-            state.cart.remove(at);
+            let before = state.cart.remove(at).quantity;
+            state.note_change(&line, before);
             add(&mut state.cart, line);
             state.method = said.method().or(state.method);
             return Some((state, vec![Effect::PlaceOrder]));
@@ -285,15 +297,32 @@ fn remove(mut state: ConversationState, said: &Said) -> Next {
         let name = sale.and_then(|sale| sale.lines.get(at)).map(|line| words(&line.name)).unwrap_or_default();
         said.words.iter().any(|word| name.iter().any(|own| is_same(own, word)))
     };
-    let named: Vec<usize> = (0..state.cart.len()).filter(|at| names(*at)).collect();
+    // "The green ones", "the size 42".
+    let has_choice = |at: usize| {
+        let is_choice = |choice: &String| choice.parse::<u64>().map_or(true, |number| number > MOST_PIECES);
+        state.cart[at].choices.values().any(|choice| is_choice(choice) && said.details.has(choice))
+    };
+    let mut named: Vec<usize> = (0..state.cart.len()).filter(|at| names(*at)).collect();
+    if named.len() != 1 {
+        let chosen: Vec<usize> = (0..state.cart.len()).filter(|at| has_choice(*at)).collect();
+        let both: Vec<usize> = chosen.iter().copied().filter(|at| named.is_empty() || named.contains(at)).collect();
+        named = if both.is_empty() { named } else { both };
+    }
     let at = match (named.as_slice(), said.option(state.cart.len())) {
         ([], Some(at)) => Some(at),
-        ([], None) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty()),
+        // "Let me ask her first. Remove it for now."
+        ([], None) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty() || said.pick == Some(Pick::It)),
         ([at, ..], _) => Some(*at),
     };
     match at {
         Some(at) => {
-            state.cart.remove(at);
+            // "The last one" is what was added last, which may be one piece more.
+            let last = state.last.as_ref().filter(|last| last.item.id == state.cart[at].item);
+            let added = last.map_or(1, |last| last.quantity.unwrap_or(1));
+            match state.cart[at].quantity.checked_sub(added).filter(|left| *left > 0) {
+                Some(left) if said.pick == Some(Pick::Last) && last.is_some() => state.cart[at].quantity = left,
+                _ => drop(state.cart.remove(at)),
+            }
         }
         None => return show_cart(state),
     }
@@ -316,7 +345,15 @@ fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod
         state.stage = Stage::Draft;
         return Some(say(state, Line::NotPaid));
     }
-    let changes = said.says(Says::Remove) || state.changes_line(heard).is_some();
+    let change = state.changes_line(heard);
+    if let Some(Change::Asked(wanted)) = change {
+        return Some(say(state, Line::About(wanted)));
+    }
+    let changes = said.says(Says::Remove) || change.is_some();
+    let total = state.order.as_ref().map(|order| order.totals.total);
+    if let Some(total) = total.filter(|total| said.is_yes_to_other_number(*total)) {
+        return Some(say(state, Line::OtherNumber(total)));
+    }
     // Half a yes ("yes but tomorrow", "yes?"), another number, or a question about the amount: asked again.
     let is_unclear = said.utterance.answer.is_some() || said.phone.is_some() || said.says(Says::NoCoupon);
     let is_unclear = is_unclear || said.says(Says::HowMuch) || said.says(Says::Pay);
