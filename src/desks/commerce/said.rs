@@ -21,6 +21,8 @@ use crate::providers::payment::daraja::is_receipt;
 
 /// A larger number is a size, or a price.
 pub(super) const MOST_PIECES: u64 = 12;
+/// Larger numbers are prices.
+pub(super) const LARGEST_SIZE: u64 = 100;
 
 /// A parsed message with what this desk needs.
 #[derive(Clone, Debug)]

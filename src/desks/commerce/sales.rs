@@ -15,6 +15,7 @@ mod answer;
 mod change;
 mod later;
 mod pay;
+mod remove;
 
 pub(super) use answer::answer;
 pub(super) use later::show_first;

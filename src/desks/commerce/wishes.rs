@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Commerce;
 use super::classify::classify;
 use super::rules::Says;
-use super::said::{MOST_PIECES, Said};
+use super::said::{LARGEST_SIZE, MOST_PIECES, Said};
 use super::state::{ConversationState, Question, Search, Stage};
 use crate::dialogue::Act;
 use crate::domain::commerce::catalog::search::stem;
@@ -14,8 +14,6 @@ use crate::store::catalog::CatalogWords;
 
 /// Shorter words begin too many others.
 const SHORTEST_BEGINNING: usize = 4;
-/// Larger numbers are prices.
-const LARGEST_SIZE: u64 = 100;
 
 /// A part of a message that names goods, or more choices of the goods before it.
 struct Wish {

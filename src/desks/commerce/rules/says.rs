@@ -16,6 +16,8 @@ pub(in crate::desks::commerce) enum Says {
     Remove,
     /// One more thing for the cart.
     More,
+    /// The number of a message is how many there are to be, not how many more.
+    UpTo,
     /// In place of what was chosen.
     Instead,
     /// Puts right what was said before.

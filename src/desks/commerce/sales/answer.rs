@@ -3,9 +3,10 @@
 use super::super::advance::Next;
 use super::super::effect::{Effect, Heard, Line};
 use super::super::rules::Says;
-use super::super::said::{MOST_PIECES, Said};
+use super::super::said::Said;
 use super::super::state::{ConversationState, Stage, Wanted};
 use super::change::Change;
+use super::remove::remove;
 use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::{QUANTITY_MAX, add};
@@ -178,7 +179,7 @@ fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
 }
 
-fn is_same(own: &str, word: &str) -> bool {
+pub(super) fn is_same(own: &str, word: &str) -> bool {
     own.trim_end_matches('s') == word.trim_end_matches('s')
 }
 
@@ -288,49 +289,6 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
         return Some(say(state, Line::NotPaid));
     }
     None
-}
-
-/// Takes goods out of the cart: those that are named, else the last ones.
-fn remove(mut state: ConversationState, said: &Said) -> Next {
-    let sale = state.order.as_ref();
-    let names = |at: usize| {
-        let name = sale.and_then(|sale| sale.lines.get(at)).map(|line| words(&line.name)).unwrap_or_default();
-        said.words.iter().any(|word| name.iter().any(|own| is_same(own, word)))
-    };
-    // "The green ones", "the size 42".
-    let has_choice = |at: usize| {
-        let is_choice = |choice: &String| choice.parse::<u64>().map_or(true, |number| number > MOST_PIECES);
-        state.cart[at].choices.values().any(|choice| is_choice(choice) && said.details.has(choice))
-    };
-    let mut named: Vec<usize> = (0..state.cart.len()).filter(|at| names(*at)).collect();
-    if named.len() != 1 {
-        let chosen: Vec<usize> = (0..state.cart.len()).filter(|at| has_choice(*at)).collect();
-        let both: Vec<usize> = chosen.iter().copied().filter(|at| named.is_empty() || named.contains(at)).collect();
-        named = if both.is_empty() { named } else { both };
-    }
-    let at = match (named.as_slice(), said.option(state.cart.len())) {
-        ([], Some(at)) => Some(at),
-        // "Let me ask her first. Remove it for now."
-        ([], None) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty() || said.pick == Some(Pick::It)),
-        ([at, ..], _) => Some(*at),
-    };
-    match at {
-        Some(at) => {
-            // "The last one" is what was added last, which may be one piece more.
-            let last = state.last.as_ref().filter(|last| last.item.id == state.cart[at].item);
-            let added = last.map_or(1, |last| last.quantity.unwrap_or(1));
-            match state.cart[at].quantity.checked_sub(added).filter(|left| *left > 0) {
-                Some(left) if said.pick == Some(Pick::Last) && last.is_some() => state.cart[at].quantity = left,
-                _ => drop(state.cart.remove(at)),
-            }
-        }
-        None => return show_cart(state),
-    }
-    if state.cart.is_empty() {
-        state.clear_cart();
-        return (state, vec![Effect::CancelOrder]);
-    }
-    (state, vec![Effect::PlaceOrder])
 }
 
 /// An answer to the question about the amount that is no clear yes.

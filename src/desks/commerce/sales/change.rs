@@ -112,7 +112,7 @@ impl ConversationState {
         if strange.is_some() || (quantity.is_none() && !has_choice) {
             return strange;
         }
-        let (is_more, mut changed) = (said.says(Says::More), line.clone());
+        let (is_more, mut changed) = (said.says(Says::More) && !said.says(Says::UpTo), line.clone());
         changed.choices.extend(choices);
         if is_more && changed.choices != line.choices {
             return wanted.map(|wanted| {

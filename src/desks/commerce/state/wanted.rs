@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::desks::commerce::said::{Details, MOST_PIECES, Said};
+use crate::desks::commerce::said::{Details, LARGEST_SIZE, MOST_PIECES, Said};
 use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::commerce::sale::Choices;
 use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money};
@@ -58,8 +58,10 @@ impl Wanted {
         self.choices.extend(choices);
         let has_numbers = |choices: &Vec<String>| choices.iter().any(|choice| choice.parse::<u64>().is_ok());
         let wants_number = self.missing().any(|(_, choices)| has_numbers(choices));
-        let is_strange =
-            |number: &u64| *number > MOST_PIECES && (wants_number || (!has_size && self.item.is_like_a_size(*number)));
+        let is_strange = |number: &u64| {
+            (MOST_PIECES + 1..LARGEST_SIZE).contains(number)
+                && (wants_number || (!has_size && self.item.is_like_a_size(*number)))
+        };
         let strange = rest.iter().copied().find(is_strange);
         // "No 41? Then 38": the size that there is.
         rest.retain(|number| !has_size || !self.item.is_like_a_size(*number));
