@@ -136,6 +136,7 @@ pub struct Store {
     health: Arc<Health>,
     /// Held while messages are accepted.
     accepting: Arc<Mutex<()>>,
+    catalog_words: Arc<catalog::KnownWords>,
 }
 
 /// The store as one shop may read and change it.
@@ -228,6 +229,7 @@ impl Store {
             fence: None,
             health,
             accepting: Arc::default(),
+            catalog_words: Arc::default(),
         })
     }
 
@@ -251,6 +253,7 @@ impl Store {
             fence: None,
             health,
             accepting: Arc::default(),
+            catalog_words: Arc::default(),
         })
     }
 

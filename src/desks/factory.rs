@@ -90,7 +90,8 @@ pub trait ReplayFixture: Send + Sync {
     /// Copies the shop's rows as of the question. The value is stored with the case.
     async fn copy(&self, shop: &Store, turn: &AskedTurn) -> Result<Option<Value>, StoreError>;
 
-    /// Fills an empty store for a replay: with the copied rows, and from the shop's database, if there is one.
+    /// Fills an empty store for a replay: with the copied rows, and with what a case does not store from the shop's database, if there is
+    /// one.
     async fn restore(
         &self,
         rows: Option<Value>,

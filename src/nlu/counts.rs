@@ -87,9 +87,7 @@ impl Counts {
     fn part(&self, stream: &TokenStream<'_>, at: usize) -> Option<(u64, usize)> {
         let word = self.word(stream, at)?;
         if let Some(scale) = self.leading_scales.get(word) {
-            let factor = self.word(stream, at + 1).and_then(|next| {
-                self.numbers.get(next).copied().or_else(|| next.parse().ok()).filter(|factor| *factor < 100)
-            });
+            let factor = self.word(stream, at + 1).and_then(|next| self.factor(next));
             return Some(factor.map_or((*scale, at + 1), |factor| (factor * scale, at + 2)));
         }
         let (value, after) = match self.numbers.get(word) {
@@ -101,10 +99,19 @@ impl Counts {
             Some(unit) if (20..100).contains(&value) && value % 10 == 0 && *unit < 10 => (value + unit, after + 1),
             _ => (value, after),
         };
-        Some(match self.word(stream, after).and_then(|next| self.scales.get(next)) {
+        let next = self.word(stream, after);
+        // "tatu thao" is "thao tatu", unless the scale has a number of its own: "mbili mia tano".
+        let ends = || self.word(stream, after + 1).is_none_or(|word| self.factor(word).is_none());
+        let leading = || next.and_then(|next| self.leading_scales.get(next)).filter(|_| ends());
+        Some(match next.and_then(|next| self.scales.get(next)).or_else(leading) {
             Some(scale) => (value * scale, after + 1),
             None => (value, after),
         })
+    }
+
+    /// Returns the number by which a leading scale is multiplied.
+    fn factor(&self, word: &str) -> Option<u64> {
+        self.numbers.get(word).copied().or_else(|| word.parse().ok()).filter(|factor| *factor < 100)
     }
 
     /// Reads digits with separators as the customer typed them, and a scale after them: "2,000", "1.5k", "3 000", "2000/=".
@@ -192,6 +199,8 @@ mod tests {
             ("elfu moja na mia mbili hamsini", &[1_250]),
             ("mia tano", &[500]),
             ("thao mbili", &[2_000]),
+            ("niko na tatu thao", &[3_000]),
+            ("mbili mia tano", &[2, 500]),
             ("iko chini ya soo tano", &[500]),
             ("2 size 40", &[2, 40]),
             ("3.5", &[]),

@@ -1,6 +1,6 @@
 //! The goods of a shop: search, look-up, and the import of a list.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -15,12 +15,14 @@ use super::audit::record;
 use super::entities::catalog_items;
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
-use crate::domain::commerce::catalog::search::{
-    CatalogMatches, CatalogQuery, SearchWords, search, searched_text, with_stems,
-};
+use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, SearchWords, search, searched_text};
 use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
-use crate::domain::text::words;
 use crate::domain::{AuditEntry, TenantId};
+
+mod words;
+
+pub use words::CatalogWords;
+pub(super) use words::KnownWords;
 
 /// Items in one statement. Databases accept at least 32,766 values.
 const ITEMS_AT_ONCE: usize = 500;
@@ -40,16 +42,6 @@ pub struct CatalogComparison {
 pub enum Unlisted {
     Keep,
     Remove,
-}
-
-/// The words of a shop's goods, folded, as written and without plural endings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CatalogWords {
-    pub all: BTreeSet<String>,
-    /// Those of names and categories.
-    pub names: BTreeSet<String>,
-    /// Those of the choices of variants, such as colours and sizes.
-    pub choices: BTreeSet<String>,
 }
 
 impl TenantStore<'_> {
@@ -118,22 +110,6 @@ impl TenantStore<'_> {
         let column = catalog_items::Column::Category;
         let rows = self.rows::<catalog_items::Entity>().select_only().column(column).distinct();
         Ok(rows.order_by_asc(column).limit(MOST).into_tuple().all(&self.store.read).await?)
-    }
-
-    /// Returns the words of the shop's goods, to correct misspelled ones.
-    pub async fn catalog_words(&self) -> Result<CatalogWords> {
-        use catalog_items::Column as C;
-        let rows = self.rows::<catalog_items::Entity>().select_only();
-        let rows = rows.columns([C::Searched, C::Name, C::Category, C::Variants]);
-        let rows: Vec<(String, String, String, serde_json::Value)> = rows.into_tuple().all(&self.store.read).await?;
-        let mut found = CatalogWords::default();
-        for (searched, name, category, variants) in rows {
-            found.all.extend(with_stems(&searched));
-            found.names.extend(with_stems(&format!("{name} {category}")));
-            let variants: BTreeMap<String, Vec<String>> = serde_json::from_value(variants).unwrap_or_default();
-            found.choices.extend(variants.values().flatten().flat_map(|choice| words(choice)));
-        }
-        Ok(found)
     }
 
     /// Compares the list with the shop's goods. Writes nothing.
@@ -211,7 +187,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// Inserts or replaces items.
+/// Inserts or replaces items, and notes that the goods have changed.
 pub(super) async fn write_items(transaction: &Transaction, tenant: &TenantId, items: &[&CatalogItem]) -> Result<()> {
     use catalog_items::Column as C;
     let mut replace = OnConflict::columns([C::TenantId, C::ItemId]);
@@ -222,7 +198,7 @@ pub(super) async fn write_items(transaction: &Transaction, tenant: &TenantId, it
         let insert = catalog_items::Entity::insert_many(rows).on_conflict(replace.clone());
         insert.exec_without_returning(transaction).await?;
     }
-    Ok(())
+    words::note_change(transaction, tenant).await
 }
 
 fn item_row(tenant: &TenantId, item: &CatalogItem) -> catalog_items::ActiveModel {

@@ -39,7 +39,7 @@ pub struct PaymentCallback {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallbackDetail {
-    /// The receipt that a callback of the payment named. It is shown, and decides nothing.
+    /// The receipt that the first callback of the prompt named. It is shown, and decides nothing.
     pub receipt: Option<String>,
     /// The page on which the customer pays.
     pub page: Option<String>,

@@ -128,11 +128,16 @@ impl TenantStore<'_> {
         let rows = payments_of(&transaction, self.tenant, &sale_id).await?;
         let Some(mut payment) = rows.into_iter().find(|payment| payment.id == id) else { return Ok(None) };
         let is_paid = sale.as_ref().is_some_and(|(_, sale)| sale.status == SaleStatus::Paid);
+        let late = payment.late_receipt(report);
+        if let Some(receipt) = &late {
+            payment.request.receipts = vec![receipt.clone()];
+        }
         let report = payment.same_payment(report);
         let decided =
             payment.request.decide(&report, is_paid).map_err(|error| unreadable("payment_requests", error))?;
         let mut outcome = decided.for_order(sale.as_ref().map(|(_, sale)| sale), payment.request.amount);
-        if outcome.steps.is_empty() && outcome.problem.is_none() && outcome.receipt.is_none() {
+        let says_nothing = outcome.steps.is_empty() && outcome.problem.is_none() && outcome.receipt.is_none();
+        if says_nothing && late.is_none() {
             return Ok(Some(payment));
         }
         if let Some(step) = outcome.steps.last() {
@@ -156,7 +161,7 @@ impl TenantStore<'_> {
             write_sale(&transaction, self.tenant, shopper, &sale, now).await?;
         }
         let status = payment.request.status;
-        if outcome.problem.is_some() || !status.is_open() {
+        if !says_nothing && (outcome.problem.is_some() || !status.is_open()) {
             let notice = PaymentNotice { payment: id, status, problem: outcome.problem, receipt: outcome.receipt };
             enqueue(&transaction, &[say(self.tenant, &payment, &notice, now)]).await?;
         }
@@ -193,15 +198,6 @@ impl TenantStore<'_> {
         let has_it = sea_query::ExprTrait::like(receipts, format!("%\"{receipt}\"%"));
         let row = self.rows::<payment_requests::Entity>().filter(has_it).limit(1).one(&self.store.read).await?;
         Ok(row.is_some())
-    }
-
-    /// Replaces the receipt of a payment, which was only the provider's number of the request so far.
-    pub async fn replace_receipt(&self, payment: &Payment, receipt: &str) -> Result<()> {
-        let row =
-            payment_requests::ActiveModel { receipts: Set(vec![receipt.to_owned()].into()), ..Default::default() };
-        let update = payment_requests::Entity::update_of(self.tenant).set(row);
-        update.filter(payment_requests::Column::Id.eq(payment.id.0)).exec(self.store.writer()?).await?;
-        Ok(())
     }
 
     pub async fn find_payment(&self, id: PaymentId) -> Result<Option<Payment>> {

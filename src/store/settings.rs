@@ -31,7 +31,7 @@ impl Store {
 
     /// Returns the setting's value, after setting it to `value` if it was not set.
     pub async fn get_or_set_setting(&self, name: &str, value: &str) -> Result<String> {
-        settings::Entity::insert(row(name, value))
+        settings::Entity::insert(row(&TenantId::default(), name, value))
             .on_conflict_do_nothing()
             .exec_without_returning(self.writer()?)
             .await?;
@@ -68,15 +68,25 @@ impl TenantStore<'_> {
 
 /// Writes the setting.
 pub(super) async fn set(connection: &impl ConnectionTrait, name: &str, value: &str) -> Result<()> {
+    set_for(connection, &TenantId::default(), name, value).await
+}
+
+/// Writes the setting of a shop.
+pub(super) async fn set_for(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    name: &str,
+    value: &str,
+) -> Result<()> {
     let mut replace = OnConflict::columns([settings::Column::TenantId, settings::Column::Name]);
     replace.update_column(settings::Column::Value);
-    settings::Entity::insert(row(name, value)).on_conflict(replace).exec_without_returning(connection).await?;
+    settings::Entity::insert(row(tenant, name, value)).on_conflict(replace).exec_without_returning(connection).await?;
     Ok(())
 }
 
-fn row(name: &str, value: &str) -> settings::ActiveModel {
+fn row(tenant: &TenantId, name: &str, value: &str) -> settings::ActiveModel {
     settings::ActiveModel {
-        tenant_id: Set(TenantId::DEFAULT.to_owned()),
+        tenant_id: Set(tenant.to_string()),
         name: Set(name.to_owned()),
         value: Set(value.to_owned()),
     }

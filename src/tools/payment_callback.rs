@@ -141,7 +141,9 @@ impl PaymentCallbacks {
         if let Some(reference) = reference {
             door.note_payment_reference(payment, reference).await?;
         }
-        let receipt = stk.and_then(|stk| stk.receipt);
+        // A receipt that a callback of another prompt names is not this payment's.
+        let known = door.find_payment(payment).await?.and_then(|payment| payment.reference);
+        let receipt = stk.filter(|stk| Some(&stk.reference) == known.as_ref()).and_then(|stk| stk.receipt);
         let note =
             |callback: &mut PaymentCallback| callback.detail.receipt = callback.detail.receipt.take().or(receipt);
         door.change_callback(callback.id, note, &[door.settle_job(payment, now)]).await?;

@@ -156,8 +156,13 @@ impl Replayer {
         let services = self.services_on(&scratch.store, &shop);
         let registry = DeskRegistry::built_in();
         if let Some(fixture) = registry.find(&persona.desk).and_then(|desk| desk.replay_fixture()) {
-            let rows = case.rows.clone();
-            fixture.restore(rows, self.shop.as_ref(), &scratch.store, &case.asked_turn(&tenant)).await?;
+            let asked = case.asked_turn(&tenant);
+            // A case without rows, as of earlier versions, is played on the shop's current ones.
+            let rows = match (case.rows.clone(), &self.shop) {
+                (None, Some(shop)) => fixture.copy(shop, &asked).await.map_err(FixtureError::from)?,
+                (rows, _) => rows,
+            };
+            fixture.restore(rows, self.shop.as_ref(), &scratch.store, &asked).await?;
         }
         registry.register_jobs(&services.jobs);
         let shop = Shop::reopen(&registry, &services, shop.prompts().clone()).map_err(ShopError::from)?;

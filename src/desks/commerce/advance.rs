@@ -49,6 +49,7 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
                 Event::Methods(methods, wanted) => sales::got_methods(state, methods, wanted),
                 Event::Began(began) => sales::began(state, began),
                 Event::Offers(list) => offers::listed(state, list),
+                Event::OffersOn(item, offers) => sales::checked_offers(state, *item, offers),
                 Event::Coupon(result) => offers::applied(state, result),
                 Event::Orders(list) => orders::listed(state, list),
                 Event::Answered(is_answered) => support::answered(state, is_answered),
@@ -95,6 +96,7 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
     state.later.extend(heard.later.iter().cloned());
     (state.is_later, state.question) = (false, heard.question.clone());
     let may_call = std::mem::take(&mut state.offers_person);
+    let asked = std::mem::take(&mut state.asked);
     if let Some(reason) = needs_person(&state, heard, may_call) {
         let priority = match reason {
             Reason::Asked | Reason::Topic | Reason::Clarifications | Reason::OrderChange => Priority::Medium,
@@ -119,6 +121,11 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
         return (state, vec![Effect::Say(line)]);
     }
     let own_number = name_number(&mut state, heard);
+    // "At how much?", after when it is delivered.
+    let asks_price = said.says(Says::HowMuch) && !said.describes_goods() && said.details.numbers.is_empty();
+    if asks_price && asked.iter().any(|subject| subject.starts_with("delivery")) {
+        return support::ask_more(state, "delivery_cost");
+    }
     let (state, mut effects) = answer(state, heard);
     effects.splice(0..0, own_number.map(Effect::Say));
     (state, effects)
@@ -144,7 +151,12 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
     }
     let waits = said.says(Says::Waits) && (state.is_waiting || !utterance.has_question());
     if waits && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
-        let line = if state.is_waiting { Line::PersonWaiting } else { Line::TakeTime };
+        let line = match state.is_waiting {
+            // "How long do I wait?"
+            true if utterance.has_question() => Line::HandedOver,
+            true => Line::PersonWaiting,
+            false => Line::TakeTime,
+        };
         return (state, vec![Effect::Say(line)]);
     }
     // Who waits for a person, and neither asks nor wants anything else, adds to what they said before.

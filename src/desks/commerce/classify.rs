@@ -60,7 +60,13 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
         [first, ..] => {
             let asks_shop = said.utterance.has_question() && clear.contains(&Intent::SupportQuestion);
             let likely = if asks_shop { &Intent::SupportQuestion } else { first };
-            let chosen = clear.iter().find(|intent| probable(**intent)).unwrap_or(likely);
+            // "Will it be here tomorrow if I pay now?" asks about the delivery.
+            let may_pay = |intent: &Intent| matches!(intent, Intent::SupportQuestion | Intent::PaymentHelp);
+            let is_delivery = said.subjects.iter().any(|subject| subject.starts_with("delivery"));
+            let chosen = match asks_shop && is_delivery && clear.iter().all(may_pay) {
+                true => likely,
+                false => clear.iter().find(|intent| probable(**intent)).unwrap_or(likely),
+            };
             let is_one_journey = clear.iter().all(|intent| intent.journey() == first.journey());
             let confidence = if is_one_journey { CLEAR } else { ONE_OF_SEVERAL };
             return verdict(*chosen, confidence, "clear words of several intents");

@@ -65,6 +65,8 @@ pub(super) enum Event {
         words: Option<Vec<String>>,
     },
     Item(Option<Box<CatalogItem>>),
+    /// What the shop's offers make of the price of an item.
+    OffersOn(Box<CatalogItem>, Vec<OnOffer>),
     Ordered(Result<Box<Sale>, OrderProblem>),
     Offers(Vec<Offer>),
     Coupon(Result<Box<Sale>, CouponRefused>),
@@ -85,6 +87,9 @@ pub(super) enum Event {
     /// A tool failed.
     Failed,
 }
+
+/// An offer, and its discount on some goods.
+pub(super) type OnOffer = (Offer, Result<Money, CouponRefused>);
 
 /// Why a cart is no order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +127,7 @@ pub(super) enum Effect {
     PlaceOrder,
     CancelOrder,
     ListOffers,
+    CheckOffers(Box<CatalogItem>),
     ApplyCoupon(String),
     ListMethods(Option<PaymentMethod>),
     /// Only after a clear yes to exactly this amount.
@@ -210,6 +216,8 @@ pub(super) enum Line {
         choice: String,
     },
     SoldOut(String),
+    /// Nobody here knows when sold-out goods come back.
+    RestockUnknown,
     Stock {
         name: String,
         left: u32,
@@ -228,6 +236,8 @@ pub(super) enum Line {
     Settled,
     Offers(Vec<Offer>),
     NoOffers,
+    /// What the offers make of the price of an item.
+    OffersOn(Wanted, Vec<OnOffer>),
     CouponApplied {
         code: String,
         sale: Box<Sale>,
@@ -254,6 +264,8 @@ pub(super) enum Line {
         sale: Box<Sale>,
         phone: Option<E164>,
     },
+    /// A yes came with another number than this amount.
+    OtherNumber(Money),
     NotPaid,
     Asked {
         payment: PaymentId,
@@ -266,6 +278,8 @@ pub(super) enum Line {
     NoPayment,
     Orders(Vec<OrderView>),
     NoOrders,
+    /// There is still none: a person may look for it.
+    StillNoOrders,
     CancelOnPhone,
     PreferencesAre,
     AskPreference,

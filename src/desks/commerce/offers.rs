@@ -12,9 +12,17 @@ use crate::domain::commerce::sale::{CouponRefused, Offer};
 pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
     let said = &heard.said;
     let named = heard.coupon.clone();
+    // "Does it cover gum boots?", "how much are the boots with that code?"
+    let asks_price = said.utterance.has_question() && heard.names_goods();
+    if asks_price && named.is_none() && said.says(Says::Covers) && state.coupon.is_some() {
+        return Some(super::sales::search_with_offers(state.clone(), said));
+    }
     let referred = || state.coupon.clone().filter(|_| said.says(Says::UseCoupon));
     let code = named.or_else(referred).filter(|_| !matches!(state.stage, Stage::Done | Stage::Review))?;
     let mut state = ConversationState { coupon: Some(code.clone()), ..state.clone() };
+    if asks_price && state.order.is_none() {
+        return Some(super::sales::search_with_offers(state, said));
+    }
     // "Does it work on boots?" is answered with what the order costs.
     let names_other = heard.names_goods() && !(said.utterance.has_question() && state.order.is_some());
     let makes_order = state.item().is_some() || names_other || state.changes_line(heard).is_some();

@@ -15,8 +15,9 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
     let said = &heard.said;
     let is_payment = heard.intent == Intent::PaymentHelp && !said.names_receipt();
     if is_payment && !said.says(Says::WentThrough) && said.order().is_none() && state.stage != Stage::Paying {
-        // How to pay is in the shop's documents.
-        if said.utterance.has_question() && state.order.is_none() {
+        // How to pay is in the shop's documents, and whether the goods can be paid later.
+        let asks_later = said.subjects.iter().any(|subject| subject == "pay_later");
+        if said.utterance.has_question() && (state.order.is_none() || asks_later) {
             return super::support::start(state, heard);
         }
         if heard.names_goods() && state.order.is_none() {
@@ -47,7 +48,17 @@ fn is_about_delivery(said: &Said) -> bool {
 }
 
 /// Says where the orders stand.
-pub(super) fn listed(state: ConversationState, list: Vec<OrderView>) -> Next {
-    let line = if list.is_empty() { Line::NoOrders } else { Line::Orders(list) };
+pub(super) fn listed(mut state: ConversationState, list: Vec<OrderView>) -> Next {
+    let had_none = std::mem::replace(&mut state.has_no_order, list.is_empty());
+    // A yes must mean the amount that waits, and nothing else.
+    let may_offer = had_none && !matches!(state.stage, Stage::ConfirmAmount { .. });
+    let line = match list.is_empty() {
+        true if may_offer && !state.is_waiting => {
+            state.offers_person = true;
+            Line::StillNoOrders
+        }
+        true => Line::NoOrders,
+        false => Line::Orders(list),
+    };
     (state, vec![Effect::Say(line)])
 }

@@ -335,7 +335,12 @@ impl Payments {
         match report {
             PaymentReport::Paid { amount, receipt } if payment.method == PaymentMethod::MpesaStk => {
                 let named = self.callback_of(tenant, payment.id).await?.and_then(|callback| callback.detail.receipt);
-                Ok(PaymentReport::Paid { amount, receipt: named.unwrap_or(receipt) })
+                // The receipt of another payment is not taken from a callback.
+                let is_free = match &named {
+                    Some(named) => !self.store.tenant(tenant).has_receipt(named).await?,
+                    None => false,
+                };
+                Ok(PaymentReport::Paid { amount, receipt: named.filter(|_| is_free).unwrap_or(receipt) })
             }
             report => Ok(report),
         }

@@ -21,6 +21,7 @@ use crate::desks::DeskError;
 use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::payment::PaymentStatus;
+use crate::domain::commerce::sale::Offer;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
@@ -65,6 +66,13 @@ impl Commerce {
                     Ok(found) => Event::Offers(found.offers),
                     Err(_) => Event::Failed,
                 }))
+            }
+            Effect::CheckOffers(item) => {
+                let (offers, now) = (self.door(turn).list_offers(Utc::now()).await?, Utc::now());
+                let goods = [(item.category.as_str(), item.price)];
+                let on = |offer: Offer| (offer.clone(), offer.discount_on(&goods, now));
+                let offers = offers.into_iter().map(on).collect();
+                Ok(Some(Event::OffersOn(item, offers)))
             }
             Effect::ApplyCoupon(code) => {
                 let Some(order) = &state.order else { return Ok(None) };
@@ -124,6 +132,7 @@ impl Commerce {
     ) -> Result<(), DeskError> {
         let kind = match line {
             Line::Clarify | Line::Unclear | Line::OfferPerson | Line::AskNeed | Line::AskPreference => Kind::Clarify,
+            Line::OffersOn(..) => kind::GOODS,
             Line::Welcome | Line::Thanks | Line::Goodbye | Line::Assistant | Line::SmallTalk | Line::Redirect => {
                 Kind::Social
             }

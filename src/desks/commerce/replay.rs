@@ -5,7 +5,6 @@ use chrono::Utc;
 use serde_json::Value;
 
 use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
-use crate::store::sale_snapshot::SaleSnapshot;
 use crate::store::shoppers::ShopperKey;
 use crate::store::{Store, StoreError};
 
@@ -15,28 +14,19 @@ pub(super) struct Rows;
 #[async_trait]
 impl ReplayFixture for Rows {
     async fn copy(&self, shop: &Store, turn: &AskedTurn) -> Result<Option<Value>, StoreError> {
-        Ok(serde_json::to_value(snapshot(shop, turn).await?).ok())
+        let key = ShopperKey::of(turn.user_id.as_deref(), turn.conversation);
+        let said = format!("{} {}", turn.texts.join(" "), turn.state);
+        Ok(serde_json::to_value(shop.tenant(&turn.tenant).snapshot_sales(&key, &said, turn.asked_at).await?).ok())
     }
 
-    /// Without rows, the shop's current ones are used.
     async fn restore(
         &self,
         rows: Option<Value>,
-        shop: Option<&Store>,
+        _shop: Option<&Store>,
         to: &Store,
-        turn: &AskedTurn,
+        _turn: &AskedTurn,
     ) -> Result<(), FixtureError> {
-        let rows: SaleSnapshot = match (rows, shop) {
-            (Some(rows), _) => serde_json::from_value(rows)?,
-            (None, Some(shop)) => snapshot(shop, turn).await?,
-            (None, None) => return Ok(()),
-        };
-        Ok(to.restore_sales(rows, Utc::now()).await?)
+        let Some(rows) = rows else { return Ok(()) };
+        Ok(to.restore_sales(serde_json::from_value(rows)?, Utc::now()).await?)
     }
-}
-
-async fn snapshot(shop: &Store, turn: &AskedTurn) -> Result<SaleSnapshot, StoreError> {
-    let key = ShopperKey::of(turn.user_id.as_deref(), turn.conversation);
-    let said = format!("{} {}", turn.texts.join(" "), turn.state);
-    shop.tenant(&turn.tenant).snapshot_sales(&key, &said, turn.asked_at).await
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::phone;
 use super::said::{Details, Limits, Said};
@@ -18,67 +18,13 @@ use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::nlu::pick::PickRules;
 use crate::persona::{PromptError, Prompts};
 
+mod pieces;
+mod says;
+
+pub(super) use says::{SandboxWish, Says};
+
 /// A parsed message of this desk's customer.
 pub(super) type Utterance = dialogue::Utterance<Intent, Says>;
-
-/// What a message says besides its intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Says {
-    /// Wants to pay for the cart.
-    Pay,
-    SeeAll,
-    /// None of what was shown.
-    Reject,
-    HowMuch,
-    ShowCart,
-    Remove,
-    /// One more thing for the cart.
-    More,
-    /// In place of what was chosen.
-    Instead,
-    /// Goods of the kind that was talked about: "the leather ones".
-    Ones,
-    /// The number of a message counts pieces.
-    Pieces,
-    /// The number of a message is a size.
-    Size,
-    /// Bargains for a price.
-    Haggle,
-    /// Has no coupon.
-    NoCoupon,
-    /// The coupon that was talked about.
-    UseCoupon,
-    /// Asks whether the payment arrived, or says that it was made.
-    WentThrough,
-    /// Do it once more.
-    Again,
-    /// Waits for an answer.
-    Waits,
-    Frustrated,
-    /// Something went wrong that a person must settle: charged twice, damaged goods.
-    Wronged,
-    /// Wants money back.
-    Refund,
-    /// Asks what the shop's rules are, such as "can I get a refund?".
-    AsksRules,
-    /// May be a complaint about what was bought.
-    Dispute,
-    /// Wants a paid order changed.
-    ChangeOrder,
-    MarketingOn,
-    MarketingOff,
-    NotificationsOn,
-    NotificationsOff,
-}
-
-/// What a customer types at the sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum SandboxWish {
-    Timeout,
-    Cancel,
-}
 
 /// The keywords of the desk.
 #[derive(Debug)]
@@ -93,6 +39,7 @@ pub(super) struct CommerceRules {
     without: Vec<Pattern>,
     negated: Vec<Pattern>,
     joins: Vec<Pattern>,
+    measures: Vec<Pattern>,
     brands: Vec<Pattern>,
     coupon: Vec<Pattern>,
     cancel: Vec<Pattern>,
@@ -106,6 +53,7 @@ pub(super) struct CommerceRules {
     goods: Vec<(String, Vec<Pattern>)>,
     subjects: Vec<(String, Vec<Pattern>)>,
     queries: HashMap<Language, BTreeMap<String, String>>,
+    kinds: BTreeMap<String, Vec<String>>,
     says: Vec<(Says, Vec<Pattern>)>,
     methods: Vec<(PaymentMethod, Vec<Pattern>)>,
     compliance: Vec<(String, Vec<Pattern>)>,
@@ -128,6 +76,7 @@ struct RuleFile {
     without: Vec<String>,
     negated: Vec<String>,
     joins: Vec<String>,
+    measures: Vec<String>,
     brands: Vec<String>,
     coupon: Vec<String>,
     cancel: Vec<String>,
@@ -141,6 +90,7 @@ struct RuleFile {
     goods: BTreeMap<String, Vec<String>>,
     subjects: BTreeMap<String, Vec<String>>,
     queries: HashMap<Language, BTreeMap<String, String>>,
+    kinds: BTreeMap<String, Vec<String>>,
     says: BTreeMap<Says, Vec<String>>,
     methods: BTreeMap<PaymentMethod, Vec<String>>,
     compliance: BTreeMap<String, Vec<String>>,
@@ -184,6 +134,7 @@ impl CommerceRules {
             without: patterns(&file.without)?,
             negated: patterns(&file.negated)?,
             joins: patterns(&file.joins)?,
+            measures: patterns(&file.measures)?,
             brands: patterns(&file.brands)?,
             coupon: patterns(&file.coupon)?,
             cancel: patterns(&file.cancel)?,
@@ -198,6 +149,7 @@ impl CommerceRules {
             goods: listed(&lexicon, file.goods)?,
             subjects: listed(&lexicon, file.subjects)?,
             queries: file.queries,
+            kinds: file.kinds,
             methods: listed(&lexicon, file.methods)?,
             compliance: listed(&lexicon, file.compliance)?,
             most: patterns(&file.limits.most)?,
@@ -212,6 +164,11 @@ impl CommerceRules {
     /// Returns what to look for in the documents of a language about a subject.
     pub fn query(&self, subject: &str, language: Language) -> Option<&str> {
         self.queries.get(&language)?.get(subject).map(String::as_str)
+    }
+
+    /// Returns the kinds of goods that a word such as "shoes" stands for.
+    pub fn kinds_of(&self, word: &str) -> Option<&[String]> {
+        self.kinds.get(word).map(Vec::as_slice)
     }
 
     /// Returns the message without names that belong to no language: "lipa na mpesa".
@@ -261,9 +218,10 @@ impl CommerceRules {
         let is_clear = intents.iter().any(|(_, strength)| *strength == Strength::Clear);
         let asks_more = utterance.has_question() && (0..covered.len()).any(|at| !covered[at] && !is_padding(at));
         let small_talk = social.into_iter().find(|topic| *topic != Social::Person);
-        // "Thanks, when will it arrive?" is a question.
+        // "Thanks, when will it arrive?" is a question, and "remove it, bye" a wish.
         let is_question = |topic: Social| asks_more && matches!(topic, Social::Thanks | Social::Compliment);
-        if let Some(topic) = small_talk.filter(|topic| !is_clear && !is_question(*topic)) {
+        let is_wish = utterance.mentions(Says::Remove) || utterance.cancels();
+        if let Some(topic) = small_talk.filter(|topic| !is_clear && !is_wish && !is_question(*topic)) {
             utterance.set(Act::Chat(topic), true);
         }
         let claims = [Says::Wronged, Says::Refund, Says::Dispute].into_iter().any(|says| utterance.mentions(says));
@@ -277,30 +235,37 @@ impl CommerceRules {
         };
         let (phrases, in_phrase) = self.goods_of(&stream);
         let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
-        let is_other = |at: usize| is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
+        let measured = mask(&self.measures);
+        let methods: Vec<_> = self.methods.iter().map(|(method, patterns)| (*method, mask(patterns))).collect();
+        let is_other = |at: usize| {
+            let is_answer = is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
+            is_answer || measured[at] || methods.iter().any(|(_, mask)| mask[at])
+        };
         let goods = (0..stream.tokens().len()).filter(|at| !is_other(*at) && !is_in_limit(*at) && !in_phrase[*at]);
         let goods = goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned());
-        let words: Vec<String> = phrases.into_iter().chain(goods).collect();
-        let free = numbers.iter().filter(|count| !count.words.clone().any(is_in_limit));
+        let words: Vec<String> = phrases.iter().cloned().chain(goods).collect();
+        let free = numbers.iter().filter(|count| !count.words.clone().any(|at| is_in_limit(at) || measured[at]));
         let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at]);
+        let named = named.map(|at| stream.tokens()[at].folded().to_owned()).chain(phrases);
         let find = |patterns: &[Pattern]| patterns.iter().any(|of| of.find(&stream, &in_phrase).is_some());
         let all = |table: &[(String, Vec<Pattern>)]| -> Vec<String> {
             table.iter().filter(|(_, patterns)| find(patterns)).map(|(name, _)| name.clone()).collect()
         };
-        let methods = self.methods.iter().filter(|(_, patterns)| has(patterns)).map(|(method, _)| *method);
+        let methods = methods.iter().filter(|(_, mask)| mask.contains(&true)).map(|(method, _)| *method);
         Said {
             class,
             intents,
             phone,
             pick: self.picks.pick(&rest).map(|(pick, _)| pick),
             details: Details {
-                words: named.map(|at| stream.tokens()[at].folded().to_owned()).collect(),
+                words: named.collect(),
                 numbers: free.map(|count| count.value).collect(),
                 choices: Vec::new(),
             },
             all_numbers: numbers.iter().map(|count| count.value).collect(),
             least: limits.least,
             most: limits.most,
+            sought: words.clone(),
             words,
             methods: methods.collect(),
             compliance: all(&self.compliance),
@@ -364,8 +329,6 @@ impl CommerceRules {
         limits
     }
 }
-
-mod pieces;
 
 #[cfg(test)]
 mod tests;

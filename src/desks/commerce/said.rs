@@ -21,6 +21,8 @@ use crate::providers::payment::daraja::is_receipt;
 
 /// A larger number is a size, or a price.
 pub(super) const MOST_PIECES: u64 = 12;
+/// Larger numbers are prices.
+pub(super) const LARGEST_SIZE: u64 = 100;
 
 /// A parsed message with what this desk needs.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub(super) struct Said {
     pub most: Option<i64>,
     /// The words that may name goods.
     pub words: Vec<String>,
+    /// Those of them to search for: next to the name of goods, words that the shop does not know are left out.
+    pub sought: Vec<String>,
     pub methods: Vec<PaymentMethod>,
     /// The topics that it touches.
     pub compliance: Vec<String>,
@@ -73,25 +77,35 @@ pub(super) struct Limits {
 }
 
 impl Details {
-    /// Returns the choices of the item's variants that the message names, and the numbers that are none of them.
-    pub fn choices_of(&self, variants: &BTreeMap<String, Vec<String>>) -> (Choices, Vec<u64>) {
+    /// Returns the choices of the item's variants that the message names, and the numbers that are none of them. Of two choices, the one
+    /// that is not chosen yet is meant: "change pink to blue".
+    pub fn choices_of(&self, variants: &BTreeMap<String, Vec<String>>, before: &Choices) -> (Choices, Vec<u64>) {
         let mut rest = self.numbers.clone();
         let mut chosen = BTreeMap::new();
         for (variant, choices) in variants {
-            let named = choices.iter().find(|choice| match choice.parse::<u64>() {
-                Ok(number) => rest.contains(&number),
-                Err(_) => self.names(choice),
-            });
-            if let Some(choice) = named {
-                if let Ok(number) = choice.parse::<u64>()
-                    && let Some(at) = rest.iter().position(|known| *known == number)
-                {
+            let is_named = |choice: &&String| self.has(choice);
+            let known = before.get(variant);
+            let named = choices.iter().filter(is_named);
+            let Some(choice) = named.clone().find(|choice| Some(*choice) != known).or(named.clone().next()) else {
+                continue;
+            };
+            for number in named.filter(|named| *named == choice || Some(*named) == known) {
+                let at = number.parse().ok().and_then(|number: u64| rest.iter().position(|known| *known == number));
+                if let Some(at) = at {
                     rest.remove(at);
                 }
-                chosen.insert(variant.clone(), choice.clone());
             }
+            chosen.insert(variant.clone(), choice.clone());
         }
         (chosen, rest)
+    }
+
+    /// Whether the message names a choice: a number, or words.
+    pub fn has(&self, choice: &str) -> bool {
+        match choice.parse::<u64>() {
+            Ok(number) => self.numbers.contains(&number),
+            Err(_) => self.names(choice),
+        }
     }
 
     /// Returns a choice that the item does not have.
@@ -102,7 +116,7 @@ impl Details {
 
     /// Whether an item has what the message names: sizes, or a price.
     pub fn fits(&self, item: &CatalogItem) -> bool {
-        let (_, rest) = self.choices_of(&item.variants);
+        let (_, rest) = self.choices_of(&item.variants, &Choices::new());
         let is_price = |number: &u64| i64::try_from(*number) == Ok(item.price.whole());
         let prices = self.numbers.iter().any(is_price);
         rest.iter().all(|number| *number <= MOST_PIECES || (prices && is_price(number)))
@@ -153,6 +167,19 @@ impl Said {
         &self.utterance.text
     }
 
+    /// Whether a size was chosen among these choices.
+    pub fn has_number(choices: &Choices) -> bool {
+        choices.values().any(|choice| choice.parse::<u64>().is_ok())
+    }
+
+    /// Whether the message says yes, with another number than the amount that is asked: a PIN, or an amount that the customer expects.
+    pub fn is_yes_to_other_number(&self, amount: Money) -> bool {
+        let affirms = self.utterance.answer == Some(Answer::Yes) && self.utterance.only_answers();
+        let shillings = u64::try_from(amount.whole()).ok();
+        let is_other = |number: &u64| *number > u64::from(QUANTITY_MAX) && Some(*number) != shillings;
+        affirms && !self.utterance.has_question() && self.all_numbers.iter().any(is_other)
+    }
+
     /// Whether the message says yes to exactly this amount, and nothing that could mean anything else.
     pub fn is_clear_yes_to(&self, amount: Money) -> bool {
         let utterance = &self.utterance;
@@ -186,7 +213,7 @@ impl Said {
             _ => None,
         };
         let by_number = || match self.details.numbers.as_slice() {
-            [first, ..] if self.words.is_empty() && !self.says(Says::Pieces) => {
+            [first, ..] if self.sought.is_empty() && !self.says(Says::Pieces) => {
                 usize::try_from(*first).ok()?.checked_sub(1)
             }
             _ => None,

@@ -3,7 +3,7 @@
 //! A changed cart, price or stock returns to the draft.
 
 use super::advance::Next;
-use super::effect::{Effect, Heard, Line, OrderProblem};
+use super::effect::{Effect, Heard, Line, OnOffer, OrderProblem};
 use super::rules::Says;
 use super::said::Said;
 use super::state::{ConversationState, Search, Shown, Stage, Wanted};
@@ -15,6 +15,7 @@ mod answer;
 mod change;
 mod later;
 mod pay;
+mod remove;
 
 pub(super) use answer::answer;
 pub(super) use later::show_first;
@@ -73,12 +74,13 @@ pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
 /// Returns the search for a message's words.
 fn search_of(said: &Said, sees_all: bool) -> Search {
     Search {
-        words: said.words.clone(),
+        words: said.sought.clone(),
         category: None,
         least: said.least,
         most: said.most,
         sees_all,
         is_question: said.utterance.has_question(),
+        with_offers: false,
         details: said.details.clone(),
     }
 }
@@ -87,6 +89,18 @@ fn search(mut state: ConversationState, search: Search) -> Next {
     state.search = Some(search.clone());
     state.journey = Journey::Sales;
     (state, vec![Effect::Search(search)])
+}
+
+/// Looks for goods to say what the offers make of their price.
+pub(super) fn search_with_offers(state: ConversationState, said: &Said) -> Next {
+    search(state, Search { with_offers: true, ..search_of(said, false) })
+}
+
+/// Says what the offers make of the price of an item.
+pub(super) fn checked_offers(mut state: ConversationState, item: CatalogItem, offers: Vec<OnOffer>) -> Next {
+    let line = Wanted::new(item.into());
+    state.stage = Stage::Item { line: line.clone() };
+    say(state, if offers.is_empty() { Line::Item(line) } else { Line::OffersOn(line, offers) })
 }
 
 /// Looks for goods that cost less than this.
@@ -103,6 +117,9 @@ pub(super) fn found(
     confidence: f64,
 ) -> Next {
     let asked = state.search.clone().unwrap_or_default();
+    if let Some(item) = items.first().filter(|_| asked.with_offers) {
+        return (state, vec![Effect::CheckOffers(Box::new(item.clone()))]);
+    }
     let is_vague = asked.words.len() <= 1 && asked.most.is_none() && asked.least.is_none();
     if items.is_empty() && asked.category.is_some() {
         return search(state, Search { category: None, words: Vec::new(), ..asked });

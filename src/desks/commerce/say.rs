@@ -1,6 +1,6 @@
 //! The desk's words: each [`Line`] as a text of the shop.
 
-use super::effect::Line;
+use super::effect::{Line, OnOffer};
 use super::nodes::{Draft, Node};
 use super::state::{Search, Shown, Wanted};
 use super::texts::Text;
@@ -16,6 +16,9 @@ use crate::replies::{MissingValue, Replies};
 use crate::store::payments::PaymentNotice;
 
 mod draft;
+mod simple;
+
+use simple::simple_text;
 
 type TextResult = Result<String, MissingValue>;
 
@@ -106,6 +109,11 @@ impl Speaker<'_> {
             Line::Stock { name, left } => self.text(Text::Stock, &[("name", name), ("left", &left.to_string())]),
             Line::Cart { sale, offers, is_paid_next } => self.cart(sale, offers, *is_paid_next),
             Line::Offers(offers) => Ok(format!("{}\n{}", self.plain(Text::Offers)?, self.offers(offers)?)),
+            Line::OffersOn(wanted, offers) => {
+                let lines = offers.iter().map(|on| self.offer_on(wanted, on)).collect::<Result<Vec<_>, _>>()?;
+                Ok(format!("{}\n{}", lines.join("\n"), self.ask_choices(wanted)?))
+            }
+            Line::OtherNumber(total) => self.text(Text::OtherNumber, &[("total", &self.money(*total))]),
             Line::CouponApplied { code, sale } => {
                 let (discount, total) = (self.money(sale.totals.discount), self.money(sale.totals.total));
                 self.text(Text::CouponApplied, &[("code", code), ("discount", &discount), ("total", &total)])
@@ -205,6 +213,16 @@ impl Speaker<'_> {
             lines.push(self.text(Text::Offer, &values)?);
         }
         Ok(lines.join("\n"))
+    }
+
+    /// Says what an offer makes of the price of an item.
+    fn offer_on(&self, wanted: &Wanted, (offer, discount): &OnOffer) -> TextResult {
+        let (name, price) = (wanted.item.name.as_str(), self.money(wanted.item.price));
+        let values = [("name", name), ("price", &price), ("code", &offer.code), ("terms", &offer.terms)];
+        match discount.as_ref().ok().and_then(|discount| wanted.item.price.minus(*discount).ok()) {
+            Some(total) => self.text(Text::OfferOn, &[&values[..], &[("total", &self.money(total))]].concat()),
+            None => self.text(Text::OfferNotOn, &values),
+        }
     }
 
     fn orders(&self, orders: &[OrderView]) -> TextResult {
@@ -351,46 +369,5 @@ pub(super) fn method_text(method: PaymentMethod) -> Text {
         PaymentMethod::MpesaStk => Text::MpesaStk,
         PaymentMethod::MpesaC2b => Text::MpesaC2b,
         PaymentMethod::Pesapal => Text::Pesapal,
-    }
-}
-
-/// The texts of lines without values.
-fn simple_text(line: &Line) -> Text {
-    match line {
-        Line::Restarted => Text::Restarted,
-        Line::Thanks => Text::Thanks,
-        Line::Goodbye => Text::Goodbye,
-        Line::SmallTalk => Text::SmallTalk,
-        Line::AskNeed => Text::AskNeed,
-        Line::Clarify => Text::Clarify,
-        Line::LanguageAck => Text::LanguageAck,
-        Line::TakeTime => Text::TakeTime,
-        Line::TooMany => Text::TooMany,
-        Line::PriceChanged => Text::PriceChanged,
-        Line::EmptyCart => Text::EmptyCart,
-        Line::Dropped => Text::Dropped,
-        Line::Settled => Text::Settled,
-        Line::NoOffers => Text::NoOffers,
-        Line::NoMethods => Text::NoMethods,
-        Line::TooLarge => Text::TooLarge,
-        Line::NothingToPay => Text::NothingToPay,
-        Line::AskPhone => Text::AskPhone,
-        Line::AskCardPhone => Text::AskCardPhone,
-        Line::NextStep => Text::NextStep,
-        Line::NotPaid => Text::NotPaid,
-        Line::StillWaiting => Text::StillWaiting,
-        Line::PayOpen => Text::PayOpen,
-        Line::AlreadyPaid => Text::AlreadyPaid,
-        Line::PayReview => Text::PayReview,
-        Line::NoPayment => Text::NoPayment,
-        Line::PriceFixed => Text::PriceFixed,
-        Line::PersonWaiting => Text::PersonWaiting,
-        Line::NoOrders => Text::NoOrders,
-        Line::CancelOnPhone => Text::CancelOnPhone,
-        Line::AskPreference => Text::AskPreference,
-        Line::TryLater => Text::TryLater,
-        Line::OfferPerson => Text::OfferPerson,
-        Line::Sorry => Text::Sorry,
-        _ => Text::Unclear,
     }
 }

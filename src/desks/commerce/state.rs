@@ -35,6 +35,12 @@ pub(super) struct ConversationState {
     /// What the customer asked about the shop next to something else.
     #[serde(default)]
     pub question: Option<Question>,
+    /// What the last question about the shop was about.
+    #[serde(default)]
+    pub asked: Vec<String>,
+    /// The customer was told that there is no order of theirs.
+    #[serde(default)]
+    pub has_no_order: bool,
     /// The words and numbers of the last message that may be variants and quantities.
     pub details: Details,
     /// Lists that were rejected one after another.
@@ -138,6 +144,9 @@ pub(super) struct Search {
     pub sees_all: bool,
     /// The message only asks about the goods.
     pub is_question: bool,
+    /// What the offers make of the price is to be seen.
+    #[serde(default)]
+    pub with_offers: bool,
     /// The choices that the message names: they hold for the item that is picked.
     pub details: Details,
 }
@@ -145,6 +154,7 @@ pub(super) struct Search {
 /// A question about the shop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Question {
+    /// Empty if only its subject is known.
     pub text: String,
     /// What it is about, by the names that the rules have for it.
     pub subjects: Vec<String>,
@@ -160,6 +170,8 @@ impl Default for ConversationState {
             later: Vec::new(),
             is_later: false,
             question: None,
+            asked: Vec::new(),
+            has_no_order: false,
             details: Details::default(),
             rejections: 0,
             cart: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::advance::{Next, hand_over};
 use super::effect::{Asking, Effect, Heard, Line, Reason};
+use super::rules::Says;
 use super::said::Said;
 use super::sales::reminder;
 use super::state::{ConversationState, Question, Stage};
@@ -11,7 +12,20 @@ use crate::domain::returns::Priority;
 /// Starts with a question about the shop.
 pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
     state.journey = Journey::Support;
+    // A yes must mean the amount that waits, and nothing else.
+    if heard.said.says(Says::Restock) && !matches!(state.stage, Stage::ConfirmAmount { .. }) {
+        state.offers_person = true;
+        return (state, vec![Effect::Say(Line::RestockUnknown)]);
+    }
+    state.asked.clone_from(&heard.said.subjects);
     (state, vec![ask(&heard.said, Asking::Question)])
+}
+
+/// Asks the documents about a subject of which a message only asks for more.
+pub(super) fn ask_more(mut state: ConversationState, subject: &str) -> Next {
+    (state.journey, state.asked) = (Journey::Support, vec![subject.to_owned()]);
+    let question = Question { text: String::new(), subjects: state.asked.clone() };
+    (state, vec![Effect::Answer { question, why: Asking::Question }])
 }
 
 /// Looks into the documents for a message that nothing else understands.
@@ -29,6 +43,7 @@ fn ask(said: &Said, why: Asking) -> Effect {
 pub(super) fn ask_aside(state: &mut ConversationState, effects: &mut Vec<Effect>) {
     let is_end = effects.iter().all(|effect| matches!(effect, Effect::Say(_)));
     if let Some(question) = state.question.take_if(|_| is_end) {
+        state.asked.clone_from(&question.subjects);
         effects.push(Effect::Answer { question, why: Asking::Aside });
     }
 }

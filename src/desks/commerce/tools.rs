@@ -1,14 +1,13 @@
 //! The desk's 15 tools: typed functions with exactly these names and arguments. The journeys call them, and no model does.
 //!
 //! The server fills in the shop, the customer, the conversation and the request ([`ToolContext`]); an argument that is not listed is
-//! refused. Every call has the same [`envelope`].
+//! refused. The receipt of a message has each call with its error, if there is one.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::payments::Payments;
 use crate::domain::commerce::Tenant;
@@ -64,7 +63,7 @@ pub enum CallError {
     Store(#[from] StoreError),
 }
 
-/// The error of an envelope.
+/// The error of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{code}")]
 pub struct ToolError {
@@ -90,30 +89,6 @@ impl ToolContext<'_> {
     pub fn owner(&self) -> Result<SaleOwner, CallError> {
         let shopper = self.shopper.ok_or_else(|| CallError::refused("no_customer"))?.id;
         Ok(SaleOwner { shopper, conversation: self.conversation })
-    }
-}
-
-/// Returns `{"ok":true,"data":…}` or `{"ok":false,"error":{"code","retryable"}}`.
-pub fn envelope<T: Serialize>(result: &Result<T, ToolError>) -> Value {
-    match result {
-        Ok(data) => json!({ "ok": true, "data": data }),
-        Err(error) => json!({ "ok": false, "error": error }),
-    }
-}
-
-/// Runs a tool by its JSON arguments, as the receipts record them. For tests and evaluation.
-///
-/// # Errors
-/// The store does not answer.
-pub async fn call<T: Tool>(arguments: Value, context: &ToolContext<'_>) -> Result<Value, StoreError> {
-    let Ok(tool) = serde_json::from_value::<T>(arguments) else {
-        let refused: Result<(), _> = Err(ToolError { code: "invalid_arguments".to_owned(), retryable: false });
-        return Ok(envelope(&refused));
-    };
-    match tool.run(context).await {
-        Ok(output) => Ok(envelope(&Ok(output))),
-        Err(CallError::Tool(error)) => Ok(envelope::<()>(&Err(error))),
-        Err(CallError::Store(error)) => Err(error),
     }
 }
 

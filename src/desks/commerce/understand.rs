@@ -10,7 +10,7 @@ use super::state::{ConversationState, Question, Search, Stage};
 use super::{Commerce, Situation, tools};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
-use crate::domain::commerce::policy::{GovernorClass, Intent, route};
+use crate::domain::commerce::policy::{GovernorClass, Intent, Routing, route};
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::{ConversationStatus, Language, Sender};
 use crate::store::shoppers::PreferenceChange;
@@ -60,16 +60,21 @@ impl Commerce {
         said: Said,
         state: &ConversationState,
     ) -> Result<(Said, Named), DeskError> {
-        // All words of a large catalogue are read only where they decide something.
+        // Which goods the words name counts only where it decides something.
         let names_several = self.rules.pieces(&said.rest).len() > 1;
         let is_ambiguous = names_several || said.clear_intents().len() > 1 || said.class == GovernorClass::Casual;
-        let decides = state.is_selling() || is_ambiguous || said.method().is_some() || !said.codes().is_empty();
+        let about_offer = said.says(Says::Covers) || said.says(Says::UseCoupon) || !said.codes().is_empty();
+        let decides = state.is_selling() || is_ambiguous || said.method().is_some() || about_offer;
         let may_name = !said.words.is_empty() || said.details.numbers.len() > 1;
-        if !decides || !may_name {
+        if !may_name {
             return Ok((said, Named::default()));
         }
         let known = self.door(turn).catalog_words().await?;
+        if !decides {
+            return Ok((Said { sought: known.sought(&said), ..said }, Named::default()));
+        }
         let (mut said, later) = self.cut_goods(said, state, &known);
+        said.sought = known.sought(&said);
         let goods = known.name_goods(&mut said);
         let is_sure = known.has_name_in(&said);
         // Small talk next to a wish is business.
@@ -94,10 +99,18 @@ impl Commerce {
         &self,
         turn: &Turn,
         situation: &Situation,
-        said: Said,
+        mut said: Said,
         verdict: &Verdict,
         (named, question): (Named, Option<Question>),
     ) -> Result<Heard, DeskError> {
+        let is_chat =
+            matches!(route(verdict.intent, verdict.confidence), Routing::Journey(_)) || said.utterance.greets();
+        if verdict.intent == Intent::SpamCasual && is_chat && !said.utterance.has_question() {
+            said.class = match said.class {
+                GovernorClass::Business => GovernorClass::Casual,
+                class => class,
+            };
+        }
         let settings = &situation.tenant.settings;
         let topics = &settings.compliance.topics;
         let topic = said.compliance.iter().find(|topic| topics.iter().any(|of| of.as_str() == *topic)).cloned();

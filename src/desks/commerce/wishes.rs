@@ -5,15 +5,15 @@ use std::ops::Range;
 use super::Commerce;
 use super::classify::classify;
 use super::rules::Says;
-use super::said::{MOST_PIECES, Said};
+use super::said::{LARGEST_SIZE, MOST_PIECES, Said};
 use super::state::{ConversationState, Question, Search, Stage};
 use crate::dialogue::Act;
 use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::policy::{Journey, Routing, route};
 use crate::store::catalog::CatalogWords;
 
-/// Larger numbers are prices.
-const LARGEST_SIZE: u64 = 100;
+/// Shorter words begin too many others.
+const SHORTEST_BEGINNING: usize = 4;
 
 /// A part of a message that names goods, or more choices of the goods before it.
 struct Wish {
@@ -38,10 +38,14 @@ impl Wish {
         match (self.goods.is_empty(), next.goods.is_empty()) {
             (_, true) => {
                 let is_choice = next.has_number() && !next.choices.is_empty() && !self.choices.is_empty();
-                is_choice || (next.has_size() && self.has_size())
+                // "Make it black. Do you have a 41?"
+                let is_asked = next.said.utterance.has_question() && !self.said.utterance.has_question();
+                let is_asked = is_asked && (next.has_number() || !next.choices.is_empty());
+                is_asked || is_choice || (next.has_size() && self.has_size() && !self.said.refuses())
             }
             (true, false) => has_item && (self.has_number() || !self.choices.is_empty()),
-            (false, false) => !is_part(self, next) && !is_part(next, self),
+            // "Gum boots green 40 and gum boots black 42."
+            (false, false) => (!is_part(self, next) && !is_part(next, self)) || (self.has_size() && next.has_size()),
         }
     }
 }
@@ -77,7 +81,8 @@ impl Commerce {
     /// Leaves the first goods in a message. Returns the searches for the others; one without words means the same goods again.
     pub(super) fn cut_goods(&self, said: Said, state: &ConversationState, known: &CatalogWords) -> (Said, Vec<Search>) {
         let pieces = self.rules.pieces(&said.rest);
-        let is_cut = pieces.len() > 1 && !said.utterance.has_question() && !said.says(Says::Remove);
+        let own = state.item().or(state.last.as_ref()).map(|wanted| wanted.item.names()).unwrap_or_default();
+        let is_cut = pieces.len() > 1 && !said.says(Says::Remove);
         if !is_cut || matches!(state.stage, Stage::Phone { .. } | Stage::ConfirmAmount { .. }) {
             return (said, Vec::new());
         }
@@ -87,7 +92,6 @@ impl Commerce {
             let choices = part.details.choices.clone();
             Wish { text, said: part, goods, choices }
         };
-        let own = state.item().or(state.last.as_ref()).map(|wanted| wanted.item.names()).unwrap_or_default();
         let mut wishes: Vec<Wish> = Vec::new();
         for piece in pieces {
             let next = wish(piece);
@@ -99,12 +103,18 @@ impl Commerce {
                 None => wishes.push(next),
             }
         }
-        if wishes.len() < 2 {
+        // "Do you have boots and sandals?" is one question; "can I get 2 socks and a sandal size 40?" wants both.
+        let only_asks = wishes.iter().all(|wish| wish.said.utterance.has_question());
+        let is_exact = |wish: &Wish| wish.has_number() || !wish.choices.is_empty();
+        let wants = !said.utterance.has_question() || !own.is_empty() || wishes.iter().all(is_exact);
+        if wishes.len() < 2 || only_asks || !wants {
             return (said, Vec::new());
         }
         let first = wishes.remove(0);
         // "… and leave the others" names goods that are not wanted.
-        let later = wishes.into_iter().filter(|wish| !wish.said.refuses()).map(Wish::into_search).collect();
+        let asks = first.said.utterance.has_question();
+        let later = wishes.into_iter().filter(|wish| !wish.said.refuses());
+        let later = later.map(|wish| wish.into_search(asks, known)).collect();
         // Paying, and everything else about the whole message, does not change.
         let mut main = first.said;
         main.utterance.text.clone_from(&said.utterance.text);
@@ -117,10 +127,12 @@ impl Commerce {
 }
 
 impl Wish {
-    fn into_search(self) -> Search {
-        let words = if self.goods.is_empty() { Vec::new() } else { self.said.words };
+    /// `asks`: the goods before these are only asked about. Without a number, these are as well.
+    fn into_search(self, asks: bool, known: &CatalogWords) -> Search {
+        let is_question = self.said.utterance.has_question() || (asks && !self.has_number());
+        let words = if self.goods.is_empty() { Vec::new() } else { known.sought(&self.said) };
         let Said { details, least, most, .. } = self.said;
-        Search { words, least, most, details, ..Search::default() }
+        Search { words, least, most, details, is_question, ..Search::default() }
     }
 }
 
@@ -134,6 +146,23 @@ impl CatalogWords {
         said.details.choices = meant.iter().filter(is_choice).cloned().collect();
         let is_name = |word: &&String| self.names.contains(*word) || self.names.contains(stem(word));
         meant.iter().filter(is_name).map(|word| stem(word).to_owned()).collect()
+    }
+
+    /// Returns the words of a message to search for: if one of them names a kind of goods, those that the shop knows.
+    pub(super) fn sought(&self, said: &Said) -> Vec<String> {
+        let is_near = |word: &str| crate::nlu::spelling::nearest(word, &self.all);
+        let is_kind = |word: &str| self.kinds.contains(stem(is_near(word).unwrap_or(word)));
+        let starts = |word: &str| word.len() >= SHORTEST_BEGINNING && self.begins_one(word);
+        let is_known = |word: &str| self.all.contains(stem(word)) || starts(word) || is_near(word).is_some();
+        let words = || said.words.iter().flat_map(|word| word.split_whitespace());
+        match words().any(is_kind) {
+            true => words().filter(|word| is_known(word)).map(str::to_owned).collect(),
+            false => said.words.clone(),
+        }
+    }
+
+    fn begins_one(&self, word: &str) -> bool {
+        self.all.range(word.to_owned()..).next().is_some_and(|next| next.starts_with(word))
     }
 
     /// Whether a word of the message names goods, without correction.

@@ -8,7 +8,7 @@ use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::identity::Contact;
 use crate::nlu::entities::find_contacts;
-use crate::store::returns::snapshot::{Asked, Snapshot};
+use crate::store::returns::snapshot::Asked;
 use crate::store::{Store, StoreError};
 
 /// Order numbers, and e-mail addresses, that are looked up for a copy.
@@ -23,7 +23,6 @@ impl ReplayFixture for Rows {
         Ok(serde_json::to_value(shop.tenant(&turn.tenant).snapshot(&asked_of(turn)).await?).ok())
     }
 
-    /// Without rows, as in cases of earlier versions, the shop's current ones are used.
     async fn restore(
         &self,
         rows: Option<Value>,
@@ -31,14 +30,9 @@ impl ReplayFixture for Rows {
         to: &Store,
         turn: &AskedTurn,
     ) -> Result<(), FixtureError> {
-        let shop = shop.map(|shop| shop.tenant(&turn.tenant));
-        let rows: Snapshot = match (rows, &shop) {
-            (Some(rows), _) => serde_json::from_value(rows)?,
-            (None, Some(shop)) => shop.snapshot(&asked_of(turn)).await?,
-            (None, None) => return Ok(()),
-        };
-        to.restore(rows, Utc::now()).await?;
-        if let Some(shop) = shop {
+        let Some(rows) = rows else { return Ok(()) };
+        to.restore(serde_json::from_value(rows)?, Utc::now()).await?;
+        if let Some(shop) = shop.map(|shop| shop.tenant(&turn.tenant)) {
             to.tenant(&turn.tenant).replace_policies(&shop.list_policies().await?, "replay", Utc::now()).await?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
 use crate::domain::telecom::InvoiceNumber;
-use crate::store::account_snapshot::{AccountSnapshot, AskedAccount};
+use crate::store::account_snapshot::AskedAccount;
 use crate::store::{Store, StoreError};
 
 /// Words that are looked up for a copy, as user ids and as invoice numbers.
@@ -20,20 +20,15 @@ impl ReplayFixture for Rows {
         Ok(serde_json::to_value(shop.tenant(&turn.tenant).snapshot_accounts(&asked_of(turn)).await?).ok())
     }
 
-    /// Without rows, the shop's current ones are used.
     async fn restore(
         &self,
         rows: Option<Value>,
-        shop: Option<&Store>,
+        _shop: Option<&Store>,
         to: &Store,
-        turn: &AskedTurn,
+        _turn: &AskedTurn,
     ) -> Result<(), FixtureError> {
-        let rows: AccountSnapshot = match (rows, shop) {
-            (Some(rows), _) => serde_json::from_value(rows)?,
-            (None, Some(shop)) => shop.tenant(&turn.tenant).snapshot_accounts(&asked_of(turn)).await?,
-            (None, None) => return Ok(()),
-        };
-        Ok(to.restore_accounts(rows).await?)
+        let Some(rows) = rows else { return Ok(()) };
+        Ok(to.restore_accounts(serde_json::from_value(rows)?).await?)
     }
 }
 

@@ -150,13 +150,24 @@ impl Payment {
     /// Returns the report about this request. A prompt on the phone, or an order at a payment page, is paid at most once: another
     /// receipt is another name of the same payment.
     pub fn same_payment(&self, report: &PaymentReport) -> PaymentReport {
-        let is_once = self.provider != PaymentProvider::Sandbox && self.method != PaymentMethod::MpesaC2b;
         match (report, self.request.receipts.first()) {
-            (PaymentReport::Paid { amount, .. }, Some(known)) if is_once => {
+            (PaymentReport::Paid { amount, .. }, Some(known)) if self.is_paid_once() => {
                 PaymentReport::Paid { amount: *amount, receipt: known.clone() }
             }
             _ => report.clone(),
         }
+    }
+
+    fn is_paid_once(&self) -> bool {
+        self.provider != PaymentProvider::Sandbox && self.method != PaymentMethod::MpesaC2b
+    }
+
+    /// Returns the receipt of a report that comes after the payment counted: so far, only the provider's number of the request was known.
+    pub fn late_receipt(&self, report: &PaymentReport) -> Option<String> {
+        let PaymentReport::Paid { amount, receipt } = report else { return None };
+        let is_unnamed = self.request.receipts.iter().eq(&self.reference) && self.request.status == PaymentStatus::Paid;
+        let is_its = self.is_paid_once() && is_unnamed && *amount == self.request.amount;
+        (is_its && self.reference.as_ref() != Some(receipt)).then(|| receipt.clone())
     }
 
     /// Returns the receipt to show: not the provider's own number of the request, which customers never see.

@@ -1,6 +1,7 @@
 //! Shops of the commerce desk: settings, credentials and goods, each visible to one shop only.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chrono::Utc;
 use frontdesk::cli::seed::commerce::shops;
@@ -17,6 +18,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::{TestStore, tenant};
+use crate::support::database;
 
 fn query(words: &str, filters: CatalogFilters) -> CatalogQuery {
     CatalogQuery { words: SearchWords::of(words), filters, limit: 6.try_into().unwrap() }
@@ -126,6 +128,40 @@ async fn catalog_import_writes_what_it_compared() {
     let counts: Vec<_> = recorded.iter().filter(|entry| entry.what == "catalog.imported").collect();
     assert_eq!(counts.len(), 2);
     assert_eq!(counts[0].after, Some(serde_json::json!({"new": 1, "changed": 1, "removed": 0})));
+}
+
+/// The words are the same value in memory as long as the rows are not read again.
+#[tokio::test]
+async fn catalog_is_read_once_until_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = database::fresh(folder.path()).await;
+    let (store, other_server) = (super::open(&url).await, super::open(&url).await);
+    store.make_sample_tenants(&shops(Utc::now()).unwrap()).await.unwrap();
+    let (savanna, kijani) = (tenant("savanna"), tenant("kijani"));
+    let (door, other, neighbour) = (store.tenant(&savanna), other_server.tenant(&savanna), store.tenant(&kijani));
+    let (first, seen) = (door.catalog_words().await.unwrap(), other.catalog_words().await.unwrap());
+    let theirs = neighbour.catalog_words().await.unwrap();
+    for _ in 0..20 {
+        let again = [door.catalog_words().await.unwrap(), neighbour.catalog_words().await.unwrap()];
+        assert!(Arc::ptr_eq(&again[0], &first) && Arc::ptr_eq(&again[1], &theirs));
+    }
+    assert_eq!(first, seen);
+    let list = [item("NEW-1", "Wool hat", 700)];
+    door.import_catalog(&list, Unlisted::Keep, "import", Utc::now()).await.unwrap();
+    for door in [&door, &other] {
+        let words = door.catalog_words().await.unwrap();
+        assert!(words.names.contains("hat") && words.names.contains("canvas"));
+        assert!(Arc::ptr_eq(&words, &door.catalog_words().await.unwrap()));
+    }
+    assert!(Arc::ptr_eq(&neighbour.catalog_words().await.unwrap(), &theirs));
+    // The same list again changes nothing; a list without the others removes them.
+    let before = other.catalog_words().await.unwrap();
+    door.import_catalog(&list, Unlisted::Keep, "import", Utc::now()).await.unwrap();
+    assert!(Arc::ptr_eq(&other.catalog_words().await.unwrap(), &before));
+    door.import_catalog(&list, Unlisted::Remove, "import", Utc::now()).await.unwrap();
+    assert!(!other.catalog_words().await.unwrap().names.contains("canvas"));
+    store.make_sample_tenants(&shops(Utc::now()).unwrap()[1..2]).await.unwrap();
+    assert!(!Arc::ptr_eq(&neighbour.catalog_words().await.unwrap(), &theirs));
 }
 
 #[tokio::test]

@@ -214,15 +214,14 @@ async fn count(
         return Err(JobError::Later(PROMPT_POLL));
     }
     let has_it = |payment: &Payment| payment.request.receipts.contains(&receipt);
-    let unnamed = all.iter().filter(is_prompt).find(|payment| {
-        let has_only_reference = payment.request.receipts.iter().eq(&payment.reference);
-        payment.request.status == PaymentStatus::Paid && has_only_reference && payment.request.amount == amount
-    });
-    if let Some(payment) = unnamed.filter(|_| !result.is_reversed) {
-        store.replace_receipt(payment, &receipt).await?;
-    } else if result.is_reversed || !all.iter().any(has_it) {
+    let report = match result.is_reversed {
+        true => PaymentReport::Reversed { receipt: Some(receipt.clone()) },
+        false => PaymentReport::Paid { amount, receipt: receipt.clone() },
+    };
+    let unnamed = all.iter().filter(is_prompt).find(|payment| payment.late_receipt(&report).is_some());
+    if result.is_reversed || !all.iter().any(has_it) {
         let is_c2b = |payment: &&Payment| payment.method == PaymentMethod::MpesaC2b;
-        let known = all.iter().find(|payment| has_it(payment));
+        let known = all.iter().find(|payment| has_it(payment)).or(unnamed);
         let id = match known.or(named.filter(is_c2b)).or(all.iter().rev().find(is_c2b)) {
             Some(payment) => payment.id,
             None => {
@@ -230,10 +229,6 @@ async fn count(
                 store.add_payment(&payment).await?;
                 payment.id
             }
-        };
-        let report = match result.is_reversed {
-            true => PaymentReport::Reversed { receipt: Some(receipt) },
-            false => PaymentReport::Paid { amount, receipt },
         };
         store.report_payment(id, &report, Utc::now()).await?;
     }

@@ -10,7 +10,7 @@ use crate::desks::commerce::{Commerce, Situation};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{answer, retrieve};
 use crate::domain::{Kind, Metadata};
-use crate::retrieval::Query;
+use crate::retrieval::{Passage, Query};
 
 /// Passages of an answer from the documents.
 const PASSAGES: usize = 3;
@@ -27,8 +27,14 @@ impl Commerce {
         question: &Question,
         why: Asking,
     ) -> Result<bool, DeskError> {
-        let text = question.text.as_str();
         let language = turn.language();
+        let languages = [Some(language), self.language_rules.fallback_of(language)];
+        let known = |of: &String| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code));
+        let known: Vec<&str> = question.subjects.iter().filter_map(known).collect();
+        let text = match (question.text.as_str(), known.as_slice()) {
+            ("", [first, ..]) => first,
+            (text, _) => text,
+        };
         let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
         let knowledge = &self.services.knowledge;
         let find = async {
@@ -39,9 +45,6 @@ impl Commerce {
             }
         };
         let mut found = turn.step("retrieve").take(find).await;
-        let languages = [Some(language), self.language_rules.fallback_of(language)];
-        let known = |of: &String| languages.into_iter().flatten().find_map(|code| self.rules.query(of, code));
-        let known: Vec<&str> = question.subjects.iter().filter_map(known).collect();
         if let Some(known) = known.first().filter(|_| found.passages.is_empty()) {
             let find = retrieve::find(&self.services.knowledge, turn, known, query);
             found = turn.step("retrieve").take(find).await;
@@ -51,10 +54,12 @@ impl Commerce {
             let mut both = Vec::new();
             for of in [*first, *second] {
                 let passages = knowledge.find(&turn.persona.knowledge, &query(of)).await.passages;
-                both.extend(passages.into_iter().next().filter(|passage| !both.contains(passage)));
+                let is_new = |passage: &Passage| both.iter().all(|known: &Passage| known.text != passage.text);
+                let first = passages.into_iter().next().filter(is_new);
+                both.extend(first);
             }
-            if both.len() > 1 {
-                (quotes_all, found.passages) = (true, both);
+            if !both.is_empty() {
+                (quotes_all, found.passages) = (both.len() > 1, both);
             }
         }
         let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };

@@ -8,17 +8,22 @@ use crate::desks::commerce::tools::ToolError;
 use crate::desks::commerce::tools::catalog::{CatalogSearch, Filters};
 use crate::desks::commerce::{Commerce, Situation};
 use crate::desks::{DeskError, Turn};
-use crate::domain::commerce::catalog::search::CatalogMatches;
+use crate::domain::commerce::CatalogItem;
+use crate::domain::commerce::catalog::search::{CatalogMatches, stem};
 use crate::domain::commerce::policy::LOW_CONFIDENCE;
+use crate::domain::text::words;
 
 impl Commerce {
     /// Searches the catalogue. Where the message's words find little, the model may name the goods in other words.
     pub(super) async fn search(&self, turn: &mut Turn, situation: &mut Situation, search: &Search) -> Performed {
-        let Ok(found) = self.find_goods(turn, situation, search).await? else { return Ok(Some(Event::Failed)) };
         let event = |found: CatalogMatches, words| {
             let CatalogMatches { items, total_matches_estimate: total, confidence } = found;
             Ok(Some(Event::Found { items, total, confidence, words }))
         };
+        if let Some(found) = self.find_kinds(turn, situation, search).await? {
+            return event(found, None);
+        }
+        let Ok(found) = self.find_goods(turn, situation, search).await? else { return Ok(Some(Event::Failed)) };
         let is_poor = found.items.is_empty() || found.confidence < LOW_CONFIDENCE;
         if !is_poor || search.words.is_empty() || situation.model_failed || !self.services.llm.is_up() {
             return event(found, None);
@@ -30,6 +35,32 @@ impl Commerce {
             Ok(again) if again.confidence > found.confidence && !again.items.is_empty() => event(again, Some(words)),
             _ => event(found, None),
         }
+    }
+
+    /// Finds everything within the limits of a price that is of the kinds that a word such as "shoes" stands for. `None` if the search
+    /// has no such word, or finds nothing of these kinds.
+    async fn find_kinds(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        search: &Search,
+    ) -> Result<Option<CatalogMatches>, DeskError> {
+        let has_limit = search.least.is_some() || search.most.is_some();
+        let kinds = search.words.iter().find_map(|word| self.rules.kinds_of(stem(word)));
+        let Some(kinds) = kinds.filter(|_| has_limit && search.category.is_none()) else { return Ok(None) };
+        let words_of_all = search.words.iter().chain(kinds).cloned().collect();
+        let wider = Search { words: words_of_all, ..search.clone() };
+        let Ok(mut found) = self.find_goods(turn, situation, &wider).await? else { return Ok(None) };
+        // "Shoe polish" is no shoe.
+        let is_of_kinds = |item: &CatalogItem| {
+            let own = words(&item.name).pop().into_iter().chain(words(&item.category));
+            own.into_iter().any(|word| kinds.iter().any(|kind| stem(kind) == stem(&word)))
+        };
+        let before = found.items.len();
+        found.items.retain(is_of_kinds);
+        found.total_matches_estimate -= before - found.items.len();
+        found.confidence = 1.0;
+        Ok((!found.items.is_empty()).then_some(found))
     }
 
     async fn find_goods(

@@ -6,9 +6,10 @@ use super::super::rules::Says;
 use super::super::said::Said;
 use super::super::state::{ConversationState, Stage, Wanted};
 use super::change::Change;
+use super::remove::remove;
 use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
-use crate::domain::commerce::sale::add;
+use crate::domain::commerce::sale::{QUANTITY_MAX, add};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
@@ -178,7 +179,7 @@ fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
 }
 
-fn is_same(own: &str, word: &str) -> bool {
+pub(super) fn is_same(own: &str, word: &str) -> bool {
     own.trim_end_matches('s') == word.trim_end_matches('s')
 }
 
@@ -186,6 +187,9 @@ fn is_same(own: &str, word: &str) -> bool {
 fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option<Next> {
     let said = &heard.said;
     let own = line.item.names();
+    if said.says(Says::ShowCart) && said.says(Says::HowMuch) && !heard.names_goods() && !state.cart.is_empty() {
+        return Some(show_cart(state));
+    }
     let names_other = is_sales(heard.routing) && heard.goods.iter().any(|word| !own.contains(word));
     let asks_about_it = said.utterance.has_question() && (!names_other || matches!(said.pick, Some(Pick::It)));
     if wants_cheaper(said) && !names_other {
@@ -195,8 +199,15 @@ fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option
     if names_other && !asks_about_it {
         return None;
     }
+    // "What about anything under 500?"
+    if said.most.or(said.least).is_some() && said.details.numbers.is_empty() && said.details.choices.is_empty() {
+        return None;
+    }
     let before = line.clone();
     let strange = line.take(&said.details);
+    if said.says(Says::AllLeft) {
+        line.quantity = Some(line.item.stock.min(QUANTITY_MAX));
+    }
     let took = line != before;
     if said.refuses() && !took {
         state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
@@ -244,9 +255,11 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     let asks_price = said.says(Says::HowMuch) && !said.describes_goods();
     match state.changes_line(heard).filter(|_| !asks_price) {
         Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
+        Some(Change::Asked(wanted)) => return Some(say(state, Line::About(wanted))),
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
         Some(Change::Line(at, line)) if !pays || Some(&line) != state.cart.get(at) => {
-            state.cart.remove(at);
+            let before = state.cart.remove(at).quantity;
+            state.note_change(&line, before);
             add(&mut state.cart, line);
             state.method = said.method().or(state.method);
             return Some((state, vec![Effect::PlaceOrder]));
@@ -278,32 +291,6 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     None
 }
 
-/// Takes goods out of the cart: those that are named, else the last ones.
-fn remove(mut state: ConversationState, said: &Said) -> Next {
-    let sale = state.order.as_ref();
-    let names = |at: usize| {
-        let name = sale.and_then(|sale| sale.lines.get(at)).map(|line| words(&line.name)).unwrap_or_default();
-        said.words.iter().any(|word| name.iter().any(|own| is_same(own, word)))
-    };
-    let named: Vec<usize> = (0..state.cart.len()).filter(|at| names(*at)).collect();
-    let at = match (named.as_slice(), said.option(state.cart.len())) {
-        ([], Some(at)) => Some(at),
-        ([], None) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty()),
-        ([at, ..], _) => Some(*at),
-    };
-    match at {
-        Some(at) => {
-            state.cart.remove(at);
-        }
-        None => return show_cart(state),
-    }
-    if state.cart.is_empty() {
-        state.clear_cart();
-        return (state, vec![Effect::CancelOrder]);
-    }
-    (state, vec![Effect::PlaceOrder])
-}
-
 /// An answer to the question about the amount that is no clear yes.
 fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod) -> Option<Next> {
     let said = &heard.said;
@@ -316,7 +303,15 @@ fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod
         state.stage = Stage::Draft;
         return Some(say(state, Line::NotPaid));
     }
-    let changes = said.says(Says::Remove) || state.changes_line(heard).is_some();
+    let change = state.changes_line(heard);
+    if let Some(Change::Asked(wanted)) = change {
+        return Some(say(state, Line::About(wanted)));
+    }
+    let changes = said.says(Says::Remove) || change.is_some();
+    let total = state.order.as_ref().map(|order| order.totals.total);
+    if let Some(total) = total.filter(|total| said.is_yes_to_other_number(*total)) {
+        return Some(say(state, Line::OtherNumber(total)));
+    }
     // Half a yes ("yes but tomorrow", "yes?"), another number, or a question about the amount: asked again.
     let is_unclear = said.utterance.answer.is_some() || said.phone.is_some() || said.says(Says::NoCoupon);
     let is_unclear = is_unclear || said.says(Says::HowMuch) || said.says(Says::Pay);

@@ -2,6 +2,7 @@
 
 use super::super::effect::Heard;
 use super::super::rules::Says;
+use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, StoredItem, Wanted};
 use crate::domain::commerce::CartLine;
 use crate::domain::commerce::sale::QUANTITY_MAX;
@@ -14,22 +15,47 @@ pub(in crate::desks::commerce) enum Change {
     Line(usize, CartLine),
     /// Another choice of the item, next to the first one.
     Another(Wanted),
+    /// Asks about choices that the item has.
+    Asked(Wanted),
     /// The item does not have it.
     NoSuchChoice(StoredItem, String),
 }
 
 impl ConversationState {
-    /// Returns the line of the cart that a message is about: the last one with the goods that it wants to change, else the last one.
+    /// Returns the line of the cart that a message is about: the last one with the goods that it wants to change, else the last one that
+    /// comes in what it names, else the last one.
     fn line_meant(&self, heard: &Heard) -> Option<(usize, &CartLine, Option<&Wanted>)> {
         let known = |line: &CartLine| self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == line.item);
-        let changes = [Says::Instead, Says::ChangeOrder, Says::More].into_iter().any(|says| heard.said.says(says));
+        let changes = [Says::Instead, Says::Corrects, Says::ChangeOrder, Says::More];
+        let changes = changes.into_iter().any(|says| heard.said.says(says));
         let is_meant = |line: &CartLine| {
             let names = known(line).map(|wanted| wanted.item.names()).unwrap_or_default();
             heard.goods.iter().all(|word| names.contains(word))
         };
         let named = self.cart.iter().rposition(is_meant).filter(|_| changes && heard.names_goods());
-        let at = named.or(self.cart.len().checked_sub(1))?;
+        let has_choice = |line: &CartLine| {
+            let chosen = known(line).map(|wanted| heard.said.details.choices_of(&wanted.item.variants, &line.choices));
+            chosen.is_some_and(|(choices, _)| !choices.is_empty())
+        };
+        // "Reduce the 34 to one", "another one of the 43": the line that is so already.
+        let counts = [Says::Pieces, Says::More].into_iter().any(|says| heard.said.says(says));
+        let is_so = |line: &CartLine| line.choices.values().any(|choice| heard.said.details.has(choice));
+        let chosen = || {
+            let same = self.cart.iter().rposition(|line| is_so(line) && has_choice(line)).filter(|_| counts);
+            same.or(self.cart.iter().rposition(has_choice))
+        };
+        let at = named.or_else(chosen).or(self.cart.len().checked_sub(1))?;
         Some((at, &self.cart[at], known(&self.cart[at])))
+    }
+
+    /// Notes that a line of the cart was changed last, and how many pieces were added to those before.
+    pub fn note_change(&mut self, line: &CartLine, before: u32) {
+        let known = self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == line.item);
+        let Some(item) = known.map(|wanted| wanted.item.clone()) else { return };
+        let added = line.quantity.checked_sub(before).filter(|more| *more > 0).unwrap_or(line.quantity);
+        let changed = Wanted { quantity: Some(added), choices: line.choices.clone(), item };
+        self.earlier.extend(self.last.replace(changed));
+        self.earlier.retain(|wanted| wanted.item.id != line.item);
     }
 
     /// Returns what a message changes of a line of the cart, which may be nothing: "just one pair".
@@ -41,47 +67,61 @@ impl ConversationState {
         if said.most.is_some() || said.least.is_some() || !heard.goods.iter().all(is_own) {
             return None;
         }
-        let counts = said.says(Says::Pieces) || said.says(Says::Size);
+        let counts = said.says(Says::Pieces) || said.says(Says::Size) || said.says(Says::AllLeft);
         let is_choice = |word: &String| said.details.choices.contains(word);
         // "I think 39 is safer, change it": other words do not matter next to a wish to change.
-        let changes = said.says(Says::Instead) || said.says(Says::ChangeOrder) || heard.is_sale();
+        let replaces = said.says(Says::Instead) || said.says(Says::Corrects);
+        let changes = replaces || said.says(Says::ChangeOrder) || heard.is_sale();
         let has_detail = !said.details.numbers.is_empty() || !said.details.choices.is_empty();
         let is_plain = counts
-            || (changes && has_detail && (heard.goods.is_empty() || said.says(Says::Instead)))
+            || (changes && has_detail && (heard.goods.is_empty() || replaces))
             || said.words.iter().all(|word| is_own(word) || is_choice(word));
         let (mut choices, mut rest) = match wanted {
-            Some(wanted) => said.details.choices_of(&wanted.item.variants),
+            Some(wanted) => said.details.choices_of(&wanted.item.variants, &line.choices),
             None => (line.choices.clone(), said.details.numbers.clone()),
         };
         // "41 pairs" of what also has a size 41.
-        if said.says(Says::Pieces) && !said.says(Says::Size) && rest.is_empty() {
+        if said.says(Says::Counted) && !said.says(Says::Size) && rest.is_empty() {
             rest.clone_from(&said.details.numbers);
             choices.retain(|_, choice| choice.parse::<u64>().is_err());
         }
         let strange = wanted.and_then(|wanted| {
             let is_size = |number: &&u64| said.says(Says::Size) || wanted.item.is_like_a_size(**number);
-            let number = rest.first().filter(is_size).filter(|_| !said.says(Says::Pieces)).map(u64::to_string);
+            let is_other = !said.says(Says::Pieces) && !Said::has_number(&choices);
+            let number = rest.first().filter(is_size).filter(|_| is_other).map(u64::to_string);
             let choice = number.or_else(|| said.details.strange_choice(&wanted.item))?;
             Some(Change::NoSuchChoice(wanted.item.clone(), choice))
         });
         let asks = said.utterance.has_question() && !counts && !said.words.is_empty();
-        if !is_plain || asks {
+        if !is_plain {
             return None;
         }
-        let quantity = said.details.quantity(&rest);
         let has_choice = wanted.is_some() && !choices.is_empty();
+        if asks {
+            let asked = wanted.filter(|_| has_choice && heard.goods.is_empty());
+            return strange.filter(|_| heard.goods.is_empty()).or(asked.cloned().map(Change::Asked));
+        }
+        // A number like a size counts no pieces, unless the message says so.
+        let is_size = |number: u64| {
+            let is_like_one = |wanted: &Wanted| wanted.item.is_like_a_size(number);
+            number > MOST_PIECES && (said.says(Says::Size) || self.last.iter().chain(&self.earlier).any(is_like_one))
+        };
+        rest.retain(|number| said.says(Says::Counted) || !is_size(*number));
+        let all_left = wanted.filter(|_| said.says(Says::AllLeft)).map(|wanted| wanted.item.stock.min(QUANTITY_MAX));
+        let quantity = all_left.or(said.details.quantity(&rest));
         if strange.is_some() || (quantity.is_none() && !has_choice) {
             return strange;
         }
-        let (is_more, mut changed) = (said.says(Says::More), line.clone());
+        let (is_more, mut changed) = (said.says(Says::More) && !said.says(Says::UpTo), line.clone());
         changed.choices.extend(choices);
         if is_more && changed.choices != line.choices {
             return wanted.map(|wanted| {
                 Change::Another(Wanted { quantity, choices: changed.choices, item: wanted.item.clone() })
             });
         }
+        // "Another one of size 43" is one more.
         changed.quantity = match quantity {
-            Some(more) if is_more => (line.quantity + more).min(QUANTITY_MAX),
+            quantity if is_more && all_left.is_none() => (line.quantity + quantity.unwrap_or(1)).min(QUANTITY_MAX),
             quantity => quantity.unwrap_or(line.quantity),
         };
         Some(Change::Line(at, changed))

@@ -23,8 +23,11 @@ pub(super) fn next_goods(mut state: ConversationState) -> Result<Next, Box<Conve
     // Another choice of the same goods.
     let Some(last) = state.last.clone() else { return Err(Box::new(state)) };
     let mut wanted = Wanted { quantity: None, ..last };
-    let strange = wanted.take(&next.details);
-    Ok(complete(state, wanted, strange))
+    match wanted.take(&next.details) {
+        Some(choice) => Ok(or_next(state, Line::NoSuchChoice { item: wanted.item, choice })),
+        None if next.is_question => Ok(or_next(state, Line::Details(wanted, true))),
+        None => Ok(complete(state, wanted, None)),
+    }
 }
 
 /// Says that goods cannot be had, and continues with the next ones.

@@ -166,6 +166,7 @@ fn play_heard(mut state: ConversationState, heard: Heard, rise: i64) -> (Convers
                 Effect::PlaceOrder => Some(Event::Ordered(Ok(Box::new(sale(&state, rise))))),
                 Effect::CancelOrder => Some(Event::Cancelled(true)),
                 Effect::ListOffers => Some(Event::Offers(Vec::new())),
+                Effect::CheckOffers(item) => Some(Event::OffersOn(item, Vec::new())),
                 Effect::ApplyCoupon(_) => Some(Event::Coupon(Err(CouponRefused::Unknown))),
                 Effect::ListMethods(wanted) => Some(Event::Methods(PaymentMethod::ALL.to_vec(), wanted)),
                 Effect::Pay { amount, .. } => {
@@ -263,7 +264,7 @@ proptest! {
         // What holds for one turn is not stored.
         let state = ConversationState { rules: EscalationRules::default(), is_waiting: false, ..state };
         prop_assert_eq!(ConversationState::read(&stored), (state, false));
-        const ADDED_LATER: [&str; 4] = ["later", "is_later", "question", "earlier"];
+        const ADDED_LATER: [&str; 6] = ["later", "is_later", "question", "earlier", "asked", "has_no_order"];
         const UNKNOWN_IF_MISSING: [&str; 7] = ["search", "last", "order", "paying", "method", "coupon", "phone"];
         for field in stored.as_object().expect("an object").keys().filter(|field| !ADDED_LATER.contains(&field.as_str())) {
             let mut incomplete = stored.clone();

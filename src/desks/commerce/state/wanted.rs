@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::desks::commerce::said::{Details, MOST_PIECES};
+use crate::desks::commerce::said::{Details, LARGEST_SIZE, MOST_PIECES, Said};
 use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::commerce::sale::Choices;
 use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money};
@@ -51,13 +51,20 @@ impl Wanted {
 
     /// Takes what a message says of the item. Returns what the item does not have: a size, or the choice of other goods.
     pub fn take(&mut self, details: &Details) -> Option<String> {
-        let (choices, mut rest) = details.choices_of(&self.item.variants);
+        let (choices, mut rest) = details.choices_of(&self.item.variants, &self.choices);
         // "The sandals of 800".
         rest.retain(|number| i64::try_from(*number) != Ok(self.item.price.whole()));
+        let has_size = Said::has_number(&choices);
         self.choices.extend(choices);
         let has_numbers = |choices: &Vec<String>| choices.iter().any(|choice| choice.parse::<u64>().is_ok());
         let wants_number = self.missing().any(|(_, choices)| has_numbers(choices));
-        let strange = rest.iter().copied().find(|number| wants_number && *number > MOST_PIECES);
+        let is_strange = |number: &u64| {
+            (MOST_PIECES + 1..LARGEST_SIZE).contains(number)
+                && (wants_number || (!has_size && self.item.is_like_a_size(*number)))
+        };
+        let strange = rest.iter().copied().find(is_strange);
+        // "No 41? Then 38": the size that there is.
+        rest.retain(|number| !has_size || !self.item.is_like_a_size(*number));
         if strange.is_none() {
             self.quantity = details.quantity(&rest).or(self.quantity);
         }

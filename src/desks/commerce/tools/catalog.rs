@@ -66,8 +66,8 @@ pub async fn search(door: &TenantStore<'_>, query: CatalogQuery) -> Result<Catal
     if found.confidence >= SURE || query.words.is_empty() {
         return Ok(found);
     }
-    let known = door.catalog_words().await?.all;
-    let corrected: Vec<&str> = query.words.iter().map(|word| nearest(word, &known).unwrap_or(word)).collect();
+    let known = door.catalog_words().await?;
+    let corrected: Vec<&str> = query.words.iter().map(|word| nearest(word, &known.all).unwrap_or(word)).collect();
     let corrected = CatalogQuery { words: SearchWords::of(&corrected.join(" ")), ..query.clone() };
     if corrected == query {
         return Ok(found);

@@ -6,6 +6,8 @@ use super::payment::{
 };
 use super::support::{HandoffCreateTicket, KbRetrieve};
 use super::tenant::TenantGetContext;
+use serde_json::json;
+
 use super::*;
 
 fn arguments<T: JsonSchema>() -> Vec<String> {
@@ -64,12 +66,4 @@ fn fifteen_tools_have_their_names_and_arguments() {
             "handoff_create_ticket(journey,priority,reason,step,summary)",
         ]
     );
-}
-
-#[test]
-fn envelope_has_data_or_an_error() {
-    assert_eq!(envelope(&Ok::<_, ToolError>(json!({"a": 1}))), json!({"ok": true, "data": {"a": 1}}));
-    let error = ToolError { code: "no_such_item".to_owned(), retryable: false };
-    let expected = json!({"ok": false, "error": {"code": "no_such_item", "retryable": false}});
-    assert_eq!(envelope::<()>(&Err(error)), expected);
 }

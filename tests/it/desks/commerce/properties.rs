@@ -1,10 +1,11 @@
 //! Properties of the whole desk, over HTTP: each holds in at least 100 random cases, the same ones on every run.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::policy::{Intent, Journey};
 use frontdesk::store::shoppers::ShopperKey;
+use futures_util::StreamExt;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -88,10 +89,10 @@ fn phone(case: usize) -> String {
 
 /// The replies, without what differs between two customers.
 async fn replies(chat: &mut Chat<'_>, texts: &[&str]) -> Vec<String> {
-    let personal = Regex::new(r"\+2547\d{8}|\b[A-Z][0-9A-Z]{5,7}\b").unwrap();
+    static PERSONAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\+2547\d{8}|\b[A-Z][0-9A-Z]{5,7}\b").unwrap());
     let mut said = Vec::new();
     for text in texts {
-        said.push(personal.replace_all(&say_all(chat, &[text]).await, "#").into_owned());
+        said.push(PERSONAL.replace_all(&say_all(chat, &[text]).await, "#").into_owned());
     }
     said
 }
@@ -220,13 +221,15 @@ async fn failing_model_changes_no_reply() {
 #[tokio::test]
 async fn same_conversation_gets_the_same_replies() {
     let desk = open_desk().await;
-    let mut cases = Cases::new(texts(4));
-    for case in 0..CASES {
-        let mut texts = cases.next();
+    let (mut cases, desk) = (Cases::new(texts(4)), &desk);
+    let cases: Vec<_> = (0..CASES).map(|case| (case, cases.next())).collect();
+    let check = |(case, mut texts): (usize, Vec<&'static str>)| async move {
         // The goods of the first customer are free again for the second one.
         texts.extend(["cancel my cart", "in English please"]);
-        let first = replies(&mut customer(&desk, &phone(2 * case)).await, &texts).await;
-        let second = replies(&mut customer(&desk, &phone(2 * case + 1)).await, &texts).await;
+        let first = replies(&mut customer(desk, &phone(2 * case)).await, &texts).await;
+        let second = replies(&mut customer(desk, &phone(2 * case + 1)).await, &texts).await;
         assert_eq!(first, second, "{texts:?}");
-    }
+    };
+    // There are goods for this many customers at once.
+    futures_util::stream::iter(cases).for_each_concurrent(4, check).await;
 }

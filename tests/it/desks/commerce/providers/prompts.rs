@@ -36,9 +36,7 @@ async fn prompt_is_paid_and_the_customer_is_told() {
     assert!(result.contains("KSh 2,500 received"), "{result}");
     desk.settle().await;
     let payment = desk.wait_for(&chat, PaymentStatus::Paid).await;
-    // The job that asks knows the prompt only, the callback its receipt.
-    let [receipt] = payment.request.receipts.as_slice() else { panic!("{:?}", payment.request.receipts) };
-    assert!(["QKJ41HAY6L", "ws_CO_0000"].contains(&receipt.as_str()), "{receipt}");
+    assert_eq!(payment.request.receipts, ["QKJ41HAY6L"]);
     assert!(desk.daraja.state().wrong.is_empty(), "{:?}", desk.daraja.state().wrong);
     assert_eq!(desk.daraja.state().logins, 1, "the token is kept");
 }
@@ -55,7 +53,30 @@ async fn poll_finds_a_payment_without_callback() {
     desk.call_back(&url, &Daraja::callback(0, Some("QKJ41HAY6L"))).await;
     desk.settle().await;
     let payment = desk.wait_for(&chat, PaymentStatus::Paid).await;
-    assert_eq!((payment.request.receipts.len(), desk.tickets(&chat).await.len()), (1, 0));
+    assert_eq!((payment.request.receipts, desk.tickets(&chat).await.len()), (vec!["QKJ41HAY6L".to_owned()], 0));
+    assert_eq!(wait_for_results(desk.app(), &chat.id, 1).await.len(), 1, "the customer is told once");
+    let said = ask(desk.app(), &chat.id, "where is my order").await;
+    assert!(said.contains("receipt QKJ41HAY6L"), "{said}");
+}
+
+#[tokio::test]
+async fn late_receipt_is_of_its_own_prompt() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "1").await;
+    desk.daraja.decide(0, "0");
+    desk.wait_for(&chat, PaymentStatus::Paid).await;
+    let url = desk.daraja.pushes()[0]["CallBackURL"].clone();
+    desk.call_back(&url, &Daraja::callback(0, Some("QKJ41HAY6L"))).await;
+    let (other, _) = desk.buy("+254700000002", "1").await;
+    desk.daraja.decide(1, "0");
+    desk.wait_for(&other, PaymentStatus::Paid).await;
+    let url = desk.daraja.pushes()[1]["CallBackURL"].clone();
+    // A callback of another prompt, and the receipt of another payment.
+    for (push, receipt) in [(7, "FORGED1234"), (1, "QKJ41HAY6L")] {
+        desk.call_back(&url, &Daraja::callback(push, Some(receipt))).await;
+        desk.settle().await;
+        assert_eq!(desk.payments(&other).await[0].request.receipts, ["ws_CO_0001"], "{receipt}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,74 @@
+//! What messages say, by the names that the rule files have for it.
+
+use serde::{Deserialize, Serialize};
+
+/// What a message says besides its intent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::desks::commerce) enum Says {
+    /// Wants to pay for the cart.
+    Pay,
+    SeeAll,
+    /// None of what was shown.
+    Reject,
+    HowMuch,
+    ShowCart,
+    Remove,
+    /// One more thing for the cart.
+    More,
+    /// The number of a message is how many there are to be, not how many more.
+    UpTo,
+    /// In place of what was chosen.
+    Instead,
+    /// Puts right what was said before.
+    Corrects,
+    /// Goods of the kind that was talked about: "the leather ones".
+    Ones,
+    /// The number of a message counts pieces.
+    Pieces,
+    /// A number of the message is surely a count of pieces: "41 pairs".
+    Counted,
+    /// All pieces that the shop has.
+    AllLeft,
+    /// The number of a message is a size.
+    Size,
+    /// Bargains for a price.
+    Haggle,
+    /// Has no coupon.
+    NoCoupon,
+    /// The coupon that was talked about.
+    UseCoupon,
+    /// Asks what a coupon counts for.
+    Covers,
+    /// Asks when sold-out goods come back.
+    Restock,
+    /// Asks whether the payment arrived, or says that it was made.
+    WentThrough,
+    /// Do it once more.
+    Again,
+    /// Waits for an answer.
+    Waits,
+    Frustrated,
+    /// Something went wrong that a person must settle: charged twice, damaged goods.
+    Wronged,
+    /// Wants money back.
+    Refund,
+    /// Asks what the shop's rules are, such as "can I get a refund?".
+    AsksRules,
+    /// May be a complaint about what was bought.
+    Dispute,
+    /// Wants a paid order changed.
+    ChangeOrder,
+    MarketingOn,
+    MarketingOff,
+    NotificationsOn,
+    NotificationsOff,
+}
+
+/// What a customer types at the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::desks::commerce) enum SandboxWish {
+    Timeout,
+    Cancel,
+}

@@ -1,0 +1,74 @@
+//! Codes that a customer types for a payment: the PIN at the sandbox, and the receipt of a payment to the paybill or till.
+
+use super::payments::{self, Checking};
+use super::said::Said;
+use super::sandbox::Sandbox;
+use super::texts::Text;
+use super::{Commerce, Situation, kind};
+use crate::desks::{DeskError, Turn};
+use crate::domain::IntentSource;
+use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus, SandboxState};
+use crate::domain::commerce::policy::Intent;
+use crate::domain::commerce::sale::SaleStatus;
+use crate::domain::commerce::tenant::PaymentMethod;
+
+impl Commerce {
+    /// Types a PIN into the sandbox's dialog, if one is open. Returns whether it did.
+    pub(super) async fn answer_sandbox(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        said: &Said,
+    ) -> Result<bool, DeskError> {
+        let Some(payment) = &situation.payment else { return Ok(false) };
+        let is_waiting = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
+        let is_waiting = is_waiting && payment.provider == PaymentProvider::Sandbox;
+        let Some(answered) = Sandbox::answer_of(said).filter(|_| is_waiting) else { return Ok(false) };
+        turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
+        let tenant = turn.conversation.tenant.clone();
+        self.payments.sandbox.answer(&tenant, payment.id, answered).await?;
+        let settled = self.payments.settle(&tenant, payment.id).await?;
+        let sale = self.door(turn).find_sale(situation.shopper.id, &payment.sale).await?;
+        let is_paid = settled.is_some_and(|settled| settled.payment.request.status == PaymentStatus::Paid);
+        let is_order_paid = sale.is_some_and(|sale| sale.status == SaleStatus::Paid);
+        let text = match answered {
+            SandboxState::Paid if is_paid && is_order_paid => Text::SandboxPaid,
+            SandboxState::Paid => Text::SandboxAccepted,
+            SandboxState::TimedOut => Text::SandboxTimeout,
+            _ => Text::SandboxFailed,
+        };
+        let total = payment.request.amount.shown(&self.common.get(turn.language()).number_format);
+        let values = [("order", payment.sale.as_str()), ("total", total.as_str())];
+        let text = self.texts.get(turn.language()).text(text, &values)?;
+        turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
+        self.services.jobs.wake();
+        Ok(true)
+    }
+
+    /// Checks the receipt code that the customer sends for a payment to the paybill or till. Returns whether there is one.
+    pub(super) async fn check_receipt(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        said: &Said,
+    ) -> Result<bool, DeskError> {
+        let is_c2b = |payment: &&Payment| {
+            let may_be_paid = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
+            may_be_paid && payment.method == PaymentMethod::MpesaC2b && payment.provider == PaymentProvider::Daraja
+        };
+        let payment = situation.payment.as_ref().filter(is_c2b);
+        let (Some(payment), Some(code)) = (payment, said.receipt()) else { return Ok(false) };
+        if self.coupon(turn, said).await?.is_some() {
+            return Ok(false);
+        }
+        turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
+        let text = match self.payments.check_receipt(&turn.conversation.tenant, payment, &code).await? {
+            Checking::Asked => Text::ReceiptChecking,
+            Checking::Counted => Text::ReceiptCounted,
+        };
+        self.services.jobs.wake();
+        let text = self.texts.get(turn.language()).text(text, &[("receipt", &code)])?;
+        turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
+        Ok(true)
+    }
+}
