@@ -3,13 +3,11 @@
 use super::Turn;
 use crate::domain::{Message, Sender};
 use crate::nlu::long_text::read_text;
-use crate::retrieval::search::{By, Found, Knowledge};
+use crate::retrieval::search::{Found, Knowledge};
 use crate::retrieval::{Passage, Query, Subject};
 
 /// Passages of an answer.
 pub const PASSAGES: usize = 8;
-/// How much surer the best clause of a message must be than the whole message to answer instead of it.
-const SURER: f64 = 1.5;
 /// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;
 
@@ -119,16 +117,6 @@ pub async fn find_in_conversation(
     let asked = query(text);
     let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, subject));
     let mut found = knowledge.find_with(folders, &asked, hits).await;
-    let clauses = || read_text(text.len(), || find_by_clauses(knowledge, folders, &asked, subject));
-    if let (By::Words, Some(best)) = (found.by, found.passages.first().map(|best| best.score)) {
-        // The words of a story meet on some page by chance. One of its clauses may say what it is about.
-        let mut surer = clauses();
-        surer.retain(|passage| passage.score >= SURER * best);
-        if !surer.is_empty() {
-            surer.sort_by(|a, b| b.score.total_cmp(&a.score));
-            return (text.to_owned(), Found { passages: surer, ..found });
-        }
-    }
     if !found.passages.is_empty() {
         // A word in the text of the page before does not outweigh a page about that word.
         let is_about =
@@ -143,10 +131,7 @@ pub async fn find_in_conversation(
         return (text.to_owned(), found);
     }
     let passages = read_text(text.len(), || {
-        // Each clause has its own best passage, so they count the same.
-        let mut passages = clauses();
-        let score = passages.iter().map(|passage| passage.score).fold(0.0, f64::max);
-        passages.iter_mut().for_each(|passage| passage.score = score);
+        let mut passages = find_by_clauses(knowledge, folders, &asked, subject);
         if passages.is_empty() {
             passages = knowledge.find_likely(folders, &asked);
         }
@@ -162,7 +147,8 @@ pub async fn find_in_conversation(
     (text.to_owned(), again.map_or(found, |(_, again)| again))
 }
 
-/// Finds the passage that best answers each clause of a message that tells a story or asks several things.
+/// Finds what answers the clauses of a message that has no answer as a whole: it tells a story or asks several things. Each clause has
+/// its own best passage, so they count the same.
 fn find_by_clauses(
     knowledge: &Knowledge,
     folders: &[String],
@@ -178,5 +164,7 @@ fn find_by_clauses(
             passages.push(best);
         }
     }
+    let score = passages.iter().map(|passage| passage.score).fold(0.0, f64::max);
+    passages.iter_mut().for_each(|passage| passage.score = score);
     passages
 }
