@@ -10,6 +10,19 @@ pub struct Answered {
     pub is_said: Option<bool>,
 }
 
+/// Returns the parts of a row that say what a message asks for.
+pub fn parts_said(rules: &PickRules, asked: &str, row: &str) -> Vec<String> {
+    let parts: Vec<String> = row.split("; ").map(str::to_owned).collect();
+    let says = rules.answering(asked, &parts).unwrap_or_default();
+    parts.into_iter().zip(says).filter(|(_, says)| *says).map(|(part, _)| part).collect()
+}
+
+/// Returns whether a row has everything that a message asks for, or `None` if it asks for nothing that is known by name.
+pub fn says_all(rules: &PickRules, asked: &str, row: &str) -> Option<bool> {
+    let said = rules.said(asked, row);
+    (!said.is_empty()).then(|| said.iter().all(|said| *said))
+}
+
 /// Moves the parts of a row that answer a message to its beginning.
 pub fn answer_first(rules: &PickRules, asked: &str, row: &str) -> Answered {
     let fields: Vec<(Option<&str>, Vec<&str>)> = row
