@@ -154,6 +154,7 @@ impl Retail {
         let is_by_model = understood.source == IntentSource::Llm;
         let decisive = guess.at_least(VERY_LIKELY).filter(|_| !is_by_model);
         let is_unclear = understood.clarify_needed && understood.utterance.social().is_none() && !is_by_model;
+        let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
         // What happened to something of the customer's, or what its repair costs, is no wish for another one.
         let is_of_shop = understood.utterance.matched.iter().any(|group| OF_SHOP.contains(&group.as_str()));
         let wants_new = |rest: &String| self.rules.parse(rest, &self.vocabulary(turn)).requests(Topic::UnnamedGoods);
@@ -165,6 +166,7 @@ impl Retail {
             is_product: likely == Some(Guessed::Product) && !is_report && !is_of_shop,
             is_sure: decisive.is_some(),
             is_shop: likely == Some(Guessed::Shop) || is_of_shop,
+            is_look_up: asks_for_serial,
         };
         let searched = self.searched(turn, &asked, memory);
         match likely {
@@ -193,7 +195,6 @@ impl Retail {
             }
             _ => {}
         }
-        let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
         let names_products = !mentions.is_empty();
         let is_chat = decisive.is_some_and(|kind| !kind.is_business());
         if (is_unclear || !understood.clarify_needed)

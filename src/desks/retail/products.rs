@@ -83,6 +83,8 @@ pub(super) struct Asked<'a> {
     pub is_sure: bool,
     /// Whether they take it for a question about the shop.
     pub is_shop: bool,
+    /// Whether the message asks to look up a warranty.
+    pub is_look_up: bool,
 }
 
 /// Finds the products of a message in its conversation.
@@ -195,7 +197,8 @@ impl Finder<'_> {
         let mut rows: Vec<Row> = asked.mentions.iter().filter(is_meant).flat_map(|of| of.rows.clone()).collect();
         let texts: String = rows.iter().map(Row::whole).collect();
         let is_explained = || !self.knowledge.names_more_than(self.folders, asked.text, &texts, language);
-        let asks = asked.is_product || self.desk.picks.without_attributes(asked.text).is_some();
+        let asks_attribute = || self.desk.picks.without_attributes(asked.text).is_some();
+        let asks = asked.is_product || (!asked.is_look_up && asks_attribute());
         if rows.is_empty() || !((asks && !asked.is_shop) || is_explained()) {
             return None;
         }
@@ -238,7 +241,7 @@ impl Finder<'_> {
         }
         let is_of_kind = self.current == Some(Current::Products) && !points;
         let having = if is_of_kind { self.having(shown) } else { None };
-        having.or_else(|| self.wish()).or_else(of_clauses)
+        having.or_else(of_clauses).or_else(|| self.wish())
     }
 
     /// Returns products of the shown kind that have what another kind is named after ("anything with USB?", after headsets), or those of
@@ -280,13 +283,15 @@ impl Finder<'_> {
         chosen.map(|chosen| self.of_chosen(shown, chosen)).or_else(|| self.of_clauses(shown))
     }
 
-    /// Returns the products that one clause points at: in "Is it heavy? I go by bus", what else is said does not matter.
+    /// Returns the products that one clause points at: in "I take the cheap one. USB or jack?", what else is said does not matter.
     fn of_clauses(&self, shown: &Shown) -> Option<Goods> {
         let picks = &self.desk.picks;
-        let asks = |clause: &&str| {
-            matches!(picks.pick(clause), Some((Pick::It, _))) && picks.without_attributes(clause).is_some()
+        let asks = |clause: &&str| match picks.pick(clause) {
+            Some((Pick::It, _)) => picks.without_attributes(clause).is_some(),
+            Some((Pick::Least(_) | Pick::Most(_) | Pick::Nth(_) | Pick::Last, _)) => true,
+            _ => false,
         };
-        let choose = |clause: &str| self.choose(shown, &wish(self.turn, clause), self.is_current());
+        let choose = |clause: &str| self.choose(shown, &wish(self.turn, clause), true);
         let chosen = clauses(self.asked.wish).filter(asks).find_map(choose)?;
         Some(self.of_chosen(shown, chosen))
     }

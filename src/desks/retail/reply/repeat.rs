@@ -23,14 +23,16 @@ pub(super) enum Repeated {
 }
 
 impl Retail {
-    /// Replaces a passage that the last reply quoted: by those of its sentences that have most of the question's words, else by the next
-    /// passage of nearly the same score. The same question again gets the next passage.
+    /// Replaces a passage that the last reply quoted: by the one that answers the question alone, without the subject of the conversation;
+    /// else by those of its sentences that have half of the question's words; else by the next passage of nearly the same score. The same
+    /// question again gets the next passage.
     pub(super) fn replace_repeated(
         &self,
         turn: &Turn,
         asked: &str,
         found: &Found,
         quoted: &mut Vec<Passage>,
+        alone: &[Passage],
     ) -> Result<Repeated, MissingValue> {
         let Some(last) = last_reply(turn) else { return Ok(Repeated::Not) };
         let was_said = |passage: &Passage| {
@@ -44,6 +46,12 @@ impl Retail {
         let question = turn.history.iter().rev().find(|message| message.sender == Sender::User);
         let is_same =
             question.is_some_and(|asked| asked.turn == last.turn && words(&asked.text) == words(&turn.message.text));
+        if let Some(other) = alone.first().filter(|_| !is_same)
+            && !was_said(other)?
+        {
+            *quoted = vec![other.clone()];
+            return Ok(Repeated::Not);
+        }
         if !is_same && let Some(part) = self.answering_part(turn, asked, first) {
             *quoted = vec![part];
             return Ok(Repeated::Part);
@@ -59,7 +67,7 @@ impl Retail {
         Ok(if quoted.is_empty() { Repeated::AllSaid } else { Repeated::Not })
     }
 
-    /// Returns a passage with only its sentences that have a word of a question, if these have most of its words.
+    /// Returns a passage with only its sentences that have a word of a question, if these have half of its words.
     fn answering_part(&self, turn: &Turn, asked: &str, passage: &Passage) -> Option<Passage> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let has_word = |sentence: &str| knowledge.words_met(folders, asked, sentence, language) > 0;
@@ -77,13 +85,10 @@ impl Retail {
             }
         }
         let text = lines.join("\n");
-        let is_part = !text.is_empty() && text.len() < passage.text.len();
         let query = Query { text: asked.to_owned(), language, limit: 1, pages_only: false };
-        // The headings were said, too.
-        let said = Passage { title: String::new(), section: String::new(), text, ..passage.clone() };
-        let answers = || knowledge.has_most_of(folders, asked, &said, language);
-        (is_part && !knowledge.names_nothing(folders, &query) && answers())
-            .then(|| Passage { text: said.text.clone(), ..passage.clone() })
+        let answers = || knowledge.is_covered_by(folders, asked, &text, language);
+        let is_answer = !text.is_empty() && !knowledge.names_nothing(folders, &query) && answers();
+        is_answer.then(|| Passage { text, ..passage.clone() })
     }
 
     /// Adds the hotline to what is said to a customer who asks how to reach the shop.
