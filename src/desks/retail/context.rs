@@ -76,7 +76,7 @@ pub(super) struct About {
     pub besides: Option<String>,
     /// Whether the best part of the subject's document answers, where nothing covers the message.
     pub is_of_subject: bool,
-    /// The section that the customer chose among those that the desk asked about, with the question.
+    /// The section that the customer chose among those that the last reply offered, with the question.
     pub topic: Option<(Candidate, Passage)>,
     /// What is searched instead of the message: without what the customer owns, with the kind of goods that the conversation is about.
     pub searched: Option<String>,

@@ -47,7 +47,7 @@ pub(super) struct Memory {
     pub subject: Option<Subject>,
     /// The kind of that answer.
     pub current: Option<Current>,
-    /// The topics that the last reply asked about.
+    /// The topics that the last reply offered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<Candidate>,
 }

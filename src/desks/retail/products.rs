@@ -170,10 +170,13 @@ impl Retail {
 
 impl Finder<'_> {
     fn goods(&self) -> Option<Goods> {
+        if let Some(goods) = self.computed() {
+            return Some(goods);
+        }
         if self.is_answered_by_page() {
             return None;
         }
-        let direct = self.computed().or_else(|| self.named()).or_else(|| self.earlier());
+        let direct = self.named().or_else(|| self.earlier());
         if direct.is_some() {
             return direct;
         }

@@ -101,12 +101,7 @@ impl Retail {
         };
         let is_catalogue = self.has_rows(turn, &quoted);
         let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
-        let topics = if is_plain { self.topics(turn, &asked, &quoted) } else { None };
-        if let Some(asked) = topics.as_ref().filter(|asked| !asked.is_quoted) {
-            let text = self.ask_topics(turn, asked)?;
-            memory.topics.clone_from(&asked.topics);
-            return answer::say_unknown(turn, &text).await;
-        }
+        let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
         let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
         let bundle = memory.bundle.as_ref();
         let total = if is_total { self.total(turn, &utterance.text, &quoted, bundle)? } else { None };
@@ -122,16 +117,16 @@ impl Retail {
         let excerpts: Vec<Passage> = more_pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
         let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
         let mut quotation = self.with_hotline(turn, &utterance.text, quotation)?;
-        if let Some(asked) = topics {
-            quotation = format!("{quotation}\n{}", self.ask_topics(turn, &asked)?);
-            memory.topics = asked.topics;
+        if !topics.is_empty() {
+            quotation = format!("{quotation}\n{}", self.offer_topics(turn, &topics)?);
+            memory.topics = topics;
         }
         let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
         let Some(metadata) = answer::cite(turn, &found, passages).await? else {
             let text = match repeated {
                 Repeated::AllSaid => Text::ReplyAllSaid,
-                Repeated::Not | Repeated::Part if utterance.requests(Topic::UnnamedGoods) => Text::ReplyWhich,
-                Repeated::Not | Repeated::Part => Text::ReplyUnknown,
+                Repeated::Not | Repeated::Again if utterance.requests(Topic::UnnamedGoods) => Text::ReplyWhich,
+                Repeated::Not | Repeated::Again => Text::ReplyUnknown,
             };
             let text = self.text(turn, text, &[])?;
             answer::say_unknown(turn, &text).await?;
@@ -258,7 +253,7 @@ impl Retail {
         let intro = match () {
             () if asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
             () if utterance.complains() => Text::ReplyIntroSorry,
-            () if repeated == Repeated::Part => Text::ReplyIntroAgain,
+            () if repeated == Repeated::Again => Text::ReplyIntroAgain,
             () => Text::ReplyIntro,
         };
         let texts = self.texts.get(answer::language_of(turn, passages));

@@ -40,7 +40,6 @@ reply_keys! {
         ReplyPlansEnd = "reply_plans_end" ["hotline"],
         ReplyIntroAgain = "reply_intro_again" ["hotline"],
         ReplyAllSaid = "reply_all_said" ["hotline"],
-        ReplyTopics = "reply_topics" ["hotline"] must ["topics"],
         ReplyOtherTopics = "reply_other_topics" ["hotline"] must ["topics"],
         ReplyHotline = "reply_hotline" [] must ["hotline"],
         ReplyIntroSorry = "reply_intro_sorry" ["hotline"],

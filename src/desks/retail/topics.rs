@@ -1,4 +1,4 @@
-//! Asks back where no section of the pages certainly answers: "Do you mean A, B or C?".
+//! Offers other topics where the section that is quoted may not be the right one: "If you meant something else, perhaps one of these".
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,7 @@ use crate::retrieval::{Passage, Query};
 /// the sample pages, 259 were so, of which the best section answers 32 of 100, and one of the best three 64.
 const CERTAIN: f64 = 0.45;
 const LEAD: f64 = 0.2;
-/// A better section, or one with a larger lead, is quoted nevertheless, and the others are offered. Of the 82 others, 18 of 100 answer.
-const QUOTED: f64 = 0.3;
-const QUOTED_LEAD: f64 = 0.1;
-/// Topics that are named.
+/// The nearest sections, of which the first is quoted.
 const TOPICS: usize = 3;
 /// A longer message asks something of its own.
 const SHORT: usize = 6;
@@ -38,52 +35,37 @@ impl Candidate {
     }
 }
 
-/// Topics that a reply asks about.
-#[derive(Debug, Default)]
-pub(super) struct Asked {
-    pub topics: Vec<Candidate>,
-    /// Whether the best one is quoted all the same.
-    pub is_quoted: bool,
-}
-
 impl Retail {
-    /// Returns the topics to ask about, if what is quoted is one section that is not certain to answer.
-    pub(super) fn topics(&self, turn: &Turn, asked: &Query, quoted: &[Passage]) -> Option<Asked> {
+    /// Returns the topics to offer, if what is quoted is one section that is not certain to answer.
+    pub(super) fn other_topics(&self, turn: &Turn, asked: &Query, quoted: &[Passage]) -> Vec<Candidate> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let [page] = quoted else { return None };
+        let [page] = quoted else { return Vec::new() };
         // What says little is about the subject of the conversation.
         if self.services.llm.is_up() || knowledge.says_little(folders, asked) {
-            return None;
+            return Vec::new();
         }
         let nearest = knowledge.nearest_sections(folders, &Query { limit: TOPICS, ..asked.clone() });
-        let [first, second, ..] = nearest.as_slice() else { return None };
+        let [first, others @ ..] = nearest.as_slice() else { return Vec::new() };
         let is_same = (&first.file, &first.section) == (&page.file, &page.section);
-        let lead = first.score - second.score;
+        let lead = first.score - others.first().map_or(0.0, |second| second.score);
         if !is_same || first.score >= CERTAIN || lead >= LEAD {
-            return None;
+            return Vec::new();
         }
-        let topic = |passage: &Passage| Candidate {
+        let candidate = |passage: &Passage| Candidate {
             file: passage.file.clone(),
             section: passage.section.clone(),
             asked: asked.text.clone(),
         };
-        Some(Asked {
-            is_quoted: first.score >= QUOTED || lead >= QUOTED_LEAD,
-            topics: nearest.iter().map(topic).collect(),
-        })
+        others.iter().map(candidate).collect()
     }
 
-    /// Asks which topic the customer means. After a quotation, which is of the first one, it names the others.
-    pub(super) fn ask_topics(&self, turn: &Turn, asked: &Asked) -> Result<String, MissingValue> {
-        let (text, topics) = match asked.is_quoted {
-            true => (Text::ReplyOtherTopics, &asked.topics[1..]),
-            false => (Text::ReplyTopics, asked.topics.as_slice()),
-        };
+    /// Names topics, each on its own line.
+    pub(super) fn offer_topics(&self, turn: &Turn, topics: &[Candidate]) -> Result<String, MissingValue> {
         let names: Vec<String> = topics.iter().map(|topic| format!("\n• {}", topic.name())).collect();
-        self.text(turn, text, &[("topics", &names.concat())])
+        self.text(turn, Text::ReplyOtherTopics, &[("topics", &names.concat())])
     }
 
-    /// Returns the topic that a message chooses among those that the last reply asked about: "the second one", or a word of its heading.
+    /// Returns the topic that a message chooses among those that the last reply offered: "the second one", or a word of its heading.
     pub(super) fn chosen_topic(&self, turn: &Turn, text: &str, topics: &[Candidate]) -> Option<(Candidate, Passage)> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let at = match self.picks.pick(text) {

@@ -8,7 +8,7 @@ use crate::retrieval::rows::Row;
 
 impl Finder<'_> {
     pub(super) fn computed(&self) -> Option<Goods> {
-        if let Some(chosen) = self.to_sum().filter(|_| self.is_current() || !self.asked.mentions.is_empty()) {
+        if let Some(chosen) = self.to_sum().filter(|_| self.is_current() || self.asked.mentions.len() > 1) {
             return Some(Goods { is_total: true, ..Goods::chosen(chosen) });
         }
         self.per_month().or_else(|| self.fitting())

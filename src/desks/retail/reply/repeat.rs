@@ -16,16 +16,16 @@ use crate::retrieval::{Passage, Query};
 pub(super) enum Repeated {
     /// It was not quoted before, or another one takes its place.
     Not,
-    /// The sentences of it that answer are left.
-    Part,
+    /// It answers this question, too, or some of its sentences do.
+    Again,
     /// Nothing is left to quote.
     AllSaid,
 }
 
 impl Retail {
-    /// Replaces a passage that the last reply quoted: by the one that answers the question alone, without the subject of the conversation;
-    /// else by those of its sentences that have half of the question's words; else by the next passage of nearly the same score. The same
-    /// question again gets the next passage.
+    /// Replaces a passage that the last reply quoted: by the next one of nearly the same score; else by those of its sentences that answer;
+    /// else by the passage that answers the question alone, without the subject of the conversation. If that is the same one, it is quoted
+    /// again.
     pub(super) fn replace_repeated(
         &self,
         turn: &Turn,
@@ -46,28 +46,30 @@ impl Retail {
         let question = turn.history.iter().rev().find(|message| message.sender == Sender::User);
         let is_same =
             question.is_some_and(|asked| asked.turn == last.turn && words(&asked.text) == words(&turn.message.text));
-        if let Some(other) = alone.first().filter(|_| !is_same)
-            && !was_said(other)?
-        {
-            *quoted = vec![other.clone()];
-            return Ok(Repeated::Not);
-        }
-        if !is_same && let Some(part) = self.answering_part(turn, asked, first) {
-            *quoted = vec![part];
-            return Ok(Repeated::Part);
-        }
         let best = found.passages.first().map_or(0.0, |best| best.score);
+        let of_subject = found.passages.iter().filter(|passage| passage.score >= WORTH_QUOTING * best);
+        let part = if is_same { None } else { self.answering_part(turn, asked, first) };
         let mut next = None;
-        for passage in found.passages.iter().filter(|passage| passage.score >= WORTH_QUOTING * best) {
+        for passage in of_subject {
             if next.is_none() && !was_said(passage)? {
                 next = Some(passage.clone());
             }
+        }
+        if let (None, Some(part)) = (&next, part) {
+            *quoted = vec![part];
+            return Ok(Repeated::Again);
+        }
+        if let Some(other) = alone.first().filter(|_| next.is_none() && !is_same) {
+            if was_said(other)? {
+                return Ok(Repeated::Again);
+            }
+            next = Some(other.clone());
         }
         *quoted = next.into_iter().collect();
         Ok(if quoted.is_empty() { Repeated::AllSaid } else { Repeated::Not })
     }
 
-    /// Returns a passage with only its sentences that have a word of a question, if these have half of its words.
+    /// Returns a passage with only its sentences that have a word of a question, if these have most of its words.
     fn answering_part(&self, turn: &Turn, asked: &str, passage: &Passage) -> Option<Passage> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let has_word = |sentence: &str| knowledge.words_met(folders, asked, sentence, language) > 0;
@@ -86,9 +88,11 @@ impl Retail {
         }
         let text = lines.join("\n");
         let query = Query { text: asked.to_owned(), language, limit: 1, pages_only: false };
-        let answers = || knowledge.is_covered_by(folders, asked, &text, language);
-        let is_answer = !text.is_empty() && !knowledge.names_nothing(folders, &query) && answers();
-        is_answer.then(|| Passage { text, ..passage.clone() })
+        // The headings were said, too.
+        let said = Passage { title: String::new(), section: String::new(), text, ..passage.clone() };
+        let answers = || knowledge.has_most_of(folders, asked, &said, language);
+        let is_answer = !said.text.is_empty() && !knowledge.names_nothing(folders, &query) && answers();
+        is_answer.then(|| Passage { text: said.text.clone(), ..passage.clone() })
     }
 
     /// Adds the hotline to what is said to a customer who asks how to reach the shop.

@@ -1,5 +1,7 @@
 //! Messages that depend on earlier ones, and questions that are answered before anything is asked back.
 
+use serde_json::json;
+
 use super::chat::{Shop, open_shop_with};
 use crate::support::app::TestApp;
 
@@ -146,13 +148,13 @@ async fn only_the_sentence_that_answers_is_repeated() {
 }
 
 #[tokio::test]
-async fn passage_is_not_quoted_twice_running() {
+async fn other_section_answers_where_one_was_quoted() {
     let shop = open().await;
     let mut chat = shop.chat().await;
-    let first = chat.say("is lightning covered by the warranty?").await.text("reply");
-    assert!(first.contains("does not cover"), "{first}");
-    let reply = chat.say("and what about lightning in august").await.text("reply");
-    assert!(!reply.contains("does not cover") && reply.contains("1900 636 979"), "{reply}");
+    let first = chat.say("mấy giờ đóng cửa").await.text("reply");
+    assert!(first.contains("8:30 đến 20:30"), "{first}");
+    let again = chat.say("rồi sửa ở đâu").await.text("reply");
+    assert!(again.contains("17:30") && !again.contains("20:30"), "{again}");
 }
 
 #[tokio::test]
@@ -301,4 +303,15 @@ async fn follow_up_line_varies() {
         assert!(line != last, "{text}: {line}");
         last = line;
     }
+}
+
+#[tokio::test]
+async fn uncertain_answer_offers_other_topics() {
+    let app = TestApp::builder().start().await;
+    let conversation = app.open(&json!({"language": "en"})).await;
+    let reply = app.ask(&conversation, "could i drop it off this thursday quarter past 12?").await.text("reply");
+    let offered = reply.split("perhaps one of these:").nth(1).unwrap_or_default().to_owned();
+    assert!(offered.contains("Warranty counter hours"), "{reply}");
+    let chosen = app.ask(&conversation, "warranty counter hours").await.text("reply");
+    assert!(chosen.contains("lunch break from 12:00 to 13:00") && chosen.contains("8:30 to 17:30"), "{chosen}");
 }
