@@ -78,6 +78,16 @@ mod tests {
     }
 
     #[test]
+    fn parts_that_are_asked_for_are_returned() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        let said = |asked: &str| parts_said(&rules, asked, ROW);
+        assert_eq!(said("are both in stock"), ["In stock: 3"]);
+        assert!(said("is it good for running").is_empty());
+        let all = |asked: &str| says_all(&rules, asked, ROW);
+        assert_eq!((all("how long is the warranty of the battery"), all("the warranty?")), (Some(false), Some(true)));
+    }
+
+    #[test]
     fn missing_attribute_of_a_row_is_not_said() {
         let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
         assert_eq!(answer_first(&rules, "what colour is it", ROW).is_said, Some(false));

@@ -23,7 +23,7 @@ pub(super) enum Repeated {
 }
 
 impl Retail {
-    /// Replaces a passage that the last reply quoted: by the next one of nearly the same score; else by those of its sentences that answer;
+    /// Replaces a passage that the last reply quoted: by those of its sentences that answer; else by the next one of nearly the same score;
     /// else by the passage that answers the question alone, without the subject of the conversation. If that is the same one, it is quoted
     /// again.
     pub(super) fn replace_repeated(
@@ -46,18 +46,16 @@ impl Retail {
         let question = turn.history.iter().rev().find(|message| message.sender == Sender::User);
         let is_same =
             question.is_some_and(|asked| asked.turn == last.turn && words(&asked.text) == words(&turn.message.text));
+        if !is_same && let Some(part) = self.answering_part(turn, asked, first) {
+            *quoted = vec![part];
+            return Ok(Repeated::Again);
+        }
         let best = found.passages.first().map_or(0.0, |best| best.score);
-        let of_subject = found.passages.iter().filter(|passage| passage.score >= WORTH_QUOTING * best);
-        let part = if is_same { None } else { self.answering_part(turn, asked, first) };
         let mut next = None;
-        for passage in of_subject {
+        for passage in found.passages.iter().filter(|passage| passage.score >= WORTH_QUOTING * best) {
             if next.is_none() && !was_said(passage)? {
                 next = Some(passage.clone());
             }
-        }
-        if let (None, Some(part)) = (&next, part) {
-            *quoted = vec![part];
-            return Ok(Repeated::Again);
         }
         if let Some(other) = alone.first().filter(|_| next.is_none() && !is_same) {
             if was_said(other)? {

@@ -175,12 +175,3 @@ async fn other_months_are_computed_as_well() {
     let reply = chat.say("and over 6?").await.text("reply");
     assert!(reply.contains("4.331.667 đ"), "{reply}");
 }
-
-#[tokio::test]
-async fn sum_says_what_else_is_asked() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    let text = "do you have the H111 and the B100 in stock, and what would they cost together?";
-    let reply = chat.say(text).await.text("reply");
-    assert!(reply.contains("310.000 đ") && reply.contains("40") && reply.contains("80"), "{reply}");
-}
