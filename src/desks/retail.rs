@@ -35,6 +35,7 @@ mod reply;
 mod retrieve;
 pub mod rules;
 mod texts;
+mod topics;
 mod warranty;
 
 use classify::Understood;

@@ -233,7 +233,8 @@ impl Desk for Returns {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut state: State = state_of(turn);
         state.case.needs_contact = self.needs_contact(turn);
-        let message = self.read_message(turn, &state);
+        let mut message = self.read_message(turn, &state);
+        self.name_order_of_item(turn, &state, &mut message.utterance).await?;
         let ticket = self.last_ticket(turn, &state, &message.utterance).await?;
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;

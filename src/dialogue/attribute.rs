@@ -10,6 +10,19 @@ pub struct Answered {
     pub is_said: Option<bool>,
 }
 
+/// Returns the parts of a row that say what a message asks for.
+pub fn parts_said(rules: &PickRules, asked: &str, row: &str) -> Vec<String> {
+    let parts: Vec<String> = row.split("; ").map(str::to_owned).collect();
+    let says = rules.answering(asked, &parts).unwrap_or_default();
+    parts.into_iter().zip(says).filter(|(_, says)| *says).map(|(part, _)| part).collect()
+}
+
+/// Returns whether a row has everything that a message asks for, or `None` if it asks for nothing that is known by name.
+pub fn says_all(rules: &PickRules, asked: &str, row: &str) -> Option<bool> {
+    let said = rules.said(asked, row);
+    (!said.is_empty()).then(|| said.iter().all(|said| *said))
+}
+
 /// Moves the parts of a row that answer a message to its beginning.
 pub fn answer_first(rules: &PickRules, asked: &str, row: &str) -> Answered {
     let fields: Vec<(Option<&str>, Vec<&str>)> = row
@@ -62,6 +75,16 @@ mod tests {
             assert!(answered.text.starts_with(first), "{asked}: {answered:?}");
             assert_eq!(answered.text.matches("GB").count(), 2, "nothing is lost or repeated: {answered:?}");
         }
+    }
+
+    #[test]
+    fn parts_that_are_asked_for_are_returned() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        let said = |asked: &str| parts_said(&rules, asked, ROW);
+        assert_eq!(said("are both in stock"), ["In stock: 3"]);
+        assert!(said("is it good for running").is_empty());
+        let all = |asked: &str| says_all(&rules, asked, ROW);
+        assert_eq!((all("how long is the warranty of the battery"), all("the warranty?")), (Some(false), Some(true)));
     }
 
     #[test]

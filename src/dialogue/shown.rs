@@ -246,8 +246,8 @@ impl Shown {
                 others.sort_by_key(|row| row.price.unwrap_or_default().abs_diff(price));
                 (!others.is_empty()).then(|| self.instead_first(others, query.limit))
             }
-            Pick::Least(attribute) => Some(self.only(sorted(fitting(&rest), &attribute, 1.0).first()?)),
-            Pick::Most(attribute) => Some(self.only(sorted(fitting(&rest), &attribute, -1.0).first()?)),
+            Pick::Least(attribute) => self.best(sorted(fitting(&rest), &attribute, 1.0), &attribute),
+            Pick::Most(attribute) => self.best(sorted(fitting(&rest), &attribute, -1.0), &attribute),
         }
     }
 
@@ -331,6 +331,15 @@ impl Shown {
             shown.products.push(row.passage.title.clone());
         }
         Self { current: Some(at), ..shown }.about(vec![row.clone()])
+    }
+
+    /// Chooses the first of sorted rows, and the shown ones that are as good: "which has the longer warranty?".
+    fn best(&self, rows: Vec<Row>, attribute: &str) -> Option<Chosen> {
+        let first = rows.first()?;
+        let is_as_good =
+            |row: &&Row| row.value(attribute) == first.value(attribute) && self.products.contains(&row.passage.title);
+        let equal: Vec<Row> = rows.iter().filter(is_as_good).cloned().collect();
+        Some(if equal.len() > 1 { Self { current: None, ..self.clone() }.about(equal) } else { self.only(first) })
     }
 
     /// Chooses rows that replace the list.

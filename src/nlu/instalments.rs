@@ -106,6 +106,11 @@ impl Instalments {
         plans.collect()
     }
 
+    /// Returns whether a message names a number of months.
+    pub fn names_months(&self, text: &str) -> bool {
+        self.named_months(text).is_some()
+    }
+
     fn named_months(&self, text: &str) -> Option<u64> {
         let stream = self.lexicon.tokenize(text);
         let found = self.months.iter().find_map(|pattern| pattern.find(&stream, &[]))?;

@@ -35,6 +35,8 @@ pub struct PickRules {
     /// Asks whether products fit together, and the values by which they do: "ddr4" and "ddr5".
     fits: Vec<Pattern>,
     fit_values: Vec<Vec<String>>,
+    /// Points at a product by its kind: "the board".
+    kind: Vec<Pattern>,
     /// Asks for the sum of prices.
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
@@ -75,6 +77,7 @@ struct File {
     last: Vec<String>,
     all: Vec<String>,
     it: Vec<String>,
+    kind: Vec<String>,
     cheaper: Vec<String>,
     similar: Vec<String>,
     attribute: BTreeMap<String, AttributeWords>,
@@ -111,7 +114,7 @@ impl PickRules {
             Ok(Attribute { asked: lexicon.patterns(&words.asked)?, said: lexicon.patterns(&words.said)? })
         };
         let attributes = file.attribute.into_values().map(attribute).collect::<Result<_, _>>()?;
-        let fits = lexicon.patterns(&file.fits)?;
+        let (fits, kind) = (lexicon.patterns(&file.fits)?, lexicon.patterns(&file.kind)?);
         let fit_values = file.fit_values.into_values().collect();
         let (total, pieces) = (lexicon.patterns(&file.total)?, lexicon.patterns(&file.pieces)?);
         let between = lexicon.patterns(&file.between)?;
@@ -119,7 +122,7 @@ impl PickRules {
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        Ok(Self { lexicon, attributes, fits, fit_values, total, pieces, between, bundle: file.bundle, patterns })
+        Ok(Self { lexicon, attributes, fits, fit_values, kind, total, pieces, between, bundle: file.bundle, patterns })
     }
 
     /// Returns the message without the words that ask for what a product has, or `None` if it has no such words: "còn hàng không".
@@ -144,6 +147,18 @@ impl PickRules {
             asked.iter().any(|attribute| attribute.said.is_empty() || has(&attribute.said, &part))
         };
         (!asked.is_empty()).then(|| parts.iter().map(says).collect())
+    }
+
+    /// Returns, for each thing that the message asks for, whether a row has it.
+    pub fn said(&self, text: &str, row: &str) -> Vec<bool> {
+        let (stream, row) = (self.lexicon.tokenize(text), self.lexicon.tokenize(row));
+        let asked = self.attributes.iter().filter(|of| has(&of.asked, &stream));
+        asked.map(|of| of.said.is_empty() || has(&of.said, &row)).collect()
+    }
+
+    /// Returns whether the message points at a product by its kind: "the board".
+    pub fn points_at_kind(&self, text: &str) -> bool {
+        has(&self.kind, &self.lexicon.tokenize(text))
     }
 
     /// Returns whether the message asks if products fit together.

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::Query;
 use super::budget::take_budget;
 use super::chunk::Chunk;
 use super::rows::Row;
@@ -296,5 +297,17 @@ impl Knowledge {
         mentions.retain(|mention| !mention.rows.is_empty() && mention.rows.len() <= FEW + 1);
         mentions.sort_by_key(|mention| mention.at);
         mentions
+    }
+
+    /// Removes products that a message names only as a part of the goods that it wishes for: the graphics card in "a laptop with an RTX
+    /// 4060". A product of the category that it names has more of its words.
+    pub fn without_parts(&self, folders: &[String], mentions: &mut Vec<Mention>, query: &Query) {
+        let named = self.categories(folders, &query.text, query.language);
+        let Some(category) = named.first() else { return };
+        let met = |row: &Row| self.words_met(folders, &query.text, &row.whole(), query.language);
+        let rows = self.rows_of_category(folders, category, "", query.language);
+        let most = rows.iter().map(met).max().unwrap_or_default();
+        let is_of_kind = |row: &Row| named.contains(&row.passage.section) || met(row) >= most;
+        mentions.retain(|mention| mention.rows.iter().any(is_of_kind));
     }
 }

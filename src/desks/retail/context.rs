@@ -10,7 +10,9 @@ use super::classify::Understood;
 use super::intent::Intent;
 use super::memory::{Current, Memory};
 use super::products::{Asked, Goods, clauses};
+use super::rules::Topic;
 use super::texts::Text;
+use super::topics::Candidate;
 use super::{Incoming, Retail, kind};
 use crate::desks::Turn;
 use crate::dialogue::answer;
@@ -19,7 +21,7 @@ use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
 use crate::nlu::pick::Pick;
 use crate::replies::ReplyKey;
-use crate::retrieval::Query;
+use crate::retrieval::{Passage, Query};
 
 /// The probability from which an example's kind decides where the rules say something else.
 const LIKELY: f64 = 0.6;
@@ -27,6 +29,8 @@ const LIKELY: f64 = 0.6;
 const VERY_LIKELY: f64 = 0.8;
 /// The score from which a page describes the fault that a customer reports.
 const DESCRIBED: f64 = 0.6;
+/// The groups of words that ask about the shop's services, whatever goods a message names.
+const OF_SHOP: [&str; 2] = ["repair_question", "warranty_question"];
 /// A clause with fewer words is not a separate question.
 const CLAUSE: usize = 3;
 
@@ -72,6 +76,10 @@ pub(super) struct About {
     pub besides: Option<String>,
     /// Whether the best part of the subject's document answers, where nothing covers the message.
     pub is_of_subject: bool,
+    /// The section that the customer chose among those that the last reply offered, with the question.
+    pub topic: Option<(Candidate, Passage)>,
+    /// What is searched instead of the message: without what the customer owns, with the kind of goods that the conversation is about.
+    pub searched: Option<String>,
 }
 
 /// A guess by the examples.
@@ -130,21 +138,37 @@ impl Retail {
             return About::default();
         }
         let text = understood.utterance.text.clone();
+        let topics = std::mem::take(&mut memory.topics);
+        if let Some(topic) = self.chosen_topic(turn, &text, &topics) {
+            understood.settle(Intent::Shopping, "topics");
+            return About { topic: Some(topic), ..About::default() };
+        }
         let guess = self.guess(&text);
         let likely = guess.at_least(LIKELY);
-        let mentions = self.named(turn, &text, memory);
+        let owned = self.rules.without_owned(&text);
+        let wish = owned.as_deref().filter(|rest| !self.names_nothing(turn, rest)).unwrap_or(&text);
+        let named_in = if self.picks.asks_fit(&text) { text.as_str() } else { wish };
+        let mentions = self.named(turn, named_in, memory);
         self.focus(turn, &text, &mentions, memory);
         // What ends the answer needs more than a guess, and a model that has classified the message knows better.
         let is_by_model = understood.source == IntentSource::Llm;
         let decisive = guess.at_least(VERY_LIKELY).filter(|_| !is_by_model);
         let is_unclear = understood.clarify_needed && understood.utterance.social().is_none() && !is_by_model;
+        let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
+        // What happened to something of the customer's, or what its repair costs, is no wish for another one.
+        let is_of_shop = understood.utterance.matched.iter().any(|group| OF_SHOP.contains(&group.as_str()));
+        let wants_new = |rest: &String| self.rules.parse(rest, &self.vocabulary(turn)).requests(Topic::UnnamedGoods);
+        let is_report = wish == text && owned.as_ref().is_some_and(|rest| !wants_new(rest));
         let asked = Asked {
             text: &text,
+            wish,
             mentions: &mentions,
-            is_product: likely == Some(Guessed::Product),
+            is_product: likely == Some(Guessed::Product) && !is_report && !is_of_shop,
             is_sure: decisive.is_some(),
-            is_shop: likely == Some(Guessed::Shop),
+            is_shop: likely == Some(Guessed::Shop) || is_of_shop,
+            is_look_up: asks_for_serial,
         };
+        let searched = self.searched(turn, &asked, memory);
         match likely {
             Some(Guessed::Chat(Social::Person)) if decisive.is_some() => {
                 understood.utterance.set(Act::Chat(Social::Person), true);
@@ -171,7 +195,6 @@ impl Retail {
             }
             _ => {}
         }
-        let asks_for_serial = understood.intent() == Intent::Warranty && !understood.clarify_needed;
         let names_products = !mentions.is_empty();
         let is_chat = decisive.is_some_and(|kind| !kind.is_business());
         if (is_unclear || !understood.clarify_needed)
@@ -180,7 +203,8 @@ impl Retail {
             && !(asks_for_serial && goods.chosen.is_none())
         {
             understood.settle(Intent::Shopping, "catalogue");
-            return About { goods, names_products, besides: self.question_besides(&text), ..About::default() };
+            let besides = self.question_besides(&text);
+            return About { goods, names_products, besides, searched, ..About::default() };
         }
         let is_look_up = likely == Some(Guessed::Warranty);
         // Who owns something and reports what happened to it wants no other product.
@@ -209,7 +233,25 @@ impl Retail {
             let search = self.search(turn, &text, pages_only);
             self.answer_first(turn, understood, &guess, &search, is_aside, memory);
         }
-        About { pages_only, names_products, is_of_subject, ..About::default() }
+        About { pages_only, names_products, is_of_subject, searched, ..About::default() }
+    }
+
+    /// Returns what to search instead of a message, if that differs: advice on goods that it does not name is about the shown kind.
+    fn searched(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<String> {
+        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let names_kind = !knowledge.categories(folders, asked.wish, language).is_empty();
+        let is_of_shown = asked.is_product && !names_kind && memory.current == Some(Current::Products);
+        let shown = memory.shown.as_ref().filter(|_| is_of_shown);
+        match shown.and_then(|shown| shown.category(knowledge, folders, language)) {
+            Some(category) => Some(format!("{} {category}", asked.wish)),
+            None => (asked.wish != asked.text).then(|| asked.wish.to_owned()),
+        }
+    }
+
+    /// Whether a text has no meaningful word.
+    fn names_nothing(&self, turn: &Turn, text: &str) -> bool {
+        let query = Query { text: text.to_owned(), language: turn.language(), limit: 1, pages_only: false };
+        self.services.knowledge.names_nothing(&turn.persona.knowledge, &query)
     }
 
     /// Returns the clause of a message about products that asks something about the shop: "2 of them. How fast do you ship?".

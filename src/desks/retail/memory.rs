@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::intent::Intent;
+use super::topics::Candidate;
 use crate::dialogue::shown::Shown;
 use crate::retrieval::{Passage, Subject};
 
@@ -46,6 +47,9 @@ pub(super) struct Memory {
     pub subject: Option<Subject>,
     /// The kind of that answer.
     pub current: Option<Current>,
+    /// The topics that the last reply offered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<Candidate>,
 }
 
 impl Memory {

@@ -1,28 +1,35 @@
-//! Which products a message is about: those that it names, others of a kind that it wishes for, or those of the conversation.
+//! Which products a message is about, and what it asks of them.
+//!
+//! [`Finder::goods`] takes the first that applies:
+//!
+//! 1. Something to compute: a sum, a monthly amount, whether two products fit together (`products/computed.rs`).
+//! 2. Products that the message names.
+//! 3. A product of the conversation of the kind that the message points at: "the board".
+//! 4. If the message names another kind than the shown products: what the shown ones have of it, else products of that kind.
+//! 5. The shown products, others of their kind, or the admission that their rows do not say it.
+//!
+//! Otherwise pages answer. What the customer owns is no part of a wish (`Asked::wish`).
 
 use super::Retail;
 use super::memory::{Current, Memory};
 use crate::desks::Turn;
-use crate::dialogue::attribute::answer_first;
-use crate::dialogue::shown::{Chosen, Shown, sorted};
-use crate::domain::Sender;
+use crate::dialogue::attribute::{answer_first, says_all};
+use crate::dialogue::shown::{Chosen, Shown};
 use crate::domain::text::words;
 use crate::nlu::instalments::Plan;
 use crate::nlu::pick::Pick;
 use crate::retrieval::mention::{Level, Mention};
 use crate::retrieval::rows::Row;
+use crate::retrieval::search::Knowledge;
 use crate::retrieval::{Passage, Query};
 
-/// The words of a wish that a product must have without a budget: its category and another one.
-const WISHED: usize = 2;
+mod computed;
+mod wish;
+
 /// A longer message names its subject.
 const SHORT: usize = 8;
-/// The score from which a page gives advice on a wish.
-const ADVISES: f64 = 0.6;
 /// Products that are chosen at most, where the customer asks for others.
 const CHOSEN: usize = 3;
-/// Products of each kind, where a message wishes for several kinds.
-const OF_EACH: usize = 2;
 
 /// The products that a message is about.
 #[derive(Debug, Default)]
@@ -41,6 +48,21 @@ pub(super) struct Goods {
     pub plans: Vec<Plan>,
 }
 
+impl Goods {
+    fn chosen(chosen: Chosen) -> Self {
+        Self { chosen: Some(chosen), ..Self::default() }
+    }
+
+    /// Returns products whose rows are asked for something.
+    fn asked(chosen: Chosen) -> Self {
+        Self { asks_row: true, ..Self::chosen(chosen) }
+    }
+
+    fn wished(wished: Vec<Passage>) -> Option<Self> {
+        (!wished.is_empty()).then(|| Self { wished, ..Self::default() })
+    }
+}
+
 /// Two products, and what the catalogue says about each.
 #[derive(Debug)]
 pub(super) struct FitTogether {
@@ -52,6 +74,8 @@ pub(super) struct FitTogether {
 /// A message about products, with what is known of it.
 pub(super) struct Asked<'a> {
     pub text: &'a str,
+    /// The message without what the customer owns.
+    pub wish: &'a str,
     /// The products that it names.
     pub mentions: &'a [Mention],
     /// Whether the examples take it for a wish or a question about products, and whether they are sure.
@@ -59,6 +83,26 @@ pub(super) struct Asked<'a> {
     pub is_sure: bool,
     /// Whether they take it for a question about the shop.
     pub is_shop: bool,
+    /// Whether the message asks to look up a warranty.
+    pub is_look_up: bool,
+}
+
+/// Finds the products of a message in its conversation.
+struct Finder<'a> {
+    desk: &'a Retail,
+    turn: &'a Turn,
+    knowledge: &'a Knowledge,
+    folders: &'a [String],
+    asked: &'a Asked<'a>,
+    query: Query,
+    shown: Option<&'a Shown>,
+    /// What the last answer was about.
+    current: Option<Current>,
+    pick: Option<Pick>,
+    /// Whether the message asks for what a product has, and says nothing else: "cái đó bảo hành bao lâu".
+    asks_attribute: bool,
+    /// Whether it names another kind of goods than the shown one.
+    is_other: bool,
 }
 
 impl Retail {
@@ -66,7 +110,8 @@ impl Retail {
     pub(super) fn named(&self, turn: &Turn, text: &str, memory: &Memory) -> Vec<Mention> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let shown = memory.shown.as_ref();
-        let mut mentions = Shown::named(shown, knowledge, folders, &self.wish(turn, text));
+        let query = wish(turn, text);
+        let mut mentions = Shown::named(shown, knowledge, folders, &query);
         // "Does the keychron work with a macbook?", after keyboards.
         let is_known = |mention: &Mention| {
             let is_of = |row: &Row| shown.is_some_and(|shown| shown.products.contains(&row.passage.title));
@@ -81,282 +126,229 @@ impl Retail {
                 mention.level == Level::Model || mention.rows.iter().any(|row| row.passage.section == category)
             });
         }
+        knowledge.without_parts(folders, &mut mentions, &query);
         mentions
     }
 
     /// Makes the products that a message names those of the conversation.
     pub(super) fn focus(&self, turn: &Turn, text: &str, mentions: &[Mention], memory: &mut Memory) {
-        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let earlier = memory.shown.as_ref();
-        if let Some(focused) = Shown::focused(earlier, mentions, knowledge, folders, &query) {
+        if let Some(focused) = Shown::focused(earlier, mentions, knowledge, folders, &wish(turn, text)) {
             memory.shown = Some(focused);
         }
     }
 
     /// Returns the products that a message is about, or `None` if it is about something else.
     pub(super) fn goods(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<Goods> {
-        let is_current = asked.is_product || memory.current == Some(Current::Products);
-        if let Some(chosen) = self.to_sum(turn, asked.text, memory).filter(|_| is_current) {
-            return Some(Goods { chosen: Some(chosen), is_total: true, ..Goods::default() });
-        }
-        self.per_month(turn, asked.text, memory)
-            .or_else(|| self.fitting(turn, asked, memory))
-            .or_else(|| self.of_names(turn, asked, memory))
-            .or_else(|| self.of_other_kind(turn, asked, memory))
-            .or_else(|| self.of_conversation(turn, asked, memory, is_current))
+        self.finder(turn, asked, memory).goods()
     }
 
-    /// Returns the products whose prices a message adds up.
-    fn to_sum(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Chosen> {
-        let asks = self.picks.asks_total(text) || self.picks.pieces(text).is_some_and(|pieces| pieces > 1);
-        let shown = memory.shown.as_ref().filter(|_| asks)?;
-        shown.to_sum(&self.services.knowledge, &turn.persona.knowledge, &self.picks, &self.wish(turn, text))
-    }
-
-    /// Returns the product of the conversation, with what it costs each month, if the message asks for it.
-    fn per_month(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Goods> {
-        let shown = memory.shown.as_ref().filter(|_| self.instalments.asks(text))?;
-        let row =
-            match shown.again(&self.services.knowledge, &turn.persona.knowledge, turn.language()).passages.as_slice() {
-                [one] => self.services.knowledge.rows(
-                    &turn.persona.knowledge,
-                    std::slice::from_ref(&one.title),
-                    turn.language(),
-                ),
-                _ => return None,
-            };
-        let row = row.into_iter().flatten().next()?;
-        let questions = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
-        let plans = self.instalments.plans(text, questions.map(|message| message.text.as_str()), row.price?);
-        let chosen = shown.about(vec![row]);
-        (!plans.is_empty()).then(|| Goods { chosen: Some(chosen), plans, ..Goods::default() })
-    }
-
-    /// Returns two products of which a message asks whether they fit together, or those of a kind that fit one of the conversation.
-    fn fitting(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<Goods> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let shown = memory.shown.as_ref().filter(|_| self.picks.asks_fit(asked.text))?;
-        let others = shown.all(knowledge, folders, language);
-        let fit = |one: &Row, other: &Row| self.picks.fit(&one.whole(), &other.whole());
-        let tells = |one: &Row| {
-            let is_other = |other: &&Row| other.passage.section != one.passage.section;
-            others.iter().filter(is_other).find_map(|other| Some((other.clone(), fit(one, other)?)))
-        };
-        let named: Vec<&Row> = asked.mentions.iter().filter_map(|mention| mention.rows.first()).collect();
-        if let Some((one, (other, (fits, value, of_other)))) =
-            named.into_iter().find_map(|one| Some((one, tells(one)?)))
-        {
-            let together = FitTogether {
-                fits,
-                names: [one, &other].map(|row| row.passage.title.clone()),
-                values: [value, of_other],
-            };
-            let chosen = shown.about(vec![one.clone(), other]);
-            return Some(Goods { chosen: Some(chosen), fit: Some(together), ..Goods::default() });
-        }
-        let query = self.wish(turn, asked.text);
-        let rows = knowledge.rows_wished(folders, &query, Some(1)).into_iter();
-        let fitting = rows.filter(|row| tells(row).is_some_and(|(_, (fits, ..))| fits));
-        let wished: Vec<Passage> = fitting.take(query.limit).map(|row| row.passage).collect();
-        (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() })
-    }
-
-    /// Returns the products that a message names, if it asks for them.
-    fn of_names(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<Goods> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let is_meant = |mention: &&Mention| mention.level > Level::Brand || asked.is_product;
-        let mut rows: Vec<Row> = asked.mentions.iter().filter(is_meant).flat_map(|of| of.rows.clone()).collect();
-        let texts: String = rows.iter().map(Row::whole).collect();
-        let is_explained = || !knowledge.names_more_than(folders, asked.text, &texts, language);
-        if rows.is_empty() || !((asked.is_product && !asked.is_shop) || is_explained()) {
-            return None;
-        }
-        // "Which has the longer warranty?": all, the best first.
-        if let Some((Pick::Least(attribute) | Pick::Most(attribute), _)) = self.picks.pick(asked.text)
-            && rows.len() > 1
-        {
-            let is_most = matches!(self.picks.pick(asked.text), Some((Pick::Most(_), _)));
-            rows.sort_by(|a, b| {
-                let order = a.value(&attribute).unwrap_or_default().total_cmp(&b.value(&attribute).unwrap_or_default());
-                if is_most { order.reverse() } else { order }
-            });
-        }
-        rows.truncate(CHOSEN);
-        let is_sure = asked.mentions.iter().any(|mention| mention.level > Level::Brand);
-        let shown = memory.shown.clone().filter(|_| is_sure).unwrap_or_default();
-        let chosen = if is_sure { shown.about(rows) } else { memory.shown.clone().unwrap_or_default().instead(rows) };
-        Some(Goods { chosen: Some(chosen), asks_row: true, ..Goods::default() })
-    }
-
-    /// Returns products of another kind than those of the conversation, which a message wishes for or a short one names: "and mice?".
-    fn of_other_kind(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<Goods> {
-        let (knowledge, folders, query) =
-            (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, asked.text));
-        let shown = memory.shown.as_ref();
+    fn finder<'a>(&'a self, turn: &'a Turn, asked: &'a Asked<'a>, memory: &'a Memory) -> Finder<'a> {
+        let (knowledge, folders) = (self.services.knowledge.as_ref(), turn.persona.knowledge.as_slice());
+        let (query, shown) = (wish(turn, asked.wish), memory.shown.as_ref());
+        let rest = self.picks.without_attributes(asked.wish);
+        let asks_attribute = rest.is_some_and(|rest| knowledge.names_nothing(folders, &wish(turn, &rest)));
         let is_other = shown.is_some_and(|shown| shown.is_other_kind(knowledge, folders, &query));
-        // "Which SSD does it have?"
-        let points = matches!(self.picks.pick(asked.text), Some((Pick::It | Pick::All | Pick::Nth(_), _)));
-        let rows = shown.map_or_else(Vec::new, |shown| shown.again(knowledge, folders, query.language).passages);
-        let says = |row: &Passage| answer_first(&self.picks, asked.text, &row.text).is_said == Some(true);
-        if is_other && (points || self.asks_attribute(turn, asked.text)) && rows.iter().any(says) {
-            let chosen = shown.map(|shown| shown.again(knowledge, folders, query.language));
-            return chosen.map(|chosen| Goods { chosen: Some(chosen), asks_row: true, ..Goods::default() });
-        }
-        // "Can it charge my laptop?", after monitors.
-        if is_other && points {
-            return None;
-        }
-        // "Anything with USB?", after headsets: USB is also a kind of goods.
-        let category = shown.and_then(|shown| shown.category(knowledge, folders, query.language));
-        let of_kind = category
-            .map_or_else(Vec::new, |category| knowledge.rows_of_category(folders, &category, "", query.language));
-        let with = knowledge.rows_with(folders, &of_kind, asked.text, query.language);
-        if is_other && memory.current == Some(Current::Products) && !with.is_empty() && with.len() < of_kind.len() {
-            let mut with = with;
-            with.sort_by_key(|row| !row.in_stock);
-            with.truncate(query.limit);
-            let chosen = shown.map(|shown| shown.instead(with));
-            return chosen.map(|chosen| Goods { chosen: Some(chosen), ..Goods::default() });
-        }
-        if is_other && memory.current == Some(Current::Products) && knowledge.names_one(folders, &query) {
-            let rows = knowledge.rows_wished(folders, &query, Some(1));
-            let wished: Vec<Passage> = rows.into_iter().take(query.limit).map(|row| row.passage).collect();
-            return (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() });
-        }
-        let is_new = is_other || (!points && (shown.is_none() || memory.current != Some(Current::Products)));
-        let wished = if asked.is_product && is_new { self.wished(turn, asked.text, asked.is_sure) } else { Vec::new() };
-        (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() })
-    }
-
-    /// Returns the products of the conversation that a message is about, or others of their kind.
-    fn of_conversation(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory, is_current: bool) -> Option<Goods> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let (language, query) = (turn.language(), self.wish(turn, asked.text));
-        let of_wish = || {
-            let wished = if asked.is_product { self.wished(turn, asked.text, asked.is_sure) } else { Vec::new() };
-            (!wished.is_empty()).then(|| Goods { wished, ..Goods::default() })
-        };
-        let Some(shown) = memory.shown.as_ref() else { return of_wish() };
-        let points = matches!(self.picks.pick(asked.text), Some((Pick::It, _)));
-        let asks_attribute = self.asks_attribute(turn, asked.text);
-        // After a look-up, "how much is a new battery?" is no question about the product that the shop sells.
-        let names_kind = || !knowledge.categories(folders, asked.text, language).is_empty();
-        let is_of_record = memory.current == Some(Current::Record)
-            && !matches!(self.picks.pick(asked.text), Some((Pick::Similar | Pick::Cheaper, _)))
-            && !(asked.is_product && names_kind());
-        if is_of_record || (asked.is_shop && !asks_attribute) {
-            return None;
-        }
-        let choose = |query: &Query| shown.choose(knowledge, folders, &self.picks, query, is_current || asks_attribute);
-        // "Is it heavy? I go by bus": what else is said does not matter.
-        let of_clauses = || {
-            let asks = |clause: &&str| {
-                let is_it = matches!(self.picks.pick(clause), Some((Pick::It, _)));
-                is_it && self.picks.without_attributes(clause).is_some()
-            };
-            clauses(asked.text).filter(asks).find_map(|clause| choose(&self.wish(turn, clause)))
-        };
-        if let Some(chosen) = choose(&query).or_else(of_clauses) {
-            let again = shown.again(knowledge, folders, language).passages;
-            let asks_row = chosen.passages == again && !matches!(self.picks.pick(asked.text), Some((Pick::All, _)));
-            return Some(Goods { chosen: Some(chosen), asks_row, ..Goods::default() });
-        }
-        // "Can it charge my laptop?" wishes for no laptop.
-        let is_other = shown.is_other_kind(knowledge, folders, &query);
-        if !(points && is_other)
-            && let Some(goods) = of_wish()
-        {
-            return Some(goods);
-        }
-        // What their rows do not say: pages about something else would answer it worse.
-        let is_about = points || !is_other;
-        let is_asked = (asked.is_product || (points && is_other))
-            && (memory.current == Some(Current::Products) || points || asks_attribute);
-        let is_short = words(asked.text).len() <= SHORT || points;
-        let is_about = is_about && is_asked && is_short && knowledge.budget(folders, asked.text).is_none();
-        let again = shown.again(knowledge, folders, language);
-        let says = |row: &Passage| answer_first(&self.picks, asked.text, &row.text).is_said == Some(true);
-        let is_said = asks_attribute || again.passages.iter().any(says);
-        let is_about = is_about && (is_said || !self.has_advice(turn, asked.text));
-        is_about.then(|| Goods { chosen: Some(again), asks_row: true, ..Goods::default() })
-    }
-
-    /// Whether a message asks for what a product has, and says nothing else: "cái đó bảo hành bao lâu".
-    fn asks_attribute(&self, turn: &Turn, text: &str) -> bool {
-        let rest = self.picks.without_attributes(text);
-        rest.is_some_and(|rest| self.services.knowledge.names_nothing(&turn.persona.knowledge, &self.wish(turn, &rest)))
-    }
-
-    /// Returns the products that a message wishes for. One that is not sure needs a budget, or a word besides the kind of goods.
-    fn wished(&self, turn: &Turn, text: &str, is_sure: bool) -> Vec<Passage> {
-        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, self.wish(turn, text));
-        let of_each = self.wished_of_each(turn, text);
-        let rows = match of_each.is_empty() {
-            true => knowledge.rows_wished(folders, &query, is_sure.then_some(WISHED)),
-            false => return of_each,
-        };
-        // "A power supply for my graphics card": any of the category, unless a page gives advice.
-        let rows = match rows.is_empty() && is_sure && !self.has_advice(turn, text) {
-            true => knowledge.rows_wished(folders, &query, Some(1)),
-            false => rows,
-        };
-        // "The lightest laptop you have": one.
-        let rows = match self.picks.pick(text) {
-            Some((Pick::Least(attribute), _)) => sorted(rows, &attribute, 1.0).into_iter().take(1).collect(),
-            Some((Pick::Most(attribute), _)) => sorted(rows, &attribute, -1.0).into_iter().take(1).collect(),
-            _ => rows,
-        };
-        rows.into_iter().take(query.limit).map(|row| row.passage).collect()
-    }
-
-    /// Whether a page is about what a message says.
-    fn has_advice(&self, turn: &Turn, text: &str) -> bool {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let pages = Query { pages_only: true, ..self.wish(turn, text) };
-        let found = knowledge.find_by_words(folders, &pages).passages;
-        let is_about = |best: &Passage| knowledge.has_most_of(folders, text, best, pages.language);
-        found.first().is_some_and(|best| best.score >= ADVISES && is_about(best))
-    }
-
-    /// Returns some products of each kind, where a message wishes for several: "a cheap headset plus a basic mouse".
-    fn wished_of_each(&self, turn: &Turn, text: &str) -> Vec<Passage> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let mut kinds: Vec<(String, Vec<Row>)> = Vec::new();
-        let first = text.split(['?', '.', '!', '\n']).next().unwrap_or_default();
-        for part in self.picks.wishes_of(first) {
-            let query = self.wish(turn, &part);
-            let Some(kind) = knowledge.categories(folders, &part, language).into_iter().next() else { continue };
-            // "A laptop with 16 GB of RAM and an SSD" wishes for one.
-            let is_part =
-                kinds.first().is_some_and(|(_, rows)| !knowledge.rows_with(folders, rows, &part, language).is_empty());
-            if is_part || kinds.iter().any(|(known, _)| *known == kind) {
-                continue;
-            }
-            let rows = knowledge.rows_wished_of(folders, &query, &kind, Some(1));
-            kinds.push((kind, rows));
-        }
-        kinds.retain(|(_, rows)| !rows.is_empty());
-        if kinds.len() < 2 {
-            return Vec::new();
-        }
-        kinds.into_iter().flat_map(|(_, rows)| rows.into_iter().take(OF_EACH)).map(|row| row.passage).collect()
+        let pick = self.picks.pick(asked.wish).map(|(pick, _)| pick);
+        let current = memory.current;
+        Finder { desk: self, turn, knowledge, folders, asked, query, shown, current, pick, asks_attribute, is_other }
     }
 
     /// Returns the products that a message asks for and that are sold out.
     pub(super) fn sold_out(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<Chosen> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let finder = self.finder(turn, asked, memory);
         let again = || Some(memory.shown.as_ref()?.again(knowledge, folders, language));
-        let chosen = self.of_names(turn, asked, memory).or_else(|| self.of_conversation(turn, asked, memory, true));
-        let chosen = chosen.and_then(|goods| goods.chosen).or_else(again)?;
+        let of_shown = || memory.shown.as_ref().and_then(|shown| finder.of_shown(shown, true));
+        let chosen = finder.named().or_else(of_shown).and_then(|goods| goods.chosen).or_else(again)?;
         let rows = knowledge.rows_of(folders, &chosen.passages, language).into_iter();
         let passages: Vec<Passage> = rows.filter(|row| !row.in_stock).map(|row| row.passage).collect();
         (!passages.is_empty()).then_some(Chosen { passages, ..chosen })
     }
+}
 
-    /// Returns the search among products. Polite words stay: "the first one" has some.
-    fn wish(&self, turn: &Turn, text: &str) -> Query {
-        Query { text: text.to_owned(), language: turn.language(), limit: CHOSEN, pages_only: false }
+impl Finder<'_> {
+    fn goods(&self) -> Option<Goods> {
+        if let Some(goods) = self.computed() {
+            return Some(goods);
+        }
+        if self.is_answered_by_page() {
+            return None;
+        }
+        let direct = self.named().or_else(|| self.earlier());
+        if direct.is_some() {
+            return direct;
+        }
+        let Some(shown) = self.shown else { return self.wish() };
+        if self.is_other { self.of_other_kind(shown) } else { self.of_this_kind(shown) }
     }
+
+    /// Whether the message asks the rows for several things, of which they lack one that a page has: "how long is the warranty of the
+    /// battery?".
+    fn is_answered_by_page(&self) -> bool {
+        let Some(shown) = self.shown.filter(|_| self.asked.mentions.is_empty()) else { return false };
+        let rows = self.again(shown).passages;
+        let lacks = |row: &Passage| says_all(&self.desk.picks, self.asked.text, &row.text) == Some(false);
+        !rows.is_empty() && rows.iter().all(lacks) && self.has_advice()
+    }
+
+    /// Returns the products that the message names, if it asks for them.
+    fn named(&self) -> Option<Goods> {
+        let (asked, language) = (self.asked, self.query.language);
+        let is_meant = |mention: &&Mention| mention.level > Level::Brand || asked.is_product;
+        let mut rows: Vec<Row> = asked.mentions.iter().filter(is_meant).flat_map(|of| of.rows.clone()).collect();
+        let texts: String = rows.iter().map(Row::whole).collect();
+        let is_explained = || !self.knowledge.names_more_than(self.folders, asked.text, &texts, language);
+        let asks_attribute = || self.desk.picks.without_attributes(asked.text).is_some();
+        let asks = asked.is_product || (!asked.is_look_up && asks_attribute());
+        if rows.is_empty() || !((asks && !asked.is_shop) || is_explained()) {
+            return None;
+        }
+        // "Which has the longer warranty?": all, the best first.
+        if let Some(Pick::Least(attribute) | Pick::Most(attribute)) = &self.pick
+            && rows.len() > 1
+        {
+            let is_most = matches!(self.pick, Some(Pick::Most(_)));
+            rows.sort_by(|a, b| {
+                let order = a.value(attribute).unwrap_or_default().total_cmp(&b.value(attribute).unwrap_or_default());
+                if is_most { order.reverse() } else { order }
+            });
+        }
+        rows.truncate(CHOSEN);
+        let is_sure = asked.mentions.iter().any(|mention| mention.level > Level::Brand);
+        let shown = self.shown.cloned().unwrap_or_default();
+        Some(Goods::asked(if is_sure { shown.about(rows) } else { shown.instead(rows) }))
+    }
+
+    /// Returns a product of the conversation of another kind than the shown ones, at which the message points: "the board".
+    fn earlier(&self) -> Option<Goods> {
+        let shown = self.shown.filter(|_| self.is_other && self.desk.picks.points_at_kind(self.asked.text))?;
+        let kinds = self.knowledge.categories(self.folders, self.asked.text, self.query.language);
+        let rows = shown.all(self.knowledge, self.folders, self.query.language);
+        let row = rows.into_iter().find(|row| kinds.contains(&row.passage.section))?;
+        Some(Goods::asked(shown.instead(vec![row])))
+    }
+
+    /// Returns the products of a message that names another kind than that of the shown ones.
+    fn of_other_kind(&self, shown: &Shown) -> Option<Goods> {
+        let points = matches!(self.pick, Some(Pick::It | Pick::All | Pick::Nth(_)));
+        // "Which SSD does it have?"
+        if (points || self.asks_attribute) && self.is_said(shown) {
+            return Some(Goods::asked(self.again(shown)));
+        }
+        let of_clauses = || if self.is_about_else() { None } else { self.of_clauses(shown) };
+        // "Can it charge my laptop?", after monitors, wishes for no laptop.
+        if self.pick == Some(Pick::It) {
+            return of_clauses().or_else(|| if self.is_about_else() { None } else { self.not_said(shown) });
+        }
+        let is_of_kind = self.current == Some(Current::Products) && !points;
+        let having = if is_of_kind { self.having(shown) } else { None };
+        having.or_else(of_clauses).or_else(|| self.wish())
+    }
+
+    /// Returns products of the shown kind that have what another kind is named after ("anything with USB?", after headsets), or those of
+    /// the kind that a message of one word names ("and mice?").
+    fn having(&self, shown: &Shown) -> Option<Goods> {
+        let language = self.query.language;
+        let category = shown.category(self.knowledge, self.folders, language)?;
+        let of_kind = self.knowledge.rows_of_category(self.folders, &category, "", language);
+        let mut with = self.knowledge.rows_with(self.folders, &of_kind, self.asked.wish, language);
+        if !with.is_empty() && with.len() < of_kind.len() {
+            with.sort_by_key(|row| !row.in_stock);
+            with.truncate(self.query.limit);
+            return Some(Goods::chosen(shown.instead(with)));
+        }
+        if !self.knowledge.names_one(self.folders, &self.query) {
+            return None;
+        }
+        let rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1));
+        Goods::wished(rows.into_iter().take(self.query.limit).map(|row| row.passage).collect())
+    }
+
+    /// Returns the shown products, or others of their kind.
+    fn of_this_kind(&self, shown: &Shown) -> Option<Goods> {
+        // After another subject, a wish begins anew.
+        let points = matches!(self.pick, Some(Pick::It | Pick::All | Pick::Nth(_)));
+        let is_new = !points && self.current != Some(Current::Products);
+        if let Some(goods) = is_new.then(|| self.wish()).flatten() {
+            return Some(goods);
+        }
+        if self.is_about_else() {
+            return None;
+        }
+        self.of_shown(shown, self.is_current()).or_else(|| self.wish()).or_else(|| self.not_said(shown))
+    }
+
+    /// Returns those of the shown products, or others of their kind, that the message chooses.
+    fn of_shown(&self, shown: &Shown, is_current: bool) -> Option<Goods> {
+        let chosen = self.choose(shown, &self.query, is_current);
+        chosen.map(|chosen| self.of_chosen(shown, chosen)).or_else(|| self.of_clauses(shown))
+    }
+
+    /// Returns the products that one clause points at: in "I take the cheap one. USB or jack?", what else is said does not matter.
+    fn of_clauses(&self, shown: &Shown) -> Option<Goods> {
+        let picks = &self.desk.picks;
+        let asks = |clause: &&str| match picks.pick(clause) {
+            Some((Pick::It, _)) => picks.without_attributes(clause).is_some(),
+            Some((Pick::Least(_) | Pick::Most(_) | Pick::Nth(_) | Pick::Last, _)) => true,
+            _ => false,
+        };
+        let choose = |clause: &str| self.choose(shown, &wish(self.turn, clause), true);
+        let chosen = clauses(self.asked.wish).filter(asks).find_map(choose)?;
+        Some(self.of_chosen(shown, chosen))
+    }
+
+    fn of_chosen(&self, shown: &Shown, chosen: Chosen) -> Goods {
+        let asks_row = chosen.passages == self.again(shown).passages && self.pick != Some(Pick::All);
+        Goods { asks_row, ..Goods::chosen(chosen) }
+    }
+
+    fn choose(&self, shown: &Shown, query: &Query, is_current: bool) -> Option<Chosen> {
+        let is_current = is_current || self.asks_attribute;
+        shown.choose(self.knowledge, self.folders, &self.desk.picks, query, is_current)
+    }
+
+    /// Returns the shown products for a message that asks for what their rows do not say: pages about something else would answer it worse.
+    fn not_said(&self, shown: &Shown) -> Option<Goods> {
+        let points = self.pick == Some(Pick::It);
+        let is_asked = (self.asked.is_product || (points && self.is_other))
+            && (self.current == Some(Current::Products) || points || self.asks_attribute);
+        let is_short = words(self.asked.wish).len() <= SHORT || points;
+        let is_plain = is_asked && is_short && self.knowledge.budget(self.folders, self.asked.wish).is_none();
+        let is_about = is_plain && (self.asks_attribute || self.is_said(shown) || !self.has_advice());
+        is_about.then(|| Goods::asked(self.again(shown)))
+    }
+
+    /// Whether the shown products are what the message is about, if it says nothing else.
+    fn is_current(&self) -> bool {
+        self.asked.is_product || self.current == Some(Current::Products)
+    }
+
+    /// Whether the message is about the warranty that was looked up, or about the shop.
+    fn is_about_else(&self) -> bool {
+        // After a look-up, "how much is a new battery?" is no question about the product that the shop sells.
+        let names_kind = || !self.knowledge.categories(self.folders, self.asked.wish, self.query.language).is_empty();
+        let is_of_record = self.current == Some(Current::Record)
+            && !matches!(self.pick, Some(Pick::Similar | Pick::Cheaper))
+            && !(self.asked.is_product && names_kind());
+        is_of_record || (self.asked.is_shop && !self.asks_attribute)
+    }
+
+    fn again(&self, shown: &Shown) -> Chosen {
+        shown.again(self.knowledge, self.folders, self.query.language)
+    }
+
+    /// Whether the row of a shown product has what the message asks for.
+    fn is_said(&self, shown: &Shown) -> bool {
+        let says = |row: &Passage| answer_first(&self.desk.picks, self.asked.text, &row.text).is_said == Some(true);
+        self.again(shown).passages.iter().any(says)
+    }
+}
+
+/// Returns the search among products. Polite words stay: "the first one" has some.
+fn wish(turn: &Turn, text: &str) -> Query {
+    Query { text: text.to_owned(), language: turn.language(), limit: CHOSEN, pages_only: false }
 }
 
 /// Splits a message at its punctuation.

@@ -6,9 +6,9 @@ use super::Retail;
 use super::context::About;
 use super::intent::Intent;
 use super::memory::{Bundle, Memory};
-use super::products::{FitTogether, Goods};
+use super::products::Goods;
 use super::prompt::{Given, system};
-use super::retrieve::{PASSAGES, Retrieved, WORTH_QUOTING};
+use super::retrieve::{PASSAGES, Retrieved};
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use crate::config::LlmMode;
@@ -17,21 +17,21 @@ use crate::dialogue::attribute;
 use crate::dialogue::history::{room_for_history, window, window_start};
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{DeskError, Turn};
-use crate::domain::text::words;
-use crate::domain::{Kind, Message, Metadata, Sender};
+use crate::domain::{Kind, Message, Metadata};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
-use crate::nlu::instalments::Plan;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::replies::MissingValue;
-use crate::retrieval::catalogue::money;
 use crate::retrieval::search::{By, Found};
 use crate::retrieval::{Passage, Query};
 
+mod computed;
+mod repeat;
+
+use repeat::Repeated;
+
 /// Products in stock that are named if a product is sold out.
 const INSTEAD: usize = 2;
-/// More pieces of one product are not added up.
-const MOST_PIECES: u64 = 10_000;
 
 impl Retail {
     /// Retrieves passages, replies, and adds the follow-up.
@@ -42,23 +42,34 @@ impl Retail {
         about: About,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let About { goods, written, pages_only, names_products, besides, is_of_subject, .. } = about;
+        let About { goods, written, pages_only, names_products, besides, is_of_subject, searched, topic, .. } = about;
         if let Some(text) = written {
             return self.reply_written(turn, text, goods.chosen, memory).await;
         }
         let Goods { chosen, wished, is_total, asks_row, fit, plans } = goods;
         let is_chosen = chosen.is_some();
+        let of_topic = topic.as_ref().map(|(topic, _)| topic.asked.as_str());
+        let question = of_topic.or(searched.as_deref()).unwrap_or(&utterance.text).to_owned();
+        let question = question.as_str();
         let (knowledge, folders) = (self.services.knowledge.clone(), turn.persona.knowledge.clone());
         let mut more_pages: Vec<Passage> = Vec::new();
-        let Retrieved { mut found, mut quoted } = match chosen {
-            Some(Chosen { passages, shown }) => {
+        let is_topic = topic.is_some();
+        let known = match (chosen, topic) {
+            (Some(Chosen { passages, shown }), _) => {
                 memory.shown = Some(shown);
+                Some(passages)
+            }
+            (None, Some((_, passage))) => Some(vec![passage]),
+            (None, None) => None,
+        };
+        let Retrieved { mut found, mut quoted } = match known {
+            Some(passages) => {
                 let quoted = passages.clone();
                 Retrieved { found: Found { passages, by: By::Words, similarity: None, question: None }, quoted }
             }
             None => {
                 let subject = memory.subject.as_ref();
-                turn.step("retrieve").take(self.retrieve(turn, &utterance.text, pages_only, subject)).await
+                turn.step("retrieve").take(self.retrieve(turn, question, pages_only, subject)).await
             }
         };
         if !wished.is_empty() {
@@ -67,7 +78,7 @@ impl Retail {
             found.passages = wished.iter().cloned().chain(others).take(PASSAGES).collect();
             quoted = wished;
         }
-        let asked = self.search(turn, &utterance.text, pages_only);
+        let asked = self.search(turn, question, pages_only);
         if let Some(subject) = memory.subject.as_ref().filter(|_| quoted.is_empty() && is_of_subject) {
             quoted = knowledge.find_in_document(&folders, &asked, subject).into_iter().take(1).collect();
             found.passages.clone_from(&quoted);
@@ -80,11 +91,18 @@ impl Retail {
             more_pages = pages;
         }
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
-        if !self.services.llm.is_up() && knowledge.rows_of(&folders, &quoted, asked.language).is_empty() {
-            self.replace_repeated(turn, &utterance.text, &found, &mut quoted)?;
-        }
+        let repeated = match self.services.llm.is_up() || self.has_rows(turn, &quoted) {
+            true => Repeated::Not,
+            false => {
+                let pages = Query { pages_only: true, ..asked.clone() };
+                let alone = knowledge.find_by_words(&folders, &pages).passages;
+                self.replace_repeated(turn, question, &found, &mut quoted, &alone)?
+            }
+        };
+        let is_catalogue = self.has_rows(turn, &quoted);
+        let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
+        let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
         let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
-        let is_catalogue = !knowledge.rows_of(&folders, &quoted, asked.language).is_empty();
         let bundle = memory.bundle.as_ref();
         let total = if is_total { self.total(turn, &utterance.text, &quoted, bundle)? } else { None };
         // What is computed is not left to a model.
@@ -93,15 +111,24 @@ impl Retail {
             (Some(total), _) => total,
             (None, Some(fit)) => self.quote_fit(turn, &fit, &quoted)?,
             (None, None) if !plans.is_empty() => self.quote_plans(turn, &plans, &quoted)?,
-            (None, None) => self.quote(turn, utterance, &quoted, asks_row)?,
+            (None, None) => self.quote(turn, utterance, &quoted, asks_row, repeated)?,
         };
         let question = besides.as_deref().unwrap_or_default();
         let excerpts: Vec<Passage> = more_pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
         let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
+        let mut quotation = self.with_hotline(turn, &utterance.text, quotation)?;
+        if !topics.is_empty() {
+            quotation = format!("{quotation}\n{}", self.offer_topics(turn, &topics)?);
+            memory.topics = topics;
+        }
         let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
         let Some(metadata) = answer::cite(turn, &found, passages).await? else {
-            let names_nothing = utterance.requests(Topic::UnnamedGoods);
-            let text = self.text(turn, if names_nothing { Text::ReplyWhich } else { Text::ReplyUnknown }, &[])?;
+            let text = match repeated {
+                Repeated::AllSaid => Text::ReplyAllSaid,
+                Repeated::Not | Repeated::Again if utterance.requests(Topic::UnnamedGoods) => Text::ReplyWhich,
+                Repeated::Not | Repeated::Again => Text::ReplyUnknown,
+            };
+            let text = self.text(turn, text, &[])?;
             answer::say_unknown(turn, &text).await?;
             return self.follow_up(turn).await;
         };
@@ -218,60 +245,21 @@ impl Retail {
         utterance: &Utterance,
         passages: &[Passage],
         asks_row: bool,
+        repeated: Repeated,
     ) -> Result<String, MissingValue> {
         let asked = utterance.text.as_str();
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let excerpts: Vec<Passage> = passages.iter().map(|passage| self.excerpt(turn, asked, passage)).collect();
         let quotes = self.quotes(turn, &excerpts)?;
-        let is_again =
-            last_reply(turn).is_some_and(|last| quotes.first().is_some_and(|quote| last.text.contains(quote.as_str())));
         let intro = match () {
             () if asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
             () if utterance.complains() => Text::ReplyIntroSorry,
-            () if is_again && knowledge.rows_of(folders, passages, language).is_empty() => Text::ReplyIntroAgain,
+            () if repeated == Repeated::Again => Text::ReplyIntroAgain,
             () => Text::ReplyIntro,
         };
         let texts = self.texts.get(answer::language_of(turn, passages));
         let hotline = [("hotline", self.hotline(turn))];
         let quotation = answer::quotation(texts.text(intro, &hotline)?, quotes.into_iter());
         Ok(quotation + &self.instead(turn, passages)?)
-    }
-
-    /// Says whether two products fit together, and quotes their rows.
-    fn quote_fit(&self, turn: &Turn, fit: &FitTogether, passages: &[Passage]) -> Result<String, MissingValue> {
-        let ([name, other], [value, of_other]) = (&fit.names, &fit.values);
-        let values: [(&str, &str); 4] = [("name", name), ("other", other), ("value", value), ("of_other", of_other)];
-        let text = if fit.fits { Text::ReplyFits } else { Text::ReplyFitsNot };
-        Ok(answer::quotation(self.text(turn, text, &values)?, self.quotes(turn, passages)?.into_iter()))
-    }
-
-    /// Says what a product costs each month.
-    fn quote_plans(&self, turn: &Turn, plans: &[Plan], passages: &[Passage]) -> Result<String, MissingValue> {
-        let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
-        let Some(row) = rows.first() else { return Ok(String::new()) };
-        let price = money(row.price.unwrap_or_default());
-        let intro = self.text(turn, Text::ReplyPlans, &[("name", &row.passage.title), ("price", &price)])?;
-        let mut lines = Vec::new();
-        for plan in plans {
-            let (months, monthly, fee) = (plan.months.to_string(), money(plan.monthly), money(plan.fee));
-            let (down, loan, interest) = (money(plan.down), money(plan.loan), money(plan.interest));
-            let text = match (plan.interest, plan.fee) {
-                (0, 0) => Text::ReplyPlanFree,
-                (0, _) => Text::ReplyPlanFee,
-                _ => Text::ReplyPlanLoan,
-            };
-            let values: [(&str, &str); 6] = [
-                ("months", &months),
-                ("monthly", &monthly),
-                ("fee", &fee),
-                ("down", &down),
-                ("loan", &loan),
-                ("interest", &interest),
-            ];
-            lines.push(self.text(turn, text, &values)?);
-        }
-        lines.push(self.text(turn, Text::ReplyPlansEnd, &[])?);
-        Ok(answer::quotation(intro, lines.into_iter()))
     }
 
     /// Whether a row has what a message asks for: an attribute that it names, else any of its words.
@@ -294,6 +282,11 @@ impl Retail {
             false => knowledge.excerpt(folders, asked, passage, language),
         };
         Passage { text, ..passage.clone() }
+    }
+
+    /// Whether passages are rows of the catalogue.
+    fn has_rows(&self, turn: &Turn, passages: &[Passage]) -> bool {
+        !self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language()).is_empty()
     }
 
     fn quotes(&self, turn: &Turn, passages: &[Passage]) -> Result<Vec<String>, MissingValue> {
@@ -319,67 +312,6 @@ impl Retail {
         }
         let intro = self.text(turn, Text::ReplyInstead, &[])?;
         Ok(format!("\n{}", answer::quotation(intro, self.quotes(turn, &others)?.into_iter())))
-    }
-
-    /// Adds up the prices of the quoted products, if all have one.
-    fn total(
-        &self,
-        turn: &Turn,
-        asked: &str,
-        passages: &[Passage],
-        bundle: Option<&Bundle>,
-    ) -> Result<Option<String>, MissingValue> {
-        let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
-        // A product that replaces one of its parts changes its price.
-        let is_part = |bundle: &&Bundle| rows.iter().any(|row| bundle.parts.contains(&row.passage.section));
-        let bundle = bundle.filter(|bundle| self.picks.pieces(asked).is_none() && !is_part(bundle));
-        let pieces = self.picks.pieces(asked).unwrap_or(1);
-        // "Both": the number counts products, not pieces.
-        let count = if rows.len() > 1 { 1 } else { pieces };
-        if rows.is_empty() || rows.iter().any(|row| row.price.is_none()) || !(1..=MOST_PIECES).contains(&count) {
-            return Ok(None);
-        }
-        let (mut lines, mut sum) = (Vec::new(), 0_u64);
-        let bundles = bundle.iter().map(|bundle| (bundle.name.as_str(), 1, bundle.price));
-        let of_rows = rows.iter().map(|row| (row.passage.title.as_str(), count, row.price.unwrap_or_default()));
-        for (name, count, price) in bundles.chain(of_rows) {
-            sum += price * count;
-            let values = [("name", name), ("count", &count.to_string()), ("price", &money(price))];
-            lines.push(self.text(turn, Text::ReplyTotalLine, &values)?);
-        }
-        lines.push(self.text(turn, Text::ReplyTotal, &[("sum", &money(sum))])?);
-        Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
-    }
-
-    /// Replaces what was quoted, if the same question had the same answer before, by the next passage of nearly the same score. Without
-    /// one, nothing is quoted.
-    fn replace_repeated(
-        &self,
-        turn: &Turn,
-        asked: &str,
-        found: &Found,
-        quoted: &mut Vec<Passage>,
-    ) -> Result<(), MissingValue> {
-        let Some(last) = last_reply(turn) else { return Ok(()) };
-        let was_said = |passage: &Passage| {
-            let quotes = self.quotes(turn, std::slice::from_ref(&self.excerpt(turn, asked, passage)))?;
-            Ok(quotes.iter().any(|quote| last.text.contains(quote.as_str())))
-        };
-        let question = turn.history.iter().rev().find(|message| message.sender == Sender::User);
-        let is_same =
-            question.is_some_and(|asked| asked.turn == last.turn && words(&asked.text) == words(&turn.message.text));
-        if !is_same || !quoted.first().map_or(Ok(false), was_said)? {
-            return Ok(());
-        }
-        let best = found.passages.first().map_or(0.0, |best| best.score);
-        let mut next = None;
-        for passage in found.passages.iter().filter(|passage| passage.score >= WORTH_QUOTING * best) {
-            if next.is_none() && !was_said(passage)? {
-                next = Some(passage.clone());
-            }
-        }
-        *quoted = next.into_iter().collect();
-        Ok(())
     }
 }
 

@@ -33,6 +33,12 @@ pub struct RetailRules {
     wants: Vec<Pattern>,
     /// Asks for a moment.
     patience: Vec<Pattern>,
+    /// Begins a part of a clause that says what the customer owns, or what happened to it.
+    owned: Vec<Pattern>,
+    /// Ends such a part: "and", "need".
+    after_owned: Vec<Pattern>,
+    /// Asks how to reach the shop.
+    contact: Vec<Pattern>,
     /// Words before a number that is not a serial number, such as "invoice".
     other_numbers: Vec<Pattern>,
     /// Spellings and the words that they mean.
@@ -82,6 +88,9 @@ struct RuleFile {
     cancel: Vec<String>,
     wants: Vec<String>,
     patience: Vec<String>,
+    owned: Vec<String>,
+    after_owned: Vec<String>,
+    contact: Vec<String>,
     other_numbers: Vec<String>,
     /// The topics of small talk, in order.
     topics: Vec<Social>,
@@ -170,6 +179,9 @@ impl RetailRules {
             cancel: lexicon.patterns(&file.cancel)?,
             wants: lexicon.patterns(&file.wants)?,
             patience: lexicon.patterns(&file.patience)?,
+            owned: lexicon.patterns(&file.owned)?,
+            after_owned: lexicon.patterns(&file.after_owned)?,
+            contact: lexicon.patterns(&file.contact)?,
             other_numbers: lexicon.patterns(&file.other_numbers)?,
             aliases: file.aliases,
             lexicon,

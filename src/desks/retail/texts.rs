@@ -39,6 +39,9 @@ reply_keys! {
         ReplyPlanLoan = "reply_plan_loan" ["hotline" "fee"] must ["months" "monthly" "down" "loan" "interest"],
         ReplyPlansEnd = "reply_plans_end" ["hotline"],
         ReplyIntroAgain = "reply_intro_again" ["hotline"],
+        ReplyAllSaid = "reply_all_said" ["hotline"],
+        ReplyOtherTopics = "reply_other_topics" ["hotline"] must ["topics"],
+        ReplyHotline = "reply_hotline" [] must ["hotline"],
         ReplyIntroSorry = "reply_intro_sorry" ["hotline"],
         /// For the search.
         RecordSubject = "record_subject" [],

@@ -37,7 +37,8 @@ impl Returns {
             Step::Run(Worker::ClassifyIntent) => !before.may_argue() || utterance.has_question(),
             // The same question would be repeated.
             Step::Ask(question) if before.open_question() == Some(question) && !has_changed(before, after) => {
-                after.case.help.is_none() && !(asks_for_yes && utterance.hesitates())
+                let asks = utterance.has_question();
+                if asks_for_yes { asks || !utterance.hesitates() } else { after.case.help.is_none() }
             }
             // A question is answered before the desk asks whose order it is.
             Step::Ask(Question::OrderNumber | Question::Contact) => asks_in_general(utterance),
@@ -52,12 +53,12 @@ impl Returns {
         }
         let query = Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        if is_with_person(before) {
+        // "Is that final?" is about the yes, and not about final sale.
+        if is_with_person(before) || (asks_for_yes && utterance.has_question()) {
             let best = || knowledge.find_by_words(folders, &query).passages.first().map_or(0.0, |best| best.score);
             return read_text(text.len(), best) >= SURE;
         }
-        // "Is that final?" is about the yes, and not about final sale.
-        let is_question = utterance.has_question() && !asks_for_yes;
+        let is_question = utterance.has_question();
         let topic = self.topic(turn, before);
         read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
     }

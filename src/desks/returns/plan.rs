@@ -2,9 +2,10 @@
 
 use super::advance::{self, Effect, Event};
 use super::aside::Aside;
+use super::items;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
-use super::state::{Intent, Question, State};
+use super::state::{Intent, OrderSnapshot, Question, State};
 use super::{Returns, remember};
 use crate::desks::machine::{Machine, run_until_wait};
 use crate::desks::{DeskError, Turn};
@@ -66,6 +67,30 @@ impl Returns {
         utterance.set(Act::Ask(Topic::Policy), asks_policy);
         name_shop_number(state, utterance);
         message
+    }
+
+    /// Reads a question about goods of an earlier order of the conversation ("are the shoes still coming?") as one about that order.
+    pub(super) async fn name_order_of_item(
+        &self,
+        turn: &Turn,
+        state: &State,
+        utterance: &mut Utterance,
+    ) -> Result<(), DeskError> {
+        let asks =
+            utterance.wants(Intent::OrderStatus) && utterance.has_question() && !utterance.names_order_or_contact();
+        let names = |order: &OrderSnapshot| !items::named(&order.items, &utterance.text).is_empty();
+        if !asks || state.order().is_none_or(names) {
+            return Ok(());
+        }
+        for number in state.meta.opened.iter().rev() {
+            let order = self.store_of(turn).find_order(number).await?;
+            if order.is_some_and(|order| names(&self.order_snapshot(&order))) {
+                let found = Found { number: number.clone(), confidence: Confidence::Named };
+                utterance.entities.orders = vec![found];
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// Decides what to do about the message.

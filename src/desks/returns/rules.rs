@@ -60,6 +60,8 @@ pub struct ReturnsRules {
     mail_missing: Vec<Pattern>,
     ticket_news: Vec<Pattern>,
     label_again: Vec<Pattern>,
+    label_broken: Vec<Pattern>,
+    send_again: Vec<Pattern>,
     policy: Vec<Pattern>,
     policy_words: Vec<Pattern>,
     deadline: Vec<Pattern>,
@@ -132,6 +134,8 @@ impl ReturnsRules {
             mail_missing: patterns(&file.asides.mail_missing)?,
             ticket_news: patterns(&file.asides.ticket_news)?,
             label_again: patterns(&file.asides.label_again)?,
+            label_broken: patterns(&file.asides.label_broken)?,
+            send_again: patterns(&file.asides.send_again)?,
             policy: patterns(&file.asides.policy)?,
             policy_words: patterns(&file.asides.policy_words)?,
             deadline: patterns(&file.asides.deadline)?,
@@ -171,7 +175,8 @@ impl ReturnsRules {
         let stream = self.lexicon.tokenize(&words);
         let has = |patterns: &[Pattern]| is_in(patterns, &stream, &[]);
         let wants_person = is_in(&self.person, &stream, &match_mask(&self.no_person, &stream, &[]));
-        let requests_label = has(&self.label_again);
+        // "The link has expired, send it again": two clauses.
+        let requests_label = has(&self.label_again) || (has(&self.label_broken) && has(&self.send_again));
         let misses_mail = has(&self.mail_missing) && !requests_label;
         let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
         let Reading {

@@ -80,6 +80,19 @@ pub struct Meta {
     pub said: BTreeMap<Scenario, usize>,
 }
 
+/// Orders of a conversation that are remembered as found.
+const OPENED: usize = 20;
+
+impl Meta {
+    /// Remembers an order that was found for this customer.
+    pub fn remember_order(&mut self, number: &OrderNumber) {
+        self.opened.retain(|known| known != number);
+        self.opened.push(number.clone());
+        let too_many = self.opened.len().saturating_sub(OPENED);
+        self.opened.drain(..too_many);
+    }
+}
+
 fn known_scenarios<'de, D: Deserializer<'de>>(stored: D) -> Result<BTreeMap<Scenario, usize>, D::Error> {
     let said = BTreeMap::<String, usize>::deserialize(stored)?;
     let known = |key: &str| Scenario::ALL.iter().find(|scenario| scenario.key() == key).copied();

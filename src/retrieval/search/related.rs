@@ -25,6 +25,34 @@ impl Knowledge {
         self.with_view(folders, find).unwrap_or_default()
     }
 
+    /// Returns the sections of pages that are nearest to a question, best first. They need not answer it.
+    pub fn nearest_sections(&self, folders: &[String], query: &Query) -> Vec<Passage> {
+        let find = |view: &View| {
+            let (index, chunks) = (&view.index, view.index.chunks());
+            let mut hits = index.ranked(query, None);
+            index.keep_own_language(&mut hits, query.language, |(place, _)| *place);
+            let mut sections: Vec<Passage> = Vec::new();
+            for (place, score) in hits.into_iter().filter(|(place, _)| chunks[*place].product.is_none()) {
+                let passage = chunks[place].passage(query.language, score);
+                if !sections.iter().any(|known| known.file == passage.file && known.section == passage.section) {
+                    sections.push(passage);
+                }
+            }
+            sections.truncate(query.limit);
+            sections
+        };
+        self.with_view(folders, find).unwrap_or_default()
+    }
+
+    /// Returns a section of a page.
+    pub fn section(&self, folders: &[String], file: &str, section: &str, language: Language) -> Option<Passage> {
+        let find = |view: &View| {
+            let is_its = |chunk: &&Arc<Chunk>| chunk.path == file && chunk.section() == section;
+            Some(view.index.chunks().iter().find(is_its)?.passage(language, 1.0))
+        };
+        self.with_view(folders, find)?
+    }
+
     /// Finds the section that most likely answers a question in words of its own. For a question that no passage covers.
     pub fn find_likely(&self, folders: &[String], query: &Query) -> Vec<Passage> {
         let find = |view: &View| view.passages_by_words(&view.index.likely_section(query, LIKELY, ALIKE), query);

@@ -6,6 +6,7 @@ mod escalations;
 mod mails;
 mod misses;
 mod reading;
+mod reviews;
 mod steps;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};

@@ -6,6 +6,31 @@ use crate::domain::text::fold;
 use crate::domain::text::match_mask;
 
 impl RetailRules {
+    /// Returns a message without what the customer owns ("for my old laptop", "I already have a monitor"), or `None` if it names nothing
+    /// of that kind. What follows in the same clause belongs to it.
+    pub fn without_owned(&self, text: &str) -> Option<String> {
+        let stream = self.lexicon.tokenize(text);
+        let mut is_owned = match_mask(&self.owned, &stream, &[]);
+        if !is_owned.contains(&true) {
+            return None;
+        }
+        let ends = match_mask(&self.after_owned, &stream, &[]);
+        let clause = |at: usize| stream.tokens()[at].clause;
+        for at in 1..is_owned.len() {
+            is_owned[at] |= is_owned[at - 1] && clause(at) == clause(at - 1) && !ends[at];
+        }
+        let rest = (0..is_owned.len()).filter(|at| !is_owned[*at]).map(|at| stream.source(at..at + 1));
+        let mut words: Vec<&str> = rest.collect();
+        // The words of an expanded alias have one spelling.
+        words.dedup();
+        Some(words.join(" "))
+    }
+
+    /// Returns whether a message asks how to reach the shop.
+    pub fn asks_contact(&self, text: &str) -> bool {
+        match_mask(&self.contact, &self.lexicon.tokenize(text), &[]).contains(&true)
+    }
+
     /// Returns the search text: abbreviations are expanded ("bn" is "bao nhiêu") and polite words removed. Words of the documents stay
     /// unchanged.
     pub fn search_text(&self, text: &str, vocabulary: &Vocabulary) -> String {

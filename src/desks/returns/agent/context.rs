@@ -30,9 +30,6 @@ mod tickets;
 
 pub(super) use tickets::Verdict;
 
-/// Orders of a conversation that are remembered as found.
-const OPENED: usize = 20;
-
 /// The desk, the turn and the state that the tools of one turn work on.
 pub(super) struct ReturnsContext<'a> {
     pub desk: &'a Returns,
@@ -102,7 +99,7 @@ impl ReturnsContext<'_> {
             // The number may be that of a return or a ticket.
             Event::OrderFound(OrderSnapshot { number, .. }, lines) => {
                 let order = self.store().find_order(&number).await?.ok_or(ToolError::Trouble)?;
-                self.remember(&number);
+                self.state.meta.remember_order(&number);
                 self.turn_to(&order, lines);
                 Ok(order)
             }
@@ -137,7 +134,7 @@ impl ReturnsContext<'_> {
             None => return Err(ToolError::NoList),
         };
         for order in &orders {
-            self.remember(&order.number);
+            self.state.meta.remember_order(&order.number);
         }
         if let [only] = &orders[..]
             && self.check_subject(&only.number).is_ok()
@@ -189,14 +186,6 @@ impl ReturnsContext<'_> {
         let order = self.store().find_order(number).await?;
         let user = self.turn.conversation.user_id.as_ref();
         Ok(order.filter(|order| user.is_none() || order.customer.user_id.as_ref() == user))
-    }
-
-    fn remember(&mut self, number: &OrderNumber) {
-        let opened = &mut self.state.meta.opened;
-        opened.retain(|known| known != number);
-        opened.push(number.clone());
-        let too_many = opened.len().saturating_sub(OPENED);
-        opened.drain(..too_many);
     }
 
     /// Makes this order the subject.

@@ -57,6 +57,8 @@ pub(super) struct AsideFile {
     pub mail_missing: Vec<String>,
     pub ticket_news: Vec<String>,
     pub label_again: Vec<String>,
+    pub label_broken: Vec<String>,
+    pub send_again: Vec<String>,
     pub pointing_back: Vec<String>,
     pub policy: Vec<String>,
     pub policy_words: Vec<String>,

@@ -1,9 +1,11 @@
 //! Messages that depend on earlier ones, and questions that are answered before anything is asked back.
 
+use serde_json::json;
+
 use super::chat::{Shop, open_shop_with};
 use crate::support::app::TestApp;
 
-const DOCUMENTS: [(&str, &str); 5] = [
+const DOCUMENTS: [(&str, &str); 6] = [
     (
         "laptops.csv",
         "sku,name,category,price_vnd,stock,warranty_months,specs\n\
@@ -37,6 +39,12 @@ const DOCUMENTS: [(&str, &str); 5] = [
         "giao.md",
         "---\nid: delivery\ntitle: Giao hàng\nlanguage: vi\n---\n# Giao hàng\n\n## Nội thành\n\
          Giao trong ngày, phí 30.000đ, Chủ nhật giao trước 12:00.\n",
+    ),
+    (
+        "delivery.md",
+        "---\nid: delivery\ntitle: Delivery\nlanguage: en\n---\n# Delivery\n\n## In town\n\
+         <!-- questions\nhow do you deliver in town\nis there a crate\n-->\n\
+         Delivery in town takes a day and costs 30.000đ. A wooden crate for a monitor costs 80.000đ.\n",
     ),
 ];
 
@@ -125,9 +133,35 @@ async fn order_in_the_chat_leads_to_the_shop() {
 async fn other_question_to_the_same_page_is_answered() {
     let shop = open().await;
     let mut chat = shop.chat().await;
-    chat.say("lỡ đổ cà phê vào máy thì có được bảo hành không").await;
-    let reply = chat.say("vậy còn rơi vỡ thì sao").await.text("reply");
-    assert!(reply.contains("cũng nằm trong phần") && reply.contains("rơi vỡ"), "{reply}");
+    chat.say("phí giao hàng nội thành").await;
+    let reply = chat.say("giao chủ nhật thì sao").await.text("reply");
+    assert!(reply.contains("Chủ nhật"), "{reply}");
+}
+
+#[tokio::test]
+async fn only_the_sentence_that_answers_is_repeated() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how do you deliver in town").await;
+    let reply = chat.say("what does the crate cost").await.text("reply");
+    assert!(reply.contains("80.000") && !reply.contains("30.000"), "{reply}");
+}
+
+#[tokio::test]
+async fn other_section_answers_where_one_was_quoted() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let first = chat.say("mấy giờ đóng cửa").await.text("reply");
+    assert!(first.contains("8:30 đến 20:30"), "{first}");
+    let again = chat.say("rồi sửa ở đâu").await.text("reply");
+    assert!(again.contains("17:30") && !again.contains("20:30"), "{again}");
+}
+
+#[tokio::test]
+async fn number_is_given_to_who_asks_for_it() {
+    let shop = open().await;
+    let reply = shop.chat().await.say("số điện thoại quầy bảo hành là gì").await.text("reply");
+    assert!(reply.contains("1900 636 979"), "{reply}");
 }
 
 #[tokio::test]
@@ -269,4 +303,15 @@ async fn follow_up_line_varies() {
         assert!(line != last, "{text}: {line}");
         last = line;
     }
+}
+
+#[tokio::test]
+async fn uncertain_answer_offers_other_topics() {
+    let app = TestApp::builder().start().await;
+    let conversation = app.open(&json!({"language": "vi"})).await;
+    let asked = "Bác muốn ghé tiệm coi laptop mà bác đi xe lăn, tiệm có lối vào không cháu?";
+    let reply = app.ask(&conversation, asked).await.text("reply");
+    assert!(reply.contains("xe lăn") && reply.ends_with("• Giao không thành công"), "{reply}");
+    let chosen = app.ask(&conversation, "giao không thành công").await.text("reply");
+    assert!(chosen.contains("tối đa 3 lần"), "{chosen}");
 }

@@ -124,3 +124,54 @@ async fn thanks_before_a_question_do_not_hide_it() {
     let reply = shop.chat().await.say("Thank you! What is the delivery fee in town?").await.text("reply");
     assert!(reply.contains("30.000"), "{reply}");
 }
+
+#[tokio::test]
+async fn wished_kind_binds() {
+    let shop = open().await;
+    let reply = shop.chat().await.say("looking for a gaming laptop w/ rtx 4060, budget 25m").await.text("reply");
+    assert!(products(&reply)[0].contains("TUF Gaming A15") && !reply.contains("VGA"), "{reply}");
+    let mut chat = shop.chat().await;
+    chat.say("which 27 inch monitors do you have").await;
+    let reply = chat.say("hm just a cheap office one, under 3 mil").await.text("reply");
+    assert_eq!(products(&reply), ["Màn hình Dell E2425HM 24 inch"], "{reply}");
+}
+
+#[tokio::test]
+async fn what_the_customer_owns_is_not_wished_for() {
+    let shop = open().await;
+    for text in ["I already have a monitor, need a cheap headset", "a cheap headset for my old laptop please"] {
+        let reply = shop.chat().await.say(text).await.text("reply");
+        assert!(products(&reply).iter().all(|name| name.contains("Tai nghe")), "{text}: {reply}");
+    }
+    let reply = shop.chat().await.say("em có màn hình rồi, cần tai nghe rẻ thôi").await.text("reply");
+    assert!(products(&reply).iter().all(|name| name.contains("Tai nghe")), "{reply}");
+}
+
+#[tokio::test]
+async fn equally_good_products_are_all_shown() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("27 inch monitors, max 10 mil, what do you have").await;
+    let both = chat.say("which of the two has the longer warranty").await.text("reply");
+    assert_eq!(products(&both).len(), 2, "{both}");
+}
+
+#[tokio::test]
+async fn kind_points_at_an_earlier_product() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how much is the gigabyte B760M DS3H").await;
+    chat.say("and the corsair vengeance 32gb").await;
+    let reply = chat.say("does the board have ddr4 or ddr5").await.text("reply");
+    assert!(products(&reply)[0].contains("B760M"), "{reply}");
+}
+
+#[tokio::test]
+async fn other_months_are_computed_as_well() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    let first = chat.say("macbook air m4 in instalments w my visa credit card, 12 months, whats the monthly").await;
+    assert!(first.text("reply").contains("2.165.833 đ"), "{first:?}");
+    let reply = chat.say("and over 6?").await.text("reply");
+    assert!(reply.contains("4.331.667 đ"), "{reply}");
+}

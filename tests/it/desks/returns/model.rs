@@ -32,7 +32,7 @@ async fn model_reading_is_verified_like_any_other() {
     let app = open(TestApp::builder().ollama(&ollama)).await;
     ollama.classify(&json!({"intent": "return"}));
     let mut chat = Chat::open(&app).await;
-    let asked = chat.say("the sneakers pinch my toes").await;
+    let asked = chat.say("the sneakers are not my style").await;
     assert_eq!((&asked.first("intent")["intent"], &asked.first("intent")["source"]), (&json!("return"), &json!("llm")));
     assert_eq!(asked.kinds(), ["order_prompt"]);
     ollama.classify(&json!({"order_number": "77893"}));
@@ -55,7 +55,7 @@ async fn failed_reading_asks_the_customer() {
         let app = open(TestApp::builder().ollama(&ollama)).await;
         ollama.play_answer(play);
         let mut chat = Chat::open(&app).await;
-        let asked = chat.say("the sneakers pinch my toes").await;
+        let asked = chat.say("the sneakers are not my style").await;
         assert_eq!(asked.kinds(), ["clarify"]);
         assert_eq!(asked.first("intent")["source"], "fallback");
     }

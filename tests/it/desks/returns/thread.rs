@@ -150,3 +150,24 @@ async fn wish_beside_an_open_ticket_is_not_decided() {
     assert_eq!(reply.kinds(), ["escalation", "follow_up"]);
     assert!(reply.text("escalation").contains(&ticket), "{reply:?}");
 }
+
+#[tokio::test]
+async fn item_of_an_earlier_order_names_that_order() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["please cancel ABC-100017", "marie.dubois@example.com", "no, i meant ABC-100005"]).await;
+    let done = chat.say("yes, cancel it").await;
+    assert_eq!(done.kinds()[0], "return_ticket", "{done:?}");
+    let status = chat.say("so the shoes are still coming, right?").await;
+    assert!(status.text("order_status").contains("ABC-100017"), "{status:?}");
+}
+
+#[tokio::test]
+async fn reason_given_before_the_yes_keeps_the_return() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["want to send my boots back, order 77893", JOHN]).await;
+    let asked = chat.say("half a size too small, i only tried them on in the hallway").await;
+    assert_eq!(asked.kinds(), ["order_confirm"], "{asked:?}");
+    assert_eq!(chat.say("yes please").await.kinds()[0], "return_ticket");
+}

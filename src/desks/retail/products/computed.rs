@@ -1,0 +1,62 @@
+//! What is computed of products: sums, monthly amounts, and whether two fit together.
+
+use super::{Finder, FitTogether, Goods};
+use crate::dialogue::shown::Chosen;
+use crate::domain::Sender;
+use crate::retrieval::Passage;
+use crate::retrieval::rows::Row;
+
+impl Finder<'_> {
+    pub(super) fn computed(&self) -> Option<Goods> {
+        if let Some(chosen) = self.to_sum().filter(|_| self.is_current() || self.asked.mentions.len() > 1) {
+            return Some(Goods { is_total: true, ..Goods::chosen(chosen) });
+        }
+        self.per_month().or_else(|| self.fitting())
+    }
+
+    /// Returns the products whose prices the message adds up.
+    fn to_sum(&self) -> Option<Chosen> {
+        let (picks, text) = (&self.desk.picks, self.asked.text);
+        let asks = picks.asks_total(text) || picks.pieces(text).is_some_and(|pieces| pieces > 1);
+        self.shown.filter(|_| asks)?.to_sum(self.knowledge, self.folders, picks, &self.query)
+    }
+
+    /// Returns the product of the conversation, with what it costs each month, if the message asks for it or names other months after
+    /// a message that asked.
+    fn per_month(&self) -> Option<Goods> {
+        let (instalments, text) = (&self.desk.instalments, self.asked.text);
+        let earlier = || self.turn.history.iter().rev().filter(|message| message.sender == Sender::User);
+        let asked_before = || earlier().next().is_some_and(|message| instalments.asks(&message.text));
+        let asks = instalments.asks(text) || (instalments.names_months(text) && asked_before());
+        let shown = self.shown.filter(|_| asks)?;
+        let names: Vec<String> = self.again(shown).passages.iter().map(|row| row.title.clone()).collect();
+        let [_] = names.as_slice() else { return None };
+        let row = self.knowledge.rows(self.folders, &names, self.query.language).into_iter().flatten().next()?;
+        let plans = instalments.plans(text, earlier().map(|message| message.text.as_str()), row.price?);
+        (!plans.is_empty()).then(|| Goods { plans, ..Goods::chosen(shown.about(vec![row])) })
+    }
+
+    /// Returns two products of which the message asks whether they fit together, or those of a kind that fit one of the conversation.
+    fn fitting(&self) -> Option<Goods> {
+        let picks = &self.desk.picks;
+        let shown = self.shown.filter(|_| picks.asks_fit(self.asked.text))?;
+        let others = shown.all(self.knowledge, self.folders, self.query.language);
+        let fit = |one: &Row, other: &Row| picks.fit(&one.whole(), &other.whole());
+        let tells = |one: &Row| {
+            let is_other = |other: &&Row| other.passage.section != one.passage.section;
+            others.iter().filter(is_other).find_map(|other| Some((other.clone(), fit(one, other)?)))
+        };
+        let named: Vec<&Row> = self.asked.mentions.iter().filter_map(|mention| mention.rows.first()).collect();
+        if let Some((one, (other, (fits, value, of_other)))) =
+            named.into_iter().find_map(|one| Some((one, tells(one)?)))
+        {
+            let names = [one, &other].map(|row| row.passage.title.clone());
+            let together = FitTogether { fits, names, values: [value, of_other] };
+            return Some(Goods { fit: Some(together), ..Goods::chosen(shown.about(vec![one.clone(), other])) });
+        }
+        let rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1)).into_iter();
+        let fitting = rows.filter(|row| tells(row).is_some_and(|(_, (fits, ..))| fits));
+        let wished: Vec<Passage> = fitting.take(self.query.limit).map(|row| row.passage).collect();
+        Goods::wished(wished)
+    }
+}

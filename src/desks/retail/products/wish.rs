@@ -1,0 +1,74 @@
+//! The products that a message wishes for.
+
+use super::{Finder, Goods, wish};
+use crate::dialogue::shown::sorted;
+use crate::nlu::pick::Pick;
+use crate::retrieval::rows::Row;
+use crate::retrieval::{Passage, Query};
+
+/// The words of a wish that a product must have without a budget: its category and another one.
+const WISHED: usize = 2;
+/// The score from which a page gives advice on a wish.
+const ADVISES: f64 = 0.6;
+/// Products of each kind, where a message wishes for several kinds.
+const OF_EACH: usize = 2;
+
+impl Finder<'_> {
+    /// Returns the products that the message wishes for, if it is a wish.
+    pub(super) fn wish(&self) -> Option<Goods> {
+        if self.asked.is_product { Goods::wished(self.wished()) } else { None }
+    }
+
+    /// Returns the products that the message describes. One that is not sure needs a budget, or a word besides the kind of goods.
+    fn wished(&self) -> Vec<Passage> {
+        let of_each = self.wished_of_each();
+        if !of_each.is_empty() {
+            return of_each;
+        }
+        let is_sure = self.asked.is_sure;
+        let mut rows = self.knowledge.rows_wished(self.folders, &self.query, is_sure.then_some(WISHED));
+        // "A power supply for my graphics card": any of the category, unless a page gives advice.
+        if rows.is_empty() && is_sure && !self.has_advice() {
+            rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1));
+        }
+        // "The lightest laptop you have": one.
+        let (rows, most) = match &self.pick {
+            Some(Pick::Least(attribute)) => (sorted(rows, attribute, 1.0), 1),
+            Some(Pick::Most(attribute)) => (sorted(rows, attribute, -1.0), 1),
+            _ => (rows, self.query.limit),
+        };
+        rows.into_iter().take(most).map(|row| row.passage).collect()
+    }
+
+    /// Whether a page is about what the message says.
+    pub(super) fn has_advice(&self) -> bool {
+        let pages = Query { pages_only: true, ..self.query.clone() };
+        let found = self.knowledge.find_by_words(self.folders, &pages).passages;
+        let is_about =
+            |best: &Passage| self.knowledge.has_most_of(self.folders, &pages.text, best, self.query.language);
+        found.first().is_some_and(|best| best.score >= ADVISES && is_about(best))
+    }
+
+    /// Returns some products of each kind, where a message wishes for several: "a cheap headset plus a basic mouse".
+    fn wished_of_each(&self) -> Vec<Passage> {
+        let (knowledge, folders, language) = (self.knowledge, self.folders, self.query.language);
+        let mut kinds: Vec<(String, Vec<Row>)> = Vec::new();
+        let first = self.asked.wish.split(['?', '.', '!', '\n']).next().unwrap_or_default();
+        for part in self.desk.picks.wishes_of(first) {
+            let Some(kind) = knowledge.categories(folders, &part, language).into_iter().next() else { continue };
+            // "A laptop with 16 GB of RAM and an SSD" wishes for one.
+            let is_part =
+                kinds.first().is_some_and(|(_, rows)| !knowledge.rows_with(folders, rows, &part, language).is_empty());
+            if is_part || kinds.iter().any(|(known, _)| *known == kind) {
+                continue;
+            }
+            let rows = knowledge.rows_wished_of(folders, &wish(self.turn, &part), &kind, Some(1));
+            kinds.push((kind, rows));
+        }
+        kinds.retain(|(_, rows)| !rows.is_empty());
+        if kinds.len() < 2 {
+            return Vec::new();
+        }
+        kinds.into_iter().flat_map(|(_, rows)| rows.into_iter().take(OF_EACH)).map(|row| row.passage).collect()
+    }
+}
