@@ -34,7 +34,7 @@ class Claimer(threading.Thread):
         conversation = self.world.open("telecom_en")
         first = f"I was overcharged {self.amount} PLN on invoice {self.invoice}, my customer ID is {self.user}"
         self.done[conversation] = None
-        talk(self.world, conversation, first, {"billing_prompt": "yes"}, lambda told: "refund_case" in told, self.chance)
+        talk(self.world, conversation, first, {}, lambda told: "refund_case" in told, self.chance)
         self.done[conversation] = case = next(iter(cases_in(self.world, conversation)))
         self.reject(conversation, case)
         self.world.figures.add("refund cases")

@@ -24,8 +24,7 @@ def claim(messages):
     if messages[-1]["role"] == "tool":
         case = re.search(r"R\d{5,}", messages[-1]["content"])
         return {"role": "assistant", "content": f"Your case {case[0]} is open." if case else "I could not open a case."}
-    said = filter(None, (SAID.search(message["content"]) for message in reversed(messages)))
-    amount, invoice = next(said).groups()
+    amount, invoice = SAID.search(messages[-1]["content"]).groups()
     arguments = {"reason": "overcharge", "amount_pln": int(amount), "invoice_id": invoice}
     return {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": CLAIM, "arguments": arguments}}]}
 

@@ -247,18 +247,6 @@ impl LexicalIndex {
         !tokens.is_empty() && tokens.iter().all(is_product)
     }
 
-    fn parsed(&self, question: &str, language: Language) -> Arc<Question> {
-        self.parsed.of((language, question.to_owned()), |(_, question)| Question::of(question, language, self))
-    }
-
-    /// Returns the terms of a text that a question is compared with.
-    fn terms(&self, text: &str, language: Language) -> Arc<HashSet<Term>> {
-        self.compared.of((language, text.to_owned()), |(_, text)| {
-            let words = self.rules.words(Some(language));
-            terms_of(&words.analyzer.tokens(text), words).into_iter().collect()
-        })
-    }
-
     /// The languages of the shop.
     pub fn languages(&self) -> &[LanguageProfile] {
         &self.rules.languages

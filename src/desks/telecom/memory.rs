@@ -116,6 +116,8 @@ pub(super) struct Draft {
     pub reason: Option<RefundReason>,
     /// In the customer's words.
     pub description: Option<String>,
+    /// Whether the desk concluded a part of it that the customer did not say in so many words.
+    pub concluded: bool,
     /// Whether this message says that all of it is right.
     #[serde(skip)]
     pub confirmed: bool,

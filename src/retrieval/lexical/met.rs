@@ -1,7 +1,10 @@
 //! Which of a question's meaningful words a text has, in any of their forms.
 
-use super::LexicalIndex;
-use super::question::Part;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::question::{Part, Question};
+use super::{LexicalIndex, Term, terms_of};
 use crate::domain::Language;
 
 impl LexicalIndex {
@@ -35,5 +38,17 @@ impl LexicalIndex {
     pub fn names_unknown(&self, text: &str, language: Language) -> bool {
         let is_known = |part: &Part| part.ways.iter().any(|way| self.postings.contains_key(&way.term));
         self.parsed(text, language).parts.iter().any(|part| !part.weak && !is_known(part))
+    }
+
+    pub(super) fn parsed(&self, question: &str, language: Language) -> Arc<Question> {
+        self.parsed.of((language, question.to_owned()), |(_, question)| Question::of(question, language, self))
+    }
+
+    /// Returns the terms of a text that a question is compared with.
+    fn terms(&self, text: &str, language: Language) -> Arc<HashSet<Term>> {
+        self.compared.of((language, text.to_owned()), |(_, text)| {
+            let words = self.rules.words(Some(language));
+            terms_of(&words.analyzer.tokens(text), words).into_iter().collect()
+        })
     }
 }

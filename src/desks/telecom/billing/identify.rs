@@ -55,9 +55,13 @@ impl Telecom {
         }
         let invoice = said.invoice(asked);
         let account = &mut memory.account;
-        // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id.
+        // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id, or next to
+        // an invoice: "u456, INV-45601".
         let guessed = match (asked, &account.user_id, &account.invoice) {
             (Some(Asked::UserId), None, _) => said.guessed_user_id(),
+            (None, None, _) if said.names_account() => {
+                said.guessed_user_id().filter(|id| id.starts_with(char::is_alphabetic))
+            }
             // The desk said that the two do not match.
             (Some(Asked::Proof), Some(known), Some(_)) => said.corrected_user_id(known),
             _ => None,

@@ -47,7 +47,11 @@ impl Draft {
         }
         self.whole = (self.whole || said.whole) && self.amount.is_none();
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
-            Some(reason) => self.reason = Some(reason),
+            Some(reason) => {
+                self.reason = Some(reason);
+                // Which of the listed reasons it is not, the desk decides.
+                self.concluded |= reason == RefundReason::Other && asked != Some(Asked::Reason);
+            }
             // The customer was asked for the reason and gives an unlisted one.
             None if asked == Some(Asked::Reason) && parsed.explains() => {
                 self.reason = Some(RefundReason::Other);
@@ -66,6 +70,11 @@ impl Draft {
 
     fn is_bad_amount(&self) -> bool {
         self.amount.is_some_and(|amount| !(LEAST.minor..=CLAIM_MAX.minor).contains(&amount.minor))
+    }
+
+    /// Whether its case can be opened: the customer said all of it, or said yes to it.
+    fn is_agreed(&self) -> bool {
+        self.confirmed || !self.concluded
     }
 
     /// Returns the first field that is missing, or that the customer has to confirm them.
@@ -161,7 +170,7 @@ impl Telecom {
         Ok(true)
     }
 
-    /// Asks for what is missing, then whether all of it is right. Opens the case after a yes.
+    /// Asks for what is missing, and whether what the desk concluded is right. Then opens the case.
     pub(super) async fn continue_refund(
         &self,
         turn: &mut Turn,
@@ -188,11 +197,12 @@ impl Telecom {
         let left = account.left_of(&invoice);
         if std::mem::take(&mut draft.whole) {
             draft.amount = Some(Money::new(left.minor.min(CLAIM_MAX.minor), left.currency));
+            draft.concluded = true;
         }
         if left.minor == 0 || draft.amount.is_some_and(|amount| amount.minor > left.minor) {
             return self.say_above_invoice(turn, &invoice.number, left, memory).await;
         }
-        let (Some(amount), Some(reason), true) = (draft.amount, draft.reason, draft.confirmed) else {
+        let (Some(amount), Some(reason), true) = (draft.amount, draft.reason, draft.is_agreed()) else {
             let missing = draft.missing();
             return self.ask(turn, missing, noted, memory).await;
         };

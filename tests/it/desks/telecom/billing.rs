@@ -11,12 +11,8 @@ use crate::support::dialogue::assert_dialogue;
 async fn refund_is_opened_from_the_customers_words() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
-    let texts = [
-        "I was overcharged PLN 100 on invoice INV-12345",
-        "It's u123",
-        "yes",
-        "please refund invoice INV-12345, 20 PLN",
-    ];
+    let texts =
+        ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "please refund invoice INV-12345, 20 PLN"];
     let turns = talk(&mut chat, &texts).await;
     assert_dialogue!("telecom_refund_in_two_turns", Turns(turns));
     let cases = cases_of(&desk, "u123").await;
@@ -39,23 +35,19 @@ async fn missing_fields_are_asked_one_at_a_time() {
         "what is the refund policy?",
         "45.50",
         "the internet was down for a week",
-        "no",
-        "make it 45.60",
-        "yes, that's right",
         "what is my case status?",
     ];
     let turns = talk(&mut chat, &texts).await;
     assert_dialogue!("telecom_refund_slots", Turns(turns));
     let cases = cases_of(&desk, "u123").await;
-    assert_eq!((cases.len(), cases[0].amount.minor, cases[0].reason), (1, 4_560, RefundReason::ServiceOutage));
+    assert_eq!((cases.len(), cases[0].amount.minor, cases[0].reason), (1, 4_550, RefundReason::ServiceOutage));
 }
 
 #[tokio::test]
 async fn withdrawal_waits_for_review() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
-    chat.say("Refund 145 PLN of INV-12345 please, I withdraw within the cooling-off period").await;
-    let events = chat.say("go ahead").await;
+    let events = chat.say("Refund 145 PLN of INV-12345 please, I withdraw within the cooling-off period").await;
     assert_eq!(events.first("message.end")["metadata"]["refund_case"]["status"], "pending_review");
     assert!(events.text("refund_case").contains("14-day cooling-off"), "{events:?}");
 }
@@ -100,7 +92,7 @@ async fn question_is_no_reason_for_a_refund() {
         chat.say(text).await;
         assert_eq!(cases_of(&desk, "u123").await, [], "{text}");
     }
-    talk(&mut chat, &["your colleague promised it to me", "yes"]).await;
+    chat.say("your colleague promised it to me").await;
     let cases = cases_of(&desk, "u123").await;
     assert_eq!(cases[0].reason, RefundReason::Other);
     assert_eq!(cases[0].description.as_deref(), Some("your colleague promised it to me"));
@@ -160,8 +152,7 @@ async fn refund_continues_after_a_restart() {
     let id = chat.id.clone();
     desk.app.ask(&id, "I was overcharged 30 PLN").await;
     let app = desk.app.stop().await.env("PERSONA_PATH", persona("en").display()).start().await;
-    app.ask(&id, "invoice INV-12345").await;
-    let events = app.ask(&id, "yes").await;
+    let events = app.ask(&id, "invoice INV-12345").await;
     assert!(events.text("refund_case").contains("R10001"), "{events:?}");
 }
 
@@ -205,9 +196,9 @@ async fn summary_is_confirmed_in_any_words() {
 async fn invoice_of_the_proof_is_refunded() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
-    let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 back, overcharged", "yes"]).await;
+    let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 back, overcharged"]).await;
     assert!(turns[0].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
-    assert!(turns[2].text("refund_case").starts_with("I've opened refund case R10001"), "{turns:?}");
+    assert!(turns[1].text("refund_case").starts_with("I've opened refund case R10001"), "{turns:?}");
     assert_eq!(cases_of(&desk, "u123").await[0].invoice.as_str(), "INV-20251001");
     // The next claim is about another invoice.
     let next = chat.say("I want another 20 pln back, overcharged").await;
@@ -224,10 +215,11 @@ async fn claim_for_an_outage_is_billing() {
 }
 
 #[tokio::test]
-async fn nothing_is_opened_before_a_yes() {
+async fn concluded_reason_needs_a_yes() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
-    let turns = talk(&mut chat, &["I paid INV-12345 twice, I want 100 PLN back", "yes but 90 PLN", "no", "yes"]).await;
+    let turns =
+        talk(&mut chat, &["I paid INV-12345 twice, I want 100 PLN back", "yes but 90 PLN", "no", "yes submit"]).await;
     assert!(turns[0].text("billing_prompt").contains("100.00 PLN, reason: other?"), "{turns:?}");
     assert!(turns[1].text("billing_prompt").contains("90.00 PLN, reason: other?"), "{turns:?}");
     assert!(turns[2].text("billing_prompt").starts_with("What should I change"), "{turns:?}");
@@ -244,6 +236,11 @@ async fn proof_gets_what_was_asked_before() {
     let mut chat = desk.chat().await;
     let turns = talk(&mut chat, &["Why is my bill so high?", "u123 and the invoice is INV-12345"]).await;
     assert!(turns[1].text("billing_info").contains("INV-12345: 145.00 PLN"), "{turns:?}");
+    let mut chat = desk.chat().await;
+    let events = chat.say("Hello, which invoices do I have? u456, INV-45601").await;
+    assert!(events.text("billing_info").contains("INV-45601"), "{events:?}");
+    let mut chat = desk.chat().await;
+    chat.say("u123 and the invoice is INV-12345").await;
     // The account of another customer needs another proof.
     let turns =
         talk(&mut chat, &["cool. and my flatmate is u456, what's he on?", "ok, and which plan do I have?"]).await;
