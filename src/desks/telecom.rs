@@ -277,7 +277,7 @@ impl Telecom {
         Ok(is_meant)
     }
 
-    /// Whether a colleague can be offered: nobody is on the way, and the desk waits for no other answer.
+    /// Whether a colleague can be offered: none was called yet, and the desk waits for no other answer.
     fn may_offer_person(&self, turn: &Turn, memory: &Memory) -> bool {
         turn.conversation.status != ConversationStatus::Waiting
             && memory.asked.is_none()

@@ -100,7 +100,7 @@ impl Counts {
             _ => (value, after),
         };
         let next = self.word(stream, after);
-        // "tatu thao" is "thao tatu", unless the scale has a number of its own: "mbili mia tano".
+        // "tatu thao" is "thao tatu", unless the scale has a separate number: "mbili mia tano".
         let ends = || self.word(stream, after + 1).is_none_or(|word| self.factor(word).is_none());
         let leading = || next.and_then(|next| self.leading_scales.get(next)).filter(|_| ends());
         Some(match next.and_then(|next| self.scales.get(next)).or_else(leading) {

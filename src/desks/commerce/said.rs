@@ -78,7 +78,7 @@ pub(super) struct Limits {
 
 impl Details {
     /// Returns the choices of the item's variants that the message names, and the numbers that are none of them. Of two choices, the one
-    /// that is not chosen yet is meant: "change pink to blue".
+    /// not chosen yet counts: "change pink to blue".
     pub fn choices_of(&self, variants: &BTreeMap<String, Vec<String>>, before: &Choices) -> (Choices, Vec<u64>) {
         let mut rest = self.numbers.clone();
         let mut chosen = BTreeMap::new();

@@ -38,7 +38,7 @@ pub(super) struct ConversationState {
     /// What the last question about the shop was about.
     #[serde(default)]
     pub asked: Vec<String>,
-    /// The customer was told that there is no order of theirs.
+    /// The desk has already replied that it found no order of this customer.
     #[serde(default)]
     pub has_no_order: bool,
     /// The words and numbers of the last message that may be variants and quantities.

@@ -8,7 +8,7 @@
 //! 4. If the message names another kind than the shown products: what the shown ones have of it, else products of that kind.
 //! 5. The shown products, others of their kind, or the admission that their rows do not say it.
 //!
-//! Otherwise pages answer. What the customer owns is no part of a wish (`Asked::wish`).
+//! Otherwise pages answer. A wish does not include what the customer owns (`Asked::wish`).
 
 use super::Retail;
 use super::memory::{Current, Memory};
@@ -268,7 +268,7 @@ impl Finder<'_> {
 
     /// Returns the shown products, or others of their kind.
     fn of_this_kind(&self, shown: &Shown) -> Option<Goods> {
-        // After another subject, a wish begins anew.
+        // After another subject, a new wish begins.
         let points = matches!(self.pick, Some(Pick::It | Pick::All | Pick::Nth(_)));
         let is_new = !points && self.current != Some(Current::Products);
         if let Some(goods) = is_new.then(|| self.wish()).flatten() {

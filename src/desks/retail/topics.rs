@@ -16,7 +16,7 @@ const CERTAIN: f64 = 0.45;
 const LEAD: f64 = 0.2;
 /// The nearest sections, of which the first is quoted.
 const TOPICS: usize = 3;
-/// A longer message asks something of its own.
+/// A longer message is a new question.
 const SHORT: usize = 6;
 
 /// A section that the customer may mean.
@@ -59,7 +59,7 @@ impl Retail {
         others.iter().map(candidate).collect()
     }
 
-    /// Names topics, each on its own line.
+    /// Lists topics, one per line.
     pub(super) fn offer_topics(&self, turn: &Turn, topics: &[Candidate]) -> Result<String, MissingValue> {
         let names: Vec<String> = topics.iter().map(|topic| format!("\n• {}", topic.name())).collect();
         self.text(turn, Text::ReplyOtherTopics, &[("topics", &names.concat())])

@@ -87,7 +87,7 @@ pub(in crate::desks) enum Asked {
     Invoice,
     Amount,
     Reason,
-    /// Whether the refund is right as it stands.
+    /// Whether the refund is correct.
     Confirm,
 }
 

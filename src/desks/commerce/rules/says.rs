@@ -20,7 +20,7 @@ pub(in crate::desks::commerce) enum Says {
     UpTo,
     /// In place of what was chosen.
     Instead,
-    /// Puts right what was said before.
+    /// Corrects an earlier message.
     Corrects,
     /// Goods of the kind that was talked about: "the leather ones".
     Ones,

@@ -101,7 +101,7 @@ impl ConversationState {
             let asked = wanted.filter(|_| has_choice && heard.goods.is_empty());
             return strange.filter(|_| heard.goods.is_empty()).or(asked.cloned().map(Change::Asked));
         }
-        // A number like a size counts no pieces, unless the message says so.
+        // A number like a size counts no pieces, unless the message counts with it.
         let is_size = |number: u64| {
             let is_like_one = |wanted: &Wanted| wanted.item.is_like_a_size(number);
             number > MOST_PIECES && (said.says(Says::Size) || self.last.iter().chain(&self.earlier).any(is_like_one))

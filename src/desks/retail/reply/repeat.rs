@@ -93,7 +93,7 @@ impl Retail {
         is_answer.then(|| Passage { text: said.text.clone(), ..passage.clone() })
     }
 
-    /// Adds the hotline to what is said to a customer who asks how to reach the shop.
+    /// Adds the hotline to the reply if the customer asks how to reach the shop.
     pub(super) fn with_hotline(&self, turn: &Turn, asked: &str, said: String) -> Result<String, MissingValue> {
         if said.contains(self.hotline(turn)) || !self.rules.asks_contact(asked) {
             return Ok(said);

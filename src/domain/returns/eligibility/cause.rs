@@ -1,4 +1,4 @@
-//! Why a decision about a return is as it is.
+//! The causes of a decision about a return.
 
 use crate::domain::string_enum::string_enum;
 

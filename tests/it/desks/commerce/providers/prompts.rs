@@ -54,7 +54,7 @@ async fn poll_finds_a_payment_without_callback() {
     desk.settle().await;
     let payment = desk.wait_for(&chat, PaymentStatus::Paid).await;
     assert_eq!((payment.request.receipts, desk.tickets(&chat).await.len()), (vec!["QKJ41HAY6L".to_owned()], 0));
-    assert_eq!(wait_for_results(desk.app(), &chat.id, 1).await.len(), 1, "the customer is told once");
+    assert_eq!(wait_for_results(desk.app(), &chat.id, 1).await.len(), 1, "the customer gets one message");
     let said = ask(desk.app(), &chat.id, "where is my order").await;
     assert!(said.contains("receipt QKJ41HAY6L"), "{said}");
 }
