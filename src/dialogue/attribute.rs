@@ -10,7 +10,7 @@ pub struct Answered {
     pub is_said: Option<bool>,
 }
 
-/// Returns the parts of a row that say what a message asks for.
+/// Returns the parts of a row that answer a message.
 pub fn parts_said(rules: &PickRules, asked: &str, row: &str) -> Vec<String> {
     let parts: Vec<String> = row.split("; ").map(str::to_owned).collect();
     let says = rules.answering(asked, &parts).unwrap_or_default();

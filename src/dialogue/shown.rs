@@ -333,7 +333,7 @@ impl Shown {
         Self { current: Some(at), ..shown }.about(vec![row.clone()])
     }
 
-    /// Chooses the first of sorted rows, and the shown ones that are as good: "which has the longer warranty?".
+    /// Chooses the first of sorted rows, and the shown ones with the same value: "which has the longer warranty?".
     fn best(&self, rows: Vec<Row>, attribute: &str) -> Option<Chosen> {
         let first = rows.first()?;
         let is_as_good =

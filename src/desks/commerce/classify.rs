@@ -62,7 +62,7 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
             let likely = if asks_shop { &Intent::SupportQuestion } else { first };
             // "Will it be here tomorrow if I pay now?" asks about the delivery.
             let may_pay = |intent: &Intent| matches!(intent, Intent::SupportQuestion | Intent::PaymentHelp);
-            let is_delivery = said.subjects.iter().any(|subject| subject.starts_with("delivery"));
+            let is_delivery = said.is_about("delivery");
             let chosen = match asks_shop && is_delivery && clear.iter().all(may_pay) {
                 true => likely,
                 false => clear.iter().find(|intent| probable(**intent)).unwrap_or(likely),

@@ -216,7 +216,7 @@ pub(super) enum Line {
         choice: String,
     },
     SoldOut(String),
-    /// Nobody here knows when sold-out goods come back.
+    /// The shop does not know when sold-out goods come back.
     RestockUnknown,
     Stock {
         name: String,

@@ -3,7 +3,6 @@
 use super::advance::{Next, hand_over};
 use super::effect::{Effect, Heard, Line, Reason};
 use super::rules::Says;
-use super::said::Said;
 use super::sales::to_payment;
 use super::state::{ConversationState, Question, Stage};
 use super::tools::OrderView;
@@ -16,7 +15,7 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
     let is_payment = heard.intent == Intent::PaymentHelp && !said.names_receipt();
     if is_payment && !said.says(Says::WentThrough) && said.order().is_none() && state.stage != Stage::Paying {
         // How to pay is in the shop's documents, and whether the goods can be paid later.
-        let asks_later = said.subjects.iter().any(|subject| subject == "pay_later");
+        let asks_later = said.is_about("pay_later");
         if said.utterance.has_question() && (state.order.is_none() || asks_later) {
             return super::support::start(state, heard);
         }
@@ -29,7 +28,7 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
         }
     }
     // "I bought shoes of you, and they are too small" asks for the rules.
-    if said.subjects.iter().any(|subject| subject == "exchange") && said.order().is_none() {
+    if said.is_about("exchange") && said.order().is_none() {
         return super::support::start(state, heard);
     }
     if said.says(Says::ChangeOrder) && state.order.is_none() {
@@ -37,14 +36,10 @@ pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
     }
     let order = said.order();
     let question = Question { text: said.text().to_owned(), subjects: said.subjects.clone() };
-    let question = is_about_delivery(said).then_some(question);
+    // The shop's documents say it of every order.
+    let question = said.is_about("delivery").then_some(question);
     let question = question.filter(|_| heard.has_bought).or(state.question);
     (ConversationState { question, ..state }, vec![Effect::GetOrders(order)])
-}
-
-/// Whether a question about an order also asks what the shop's documents say of every order: when it is delivered.
-fn is_about_delivery(said: &Said) -> bool {
-    said.subjects.iter().any(|subject| subject.starts_with("delivery"))
 }
 
 /// Says where the orders stand.

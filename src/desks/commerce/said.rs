@@ -167,6 +167,11 @@ impl Said {
         &self.utterance.text
     }
 
+    /// Whether the message asks about a subject of the rules: `delivery` is also `delivery_cost`.
+    pub fn is_about(&self, subject: &str) -> bool {
+        self.subjects.iter().any(|known| known.starts_with(subject))
+    }
+
     /// Whether a size was chosen among these choices.
     pub fn has_number(choices: &Choices) -> bool {
         choices.values().any(|choice| choice.parse::<u64>().is_ok())

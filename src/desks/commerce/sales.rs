@@ -91,12 +91,12 @@ fn search(mut state: ConversationState, search: Search) -> Next {
     (state, vec![Effect::Search(search)])
 }
 
-/// Looks for goods to say what the offers make of their price.
+/// Looks for goods, to calculate their price with each offer.
 pub(super) fn search_with_offers(state: ConversationState, said: &Said) -> Next {
     search(state, Search { with_offers: true, ..search_of(said, false) })
 }
 
-/// Says what the offers make of the price of an item.
+/// Shows the price of an item with each offer.
 pub(super) fn checked_offers(mut state: ConversationState, item: CatalogItem, offers: Vec<OnOffer>) -> Next {
     let line = Wanted::new(item.into());
     state.stage = Stage::Item { line: line.clone() };

@@ -93,11 +93,7 @@ impl Retail {
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
         let repeated = match self.services.llm.is_up() || self.has_rows(turn, &quoted) {
             true => Repeated::Not,
-            false => {
-                let pages = Query { pages_only: true, ..asked.clone() };
-                let alone = knowledge.find_by_words(&folders, &pages).passages;
-                self.replace_repeated(turn, question, &found, &mut quoted, &alone)?
-            }
+            false => self.replace_repeated(turn, question, &asked, &found, &mut quoted)?,
         };
         let is_catalogue = self.has_rows(turn, &quoted);
         let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;

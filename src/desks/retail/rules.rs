@@ -33,7 +33,7 @@ pub struct RetailRules {
     wants: Vec<Pattern>,
     /// Asks for a moment.
     patience: Vec<Pattern>,
-    /// Begins a part of a clause that says what the customer owns, or what happened to it.
+    /// Begins a part of a clause about what the customer owns, or about what happened to it.
     owned: Vec<Pattern>,
     /// Ends such a part: "and", "need".
     after_owned: Vec<Pattern>,

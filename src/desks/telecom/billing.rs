@@ -215,7 +215,17 @@ impl Telecom {
             Topic::Subscription => self.subscription(turn, &account)?,
             Topic::Invoices => self.invoices(turn, &account)?,
             Topic::CaseStatus => self.cases(turn, &account)?,
-            _ => return Ok(()),
+            Topic::Policy
+            | Topic::Progress
+            | Topic::OutOfScope
+            | Topic::Staff
+            | Topic::Tried
+            | Topic::Solved
+            | Topic::Unsure
+            | Topic::Abilities
+            | Topic::Vague
+            | Topic::Quantity
+            | Topic::Consent => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await
     }
@@ -263,7 +273,7 @@ impl Telecom {
             Asked::Invoice => (Text::AskInvoice, Text::NeedInvoice),
             Asked::Amount => (Text::AskAmount, Text::NeedAmount),
             Asked::Reason => (Text::AskReason, Text::NeedReason),
-            _ => (Text::AskUserId, Text::NeedUserId),
+            Asked::UserId | Asked::Details | Asked::Person | Asked::Confirm => (Text::AskUserId, Text::NeedUserId),
         };
         let again = if times.is_multiple_of(2) { Text::StillNeed } else { Text::NeedOrPerson };
         let question = match times {

@@ -116,9 +116,9 @@ pub(super) struct Draft {
     pub reason: Option<RefundReason>,
     /// In the customer's words.
     pub description: Option<String>,
-    /// Whether the desk concluded a part of it that the customer did not say in so many words.
+    /// Whether the desk concluded a part of it, which the customer did not say.
     pub concluded: bool,
-    /// Whether this message says that all of it is right.
+    /// Whether this message says yes to all of it.
     #[serde(skip)]
     pub confirmed: bool,
 }

@@ -49,9 +49,9 @@ pub(in crate::desks) enum Topic {
     Abilities,
     /// A fault without saying of what: "it doesn't work".
     Vague,
-    /// A number: how much, how many, how long, when.
+    /// How much, how many, how long, or when.
     Quantity,
-    /// Nothing: says yes in so many words, and not only "ok".
+    /// Nothing: an explicit yes, which is more than "ok".
     Consent,
 }
 

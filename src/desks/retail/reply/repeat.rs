@@ -30,9 +30,9 @@ impl Retail {
         &self,
         turn: &Turn,
         asked: &str,
+        search: &Query,
         found: &Found,
         quoted: &mut Vec<Passage>,
-        alone: &[Passage],
     ) -> Result<Repeated, MissingValue> {
         let Some(last) = last_reply(turn) else { return Ok(Repeated::Not) };
         let was_said = |passage: &Passage| {
@@ -57,11 +57,15 @@ impl Retail {
                 next = Some(passage.clone());
             }
         }
-        if let Some(other) = alone.first().filter(|_| next.is_none() && !is_same) {
-            if was_said(other)? {
-                return Ok(Repeated::Again);
+        if next.is_none() && !is_same {
+            let pages = Query { pages_only: true, ..search.clone() };
+            let alone = self.services.knowledge.find_by_words(&turn.persona.knowledge, &pages).passages;
+            if let Some(other) = alone.first() {
+                if was_said(other)? {
+                    return Ok(Repeated::Again);
+                }
+                next = Some(other.clone());
             }
-            next = Some(other.clone());
         }
         *quoted = next.into_iter().collect();
         Ok(if quoted.is_empty() { Repeated::AllSaid } else { Repeated::Not })

@@ -49,7 +49,7 @@ impl Draft {
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
             Some(reason) => {
                 self.reason = Some(reason);
-                // Which of the listed reasons it is not, the desk decides.
+                // The customer did not say that it is none of the listed reasons.
                 self.concluded |= reason == RefundReason::Other && asked != Some(Asked::Reason);
             }
             // The customer was asked for the reason and gives an unlisted one.
@@ -77,7 +77,7 @@ impl Draft {
         self.confirmed || !self.concluded
     }
 
-    /// Returns the first field that is missing, or that the customer has to confirm them.
+    /// Returns the first field that is missing. Without one, the customer has to confirm them.
     pub(super) fn missing(&self) -> Asked {
         match self {
             Self { invoice: None, .. } => Asked::Invoice,

@@ -1,15 +1,6 @@
-//! What agent mode costs, counted and timed: printed, not judged.
+//! How many calls of the model agent mode needs.
 
-use std::time::Instant;
-
-use chrono::Utc;
-use frontdesk::domain::returns::{Action, Hand, Rma, TrackingNumber, Windows};
-use frontdesk::store::mails::NewMail;
-use frontdesk::store::returns::By;
-use frontdesk::store::returns::create::NewReturn;
-use serde_json::json;
-
-use super::script::{Step, check, driven, escalate, look, mail, say, tenant, whole_return};
+use super::script::{Step, check, driven, escalate, look, mail, say, whole_return};
 use crate::desks::returns::shop::{Chat, open};
 use crate::support::app::TestApp;
 use crate::support::ollama::ScriptedOllama;
@@ -95,81 +86,4 @@ async fn the_calls_of_the_model_in_both_modes() {
     println!("all: {turns} turns, agent mode {agent} calls, supervisor mode {supervisor}");
     assert_eq!(shop.left(), 0);
     assert!(supervisor < agent);
-}
-
-/// A return with five tool calls and a model that answers at once, compared with the same statements alone. To be run by itself, as a release:
-/// `cargo test --release --test it five_tools -- --ignored --nocapture`.
-#[tokio::test]
-#[ignore = "a measurement"]
-async fn five_tools_beside_the_same_statements_alone() {
-    const TIMES: usize = 40;
-    let shop = driven(TestApp::builder()).await;
-    let (mut with_model, mut alone) = (Vec::new(), Vec::new());
-    let tenant = tenant();
-    let zone = shop.app.inner.config.shops.time_zone;
-    for _ in 0..TIMES {
-        let sample = frontdesk::cli::seed::sample::shop(&tenant, Utc::now(), zone);
-        shop.app.inner.store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
-        let mut chat = Chat::open(&shop.app).await;
-        shop.then(vec![look("77893")]);
-        shop.then(whole_return("77893", &[1], "too small"));
-        let began = Instant::now();
-        chat.say("return order 77893, too small, john.doe@example.com").await;
-        with_model.push(began.elapsed());
-
-        shop.app.inner.store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
-        let began = Instant::now();
-        statements(&shop.app).await;
-        alone.push(began.elapsed());
-    }
-    with_model.sort();
-    alone.sort();
-    let (model, sql) = (with_model[TIMES / 2], alone[TIMES / 2]);
-    println!(
-        "a five-tool return, median of {TIMES}: {model:?} with six calls of a model that answers at once, {sql:?} for its statements alone"
-    );
-}
-
-/// What the five tools write and read.
-async fn statements(app: &TestApp) {
-    let tenant = tenant();
-    let store = app.inner.store.tenant(&tenant);
-    let number = "77893".parse().unwrap();
-    let terms = frontdesk::domain::returns::Terms {
-        windows: Windows::default(),
-        frequency: Default::default(),
-        damage: frontdesk::domain::returns::DamageWords::new(&["broken"], &["not"]).unwrap(),
-        time_zone: app.inner.config.shops.time_zone,
-    };
-    let by = By { hand: Hand::Automatic, who: "measure", conversation: None, now: Utc::now() };
-    store.find_order(&number).await.unwrap().unwrap();
-    store.check_eligibility(&number, &[1], "too small", &terms, by.now).await.unwrap();
-    let mail = |order: &frontdesk::domain::commerce::Order, rma: &Rma| {
-        Some(NewMail {
-            number: NewMail::number_for(rma, "return_approved"),
-            to: order.email.clone(),
-            template: "return_approved".to_owned(),
-            language: frontdesk::domain::Language::EN,
-            context: json!({}),
-            conversation: None,
-            order: Some(order.number.clone()),
-            rma: Some(rma.number.clone()),
-        })
-    };
-    let new = NewReturn {
-        order: &number,
-        lines: &[1],
-        action: Action::Return,
-        agreed: None,
-        reason: "too small",
-        request: "measure",
-        terms: &terms,
-        asked_at: by.now,
-        random: [1, 2, 3, 4],
-        mail: &mail,
-    };
-    store.create_return(&new, &by).await.unwrap();
-    let rma = store.list_rmas_of(&number).await.unwrap().pop().unwrap();
-    store.issue_label(&rma.number, &TrackingNumber::new(7), &by).await.unwrap();
-    store.list_mails_of(&rma.number).await.unwrap();
 }
