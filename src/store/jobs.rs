@@ -14,7 +14,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, SimpleExpr};
+use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -166,7 +166,7 @@ impl Store {
         lease: Duration,
         limit: u64,
     ) -> Result<Vec<LeasedJob>> {
-        self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)).add(in_order()), now, lease, limit).await
+        self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)).add(in_order(now)), now, lease, limit).await
     }
 
     /// Leases jobs of a conversation that were not started yet, for a caller that waits for them.
@@ -306,7 +306,8 @@ impl Store {
 
     /// The names of all jobs that are due, of every shop.
     pub async fn list_due_job_names(&self, now: DateTime<Utc>) -> Result<Vec<String>> {
-        let due = Condition::all().add(jobs::Column::Dead.eq(false)).add(jobs::Column::RunAt.lte(now)).add(in_order());
+        let due =
+            Condition::all().add(jobs::Column::Dead.eq(false)).add(jobs::Column::RunAt.lte(now)).add(in_order(now));
         let names = jobs::Entity::find().select_only().column(jobs::Column::Kind).distinct().filter(due);
         Ok(names.into_tuple().all(&self.read).await?)
     }
@@ -331,13 +332,24 @@ impl Store {
     }
 }
 
-/// Leaves out deliveries for which an earlier one of the same conversation is not done: they run one after another.
-fn in_order() -> SimpleExpr {
-    Expr::cust(format!(
-        "(jobs.kind <> '{DELIVER_MESSAGE}' OR NOT EXISTS (SELECT 1 FROM jobs AS earlier WHERE earlier.kind = jobs.kind \
-         AND earlier.conversation_id = jobs.conversation_id AND NOT earlier.dead AND (earlier.created_at < jobs.created_at \
-         OR (earlier.created_at = jobs.created_at AND earlier.subject < jobs.subject))))"
-    ))
+/// Leaves out deliveries that must wait for another one of the same conversation: an earlier one, or one that runs. The latter may be
+/// later, because jobs are not always stored in the order of their times; each run sends the next message, whatever its job.
+fn in_order(now: DateTime<Utc>) -> SimpleExpr {
+    use jobs::Column as C;
+    const OTHER: &str = "other";
+    let (own, other) = (|column: C| Expr::col((jobs::Entity, column)), |column: C| Expr::col((OTHER, column)));
+    let is_before = other(C::CreatedAt).lt(own(C::CreatedAt));
+    let is_as_old = other(C::CreatedAt).eq(own(C::CreatedAt)).and(other(C::Subject).lt(own(C::Subject)));
+    let runs = other(C::Leased).eq(true).and(other(C::RunAt).gt(now)).and(other(C::Subject).ne(own(C::Subject)));
+    let first = Query::select()
+        .expr(Expr::val(1))
+        .from_as(jobs::Entity, OTHER)
+        .and_where(other(C::Kind).eq(own(C::Kind)))
+        .and_where(other(C::ConversationId).eq(own(C::ConversationId)))
+        .and_where(other(C::Dead).eq(false))
+        .and_where(is_before.or(is_as_old).or(runs))
+        .take();
+    own(C::Kind).ne(DELIVER_MESSAGE).or(Expr::exists(first).not())
 }
 
 fn with_name(name: &str) -> Condition {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::store::jobs::{
-    EMBED_MESSAGE, EMBEDDING_JOBS, FORGET_CONVERSATION, FORGET_MESSAGE, JobCounts, LeasedJob,
+    DELIVER_MESSAGE, EMBED_MESSAGE, EMBEDDING_JOBS, FORGET_CONVERSATION, FORGET_MESSAGE, JobCounts, LeasedJob, NewJob,
 };
 
 use super::{TestStore, accepted, count_jobs, opened, tenant};
@@ -76,6 +76,29 @@ async fn failed_job_is_retried_and_dead_letter_stays() {
     store.finish_jobs(held).await.unwrap();
     assert_eq!(count_jobs(&store, &EMBEDDING_JOBS).await, JobCounts { waiting: 0, dead: 1 });
     assert_eq!(store.lease_jobs(&[EMBED_MESSAGE], now + TimeDelta::days(1), LEASE, 10).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn conversation_has_one_running_delivery() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
+    let (id, now) = (opened(&store, &shop).await, Utc::now());
+    let deliver = async |subject: u128, created_at| {
+        let job = NewJob::new(DELIVER_MESSAGE, uuid::Uuid::from_u128(subject), &shop, created_at).in_conversation(id);
+        store.tenant(&shop).enqueue_job(&job).await.unwrap();
+    };
+    let lease = async |at| store.lease_jobs(&[DELIVER_MESSAGE], at, LEASE, 10).await.unwrap();
+    deliver(2, now).await;
+    let first = lease(now).await;
+    // Stored later, although its message is older: its transaction took longer.
+    deliver(1, now - TimeDelta::seconds(1)).await;
+    assert_eq!((first.len(), lease(now).await), (1, vec![]));
+    assert!(store.list_due_job_names(now).await.unwrap().is_empty());
+    store.finish_jobs(&first).await.unwrap();
+    assert_eq!(subjects(&lease(now).await), [uuid::Uuid::from_u128(1)]);
+    // A worker that died does not stop the conversation.
+    deliver(3, now).await;
+    assert_eq!(subjects(&lease(now + TimeDelta::seconds(61)).await), [uuid::Uuid::from_u128(1)]);
 }
 
 #[tokio::test]
