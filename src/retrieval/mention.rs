@@ -3,8 +3,9 @@
 //! A product is named by words of its title that few titles have. What is only in its specification supports a name, but names nothing:
 //! the laptop with a graphics card is not the card.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::Query;
 use super::budget::take_budget;
@@ -185,10 +186,9 @@ impl Titles {
         let mut fit = Fit { score: 0.0, level: Level::Brand, places: Vec::new() };
         let mut names: Vec<usize> = Vec::new();
         let mut others: Vec<(usize, f64)> = Vec::new();
-        let mut seen: HashSet<&str> = HashSet::new();
         for (place, word) in said.iter().enumerate().filter(|(_, word)| word.is_free) {
             let token = &word.token;
-            if !seen.insert(&token.root) {
+            if said[..place].iter().any(|earlier| earlier.is_free && earlier.token.root == token.root) {
                 continue;
             }
             let Some(at) = title.place_of(&token.root) else {

@@ -1,6 +1,6 @@
 //! The words that the patterns of one rule file share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::pattern::{InvalidPattern, Pattern, Sequence, sequence};
 use super::token::{self, Spelling, TokenStream};
@@ -9,9 +9,10 @@ use crate::serial::SerialWords;
 /// What the patterns of one rule file share: aliases, word classes, and how diacritics are compared.
 #[derive(Debug, Default)]
 pub struct Lexicon {
-    pub(super) aliases: HashMap<String, Vec<Spelling>>,
+    // Looked up for each word of each text, so not hashed in the standard way, which resists keys that strangers choose.
+    pub(super) aliases: hashbrown::HashMap<String, Vec<Spelling>>,
     classes: HashMap<String, Vec<Sequence>>,
-    pub(super) plain_words: HashSet<String>,
+    pub(super) plain_words: hashbrown::HashSet<String>,
     pub(super) ignore_diacritics: bool,
     pub(super) serial_words: SerialWords,
 }

@@ -86,7 +86,7 @@ struct Choice {
     any: Vec<Sequence>,
     optional: bool,
     /// The indices of `any` by first word, where there are too many to try each.
-    by_first_word: Option<HashMap<String, Vec<usize>>>,
+    by_first_word: Option<hashbrown::HashMap<String, Vec<usize>>>,
 }
 
 /// Words in a row. Patterns that name the same class share its sequences.
@@ -357,7 +357,7 @@ impl Choice {
     fn new(any: Vec<Sequence>, optional: bool) -> Self {
         let first: Vec<FirstWord> = any.iter().filter_map(|words| words.first()).map(Word::first_word).collect();
         let many = first.len() > FEW;
-        let mut by_first_word: Option<HashMap<String, Vec<usize>>> = many.then(HashMap::new);
+        let mut by_first_word = many.then(hashbrown::HashMap::<String, Vec<usize>>::new);
         for (index, word) in first.into_iter().enumerate() {
             match word {
                 FirstWord::Is(word, _) => {

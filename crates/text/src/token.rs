@@ -220,7 +220,10 @@ pub(super) fn exact(word: &str) -> String {
 fn normalize(run: &str) -> String {
     let mut word = String::new();
     let mut repeated = 0;
-    let composed: Vec<char> = run.nfc().filter(|c| !is_apostrophe(*c)).collect();
+    let composed: Vec<char> = match run.is_ascii() {
+        true => run.chars().filter(|c| !is_apostrophe(*c)).collect(),
+        false => run.nfc().filter(|c| !is_apostrophe(*c)).collect(),
+    };
     for (i, c) in composed.iter().enumerate() {
         let same_before = i > 0 && composed[i - 1] == *c;
         repeated = if same_before && c.is_alphabetic() { repeated + 1 } else { 0 };

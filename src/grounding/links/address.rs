@@ -159,8 +159,13 @@ pub(super) fn normalize(word: &str, words: &LinkWords) -> Normalized {
         // Markdown shows `\.` as a point.
         let is_escape = c == '\\' && word[end..].starts_with(|next: char| next.is_ascii_punctuation() && next != '\\');
         if !is_unseen(c) || (c == '\\' && !is_escape) {
-            for plain in std::iter::once(c).nfkc().flat_map(char::to_lowercase) {
-                normalized.push(if plain == '。' { '.' } else { plain }, at..end, c.is_uppercase());
+            // NFKC leaves ASCII as it is.
+            if c.is_ascii() {
+                normalized.push(c.to_ascii_lowercase(), at..end, c.is_ascii_uppercase());
+            } else {
+                for plain in c.nfkc().flat_map(char::to_lowercase) {
+                    normalized.push(if plain == '。' { '.' } else { plain }, at..end, c.is_uppercase());
+                }
             }
         }
         at = end;

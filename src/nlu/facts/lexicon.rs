@@ -1,7 +1,8 @@
 //! The words around numbers: `prompts/rules/facts.toml` and `prompts/rules/facts.LANG.toml`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
+use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 
 use super::normal::{Kind, Token, tokens};
@@ -73,11 +74,11 @@ pub struct Lexicon {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct RuleFile {
-    numbers: HashMap<String, u64>,
-    scales: HashMap<String, u64>,
+    numbers: BTreeMap<String, u64>,
+    scales: BTreeMap<String, u64>,
     words: Words,
-    months: HashMap<String, u8>,
-    weekdays: HashMap<String, u8>,
+    months: BTreeMap<String, u8>,
+    weekdays: BTreeMap<String, u8>,
     currencies: BTreeMap<String, Vec<String>>,
     durations: BTreeMap<String, Vec<String>>,
     durations_in_months: BTreeMap<String, Vec<String>>,
@@ -188,10 +189,10 @@ impl Lexicon {
             roles.into_iter().map(|(role, phrases)| (role, Phrases::of(phrases))).collect();
         let mut lexicon = Self {
             own_currency: "vnd".to_owned(),
-            numbers: file.numbers,
-            scales: file.scales,
-            months: file.months,
-            weekdays: file.weekdays,
+            numbers: file.numbers.into_iter().collect(),
+            scales: file.scales.into_iter().collect(),
+            months: file.months.into_iter().collect(),
+            weekdays: file.weekdays.into_iter().collect(),
             units,
             roles,
             joining: HashSet::new(),

@@ -50,6 +50,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         if is_unseen(c) || struck_out {
             continue;
         }
+        // NFKC leaves ASCII as it is.
+        if cluster.is_ascii() {
+            push(&mut tokens, c.to_ascii_lowercase(), start..end);
+            continue;
+        }
         // The frame of an emoji digit, which models use to number a list.
         let framed = cluster.ends_with('\u{20e3}');
         if digit(c).is_some() {

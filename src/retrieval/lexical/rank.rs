@@ -205,8 +205,8 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
     let mut listed = vec![0.0; index.listed.len()];
     let mut met_listed = vec![0.0_f64; index.listed.len()];
     for part in &question.parts {
-        met.fill(none);
-        met_listed.fill(0.0);
+        // Most passages have none of the words. A passage stands here once for each way in which it has this one.
+        let (mut pieces, mut questions) = (Vec::new(), Vec::new());
         for way in &part.ways {
             for posting in index.postings.get(&way.term).into_iter().flatten() {
                 let saturated = posting.frequency / (posting.frequency + SATURATION * index.lengths[posting.piece]);
@@ -215,21 +215,24 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
                 if posting.shown {
                     *covered = covered.max(way.credit);
                 }
+                pieces.push(posting.piece);
             }
             for entry in index.listed_terms.get(&way.term).into_iter().flatten() {
                 met_listed[*entry] = met_listed[*entry].max(way.credit);
+                questions.push(*entry);
             }
         }
         let idf = if part.weak { 0.0 } else { part.idf };
-        if !part.weak {
-            words.iter_mut().zip(&met).for_each(|(words, (_, covered))| *words += usize::from(*covered > 0.0));
+        for entry in questions {
+            let met_listed = std::mem::take(&mut met_listed[entry]);
+            listed[entry] += idf * (met_listed - met[index.listed[entry]].1).max(0.0);
         }
-        for ((score, coverage), (met_score, covered)) in totals.iter_mut().zip(&met) {
+        for piece in pieces {
+            let (met_score, covered) = std::mem::replace(&mut met[piece], none);
+            let (score, coverage) = &mut totals[piece];
             *score += weight(part) * met_score;
             *coverage += idf * covered;
-        }
-        for ((more, met_listed), piece) in listed.iter_mut().zip(&met_listed).zip(&index.listed) {
-            *more += idf * (met_listed - met[*piece].1).max(0.0);
+            words[piece] += usize::from(!part.weak && covered > 0.0);
         }
     }
     let mut most = vec![0.0_f64; index.pieces.len()];

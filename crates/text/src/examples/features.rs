@@ -1,6 +1,6 @@
 //! What texts are compared by: their words, their pairs of words, and their runs of two to four letters, all without diacritics.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::fold;
 
