@@ -7,7 +7,7 @@ use super::context::About;
 use super::intent::Intent;
 use super::memory::{Bundle, Memory};
 use super::products::Goods;
-use super::prompt::{Given, system};
+use super::prompt::{EARLIER_MAX_CHARS, Given, system};
 use super::retrieve::{PASSAGES, Retrieved};
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
@@ -182,23 +182,28 @@ impl Retail {
             Ok(ticket) => ticket,
             Err(error) => return Ok(Err(error)),
         };
-        let config = &self.services.config.desks;
-        let shown = &turn.history[window_start(&turn.history, config.history_max_chars)..];
-        let earlier = self.recall(turn, found.question.as_deref(), shown).await;
-        let system = system(&Given {
+        let config = &self.services.config;
+        let (canary, fence) = (self.grounding.canary().line(), format!("{:016x}", rand::random::<u64>()));
+        let mut given = Given {
             persona: &turn.persona,
-            persona_max_chars: self.services.config.prompts.persona_max_chars,
-            canary: &self.grounding.canary().line(),
+            persona_max_chars: config.prompts.persona_max_chars,
+            canary: &canary,
             passages: &found.passages,
-            context_max_chars: config.context_max_chars,
-            earlier: &earlier,
-            fence: &format!("{:016x}", rand::random::<u64>()),
+            context_max_chars: config.desks.context_max_chars,
+            earlier: &[],
+            fence: &fence,
             intent: Intent::Shopping.as_str(),
             instruction: self.texts(turn).template(Text::Instruction),
-        });
-        let room = room_for_history(&self.services.config.llm, &[&system, question]);
-        let mut messages = vec![ChatMessage::system(system)];
-        messages.extend(window(&turn.history, config.history_max_chars.min(room)));
+        };
+        // What the history does not show is recalled, so the room for that is kept free.
+        let recalled = found.question.as_ref().map_or(0, |_| config.search.memory_messages * EARLIER_MAX_CHARS);
+        let room = room_for_history(&config.llm, &[&system(&given), question]).saturating_sub(recalled);
+        let most = config.desks.history_max_chars.min(room);
+        let shown = &turn.history[window_start(&turn.history, most)..];
+        let earlier = self.recall(turn, found.question.as_deref(), shown).await;
+        given.earlier = &earlier;
+        let mut messages = vec![ChatMessage::system(system(&given))];
+        messages.extend(window(&turn.history, most));
         messages.push(ChatMessage::user(question.to_owned()));
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };

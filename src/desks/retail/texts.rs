@@ -46,6 +46,6 @@ reply_keys! {
         /// For the search.
         RecordSubject = "record_subject" [],
         /// For the language model.
-        Instruction = "instruction" ["hotline"],
+        Instruction = "instruction" [],
     }
 }

@@ -193,7 +193,10 @@ impl Retail {
             let found =
                 self.records(turn, &possible.iter().collect::<Vec<_>>()).await?.into_iter().find_map(Result::ok);
             let Some(record) = found else { continue };
-            serials.retain(|serial| !joined.groups.contains(&serial.text.as_str()));
+            let is_part = |serial: &PossibleSerial| joined.groups.contains(&serial.text.as_str());
+            let is_same =
+                |serial: &PossibleSerial| serial.text.parse().is_ok_and(|serial: Serial| serial == record.serial);
+            serials.retain(|serial| !is_part(serial) && !is_same(serial));
             serials.push(PossibleSerial {
                 text: record.serial.as_str().to_owned(),
                 looks: Likeness::Serial,
@@ -321,13 +324,10 @@ impl Retail {
         if serials.is_empty() {
             return Ok(Vec::new());
         }
-        let mut records = self.services.store.tenant(&turn.conversation.tenant).list_warranties(&serials).await?;
+        let records = self.services.store.tenant(&turn.conversation.tenant).list_warranties(&serials).await?;
         Ok(serials
             .into_iter()
-            .map(|serial| match records.iter().position(|record| record.serial == serial) {
-                Some(at) => Ok(records.swap_remove(at)),
-                None => Err(serial),
-            })
+            .map(|serial| records.iter().find(|record| record.serial == serial).cloned().ok_or(serial))
             .collect())
     }
 }

@@ -70,7 +70,11 @@ impl<'a> Batch<'a> {
         let Some(inbound) = new.inbound else {
             return Ok(shop.count_turn(&self.transaction, new).await?.map(|row| (row, None)));
         };
-        if let Some(conversation) = inbound.opens.as_deref().filter(|_| !new.full) {
+        if let Some(conversation) = inbound.opens.as_deref() {
+            // It is new, so it holds no message that this one could repeat.
+            if new.full {
+                return Ok(Err(Acceptance::Full));
+            }
             let row = conversation_row(conversation);
             conversations::Entity::insert(row).exec_without_returning(&self.transaction).await?;
         }

@@ -178,8 +178,8 @@ impl Engine {
         turn.stores_at_once = self.0.jobs.embeds_in_turns();
         let is_command = !by_person && desk.as_ref().is_some_and(|desk| desk.answers_at_once(&message.text));
         let is_cancelled = open.record.cancel_requested && !by_person;
-        // Taking the conversation cancelled the token of a waiting turn, but a command is still obeyed.
-        let cancel = if is_command && taken && !is_cancelled { CancellationToken::new() } else { cancel };
+        // Taking the conversation cancels the token, before or while the turn runs, but a command is still obeyed.
+        let cancel = if is_command && !is_cancelled { CancellationToken::new() } else { cancel };
         let ended = if by_person || (taken && !is_command) {
             // Taking the conversation also cancelled this turn's token; only a client's request makes it cancelled.
             let status = if is_cancelled { TurnStatus::Cancelled } else { TurnStatus::Completed };

@@ -111,6 +111,18 @@ async fn model_gets_earlier_messages_beyond_its_window() {
 }
 
 #[tokio::test]
+async fn what_does_not_fit_into_the_context_is_recalled() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("OLLAMA_NUM_CTX", 4096).start().await;
+    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "mình là kiến trúc sư, cần mua laptop dựng hình 3D Revit").await;
+    app.ask(&id, "laptop nào hợp với nghề kiến trúc sư của mình").await;
+    let messages = ollama.chats().pop().unwrap()["messages"].to_string();
+    assert!(messages.contains("mình là kiến trúc sư"), "{messages}");
+}
+
+#[tokio::test]
 async fn recall_is_limited_to_the_conversation() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 60).start().await;

@@ -1,6 +1,10 @@
 //! Handoffs, claims and commands.
 
+use std::time::Duration;
+
 use frontdesk::domain::TenantId;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use reqwest::Method;
 
 use super::{customer, open_desk, say_all};
@@ -36,6 +40,23 @@ async fn stop_counts_while_a_person_answers() {
     assert_eq!(say_all(&mut chat, &["where is my order"]).await, "");
     let said = say_all(&mut chat, &["STOP"]).await;
     assert!(said.contains("START"), "{said}");
+}
+
+#[tokio::test]
+async fn stop_counts_when_a_person_takes_the_conversation_meanwhile() {
+    let desk = open_desk().await;
+    let mut dice = StdRng::seed_from_u64(20_261_124);
+    for round in 0..60 {
+        let mut chat = customer(&desk, &format!("+2547000001{round:02}")).await;
+        let take = desk.app.request(Method::POST, &format!("/console/api/conversations/{}/take", chat.id));
+        let pause = Duration::from_micros(dice.random_range(0..12_000));
+        let take = async {
+            tokio::time::sleep(pause).await;
+            assert_eq!(take.send().await.unwrap().status(), 200);
+        };
+        let (said, ()) = tokio::join!(say_all(&mut chat, &["STOP"]), take);
+        assert!(said.contains("START"), "round {round}, {pause:?}: {said}");
+    }
 }
 
 #[tokio::test]

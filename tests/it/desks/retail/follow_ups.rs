@@ -273,6 +273,17 @@ async fn serial_in_groups_is_one_number() {
 }
 
 #[tokio::test]
+async fn serial_in_two_spellings_is_answered_once() {
+    let shop = open().await;
+    shop.import_warranties("default", "AB12CD34EF,Máy A,2099-12-01").await;
+    for text in ["bảo hành AB12-CD34-EF (AB12CD34EF)", "bảo hành AB12CD34EF (AB12 CD34 EF)"] {
+        let result = shop.chat().await.say(text).await;
+        assert_eq!(result.kinds(), ["cute_greeting", "warranty_result", "follow_up"], "{text}");
+        assert!(result.text("warranty_result").contains("Máy A"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn serials_next_to_each_other_are_answered_each() {
     let shop = open().await;
     let csv = "AB12CD34EF,Máy A,2099-12-01\n50026B7A07430EA6,Máy B,2099-12-01\nR2293AE20064523,Máy C,2099-12-01";
