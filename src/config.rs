@@ -139,6 +139,9 @@ impl Config {
         let llm = LlmConfig::read(env_ref);
         let embed = EmbedConfig::read(env_ref, &llm);
         let shops = ShopsConfig::read(env_ref);
+        let (vectors, commerce) = (VectorConfig::read(env_ref), CommerceConfig::read(env_ref));
+        let (messaging, mail) = (MessagingConfig::read(env_ref), MailConfig::read(env_ref));
+        let timeouts = [vectors.timeout, commerce.providers.timeout, mail.deadline];
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref, shops.api_keys()),
@@ -164,12 +167,12 @@ impl Config {
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
-            jobs: JobsConfig::read(env_ref, &embed),
+            jobs: JobsConfig::read(env_ref, &embed, &messaging, timeouts),
             search: SearchConfig::read(env_ref, &embed),
             embed,
             agent: AgentConfig::read(env_ref),
             llm,
-            vectors: VectorConfig::read(env_ref),
+            vectors,
             prompts: PromptConfig {
                 folder: env_ref.text("PROMPTS_PATH", "prompts").into(),
                 persona: env_ref.text("PERSONA_PATH", "prompts/system_persona_vi.md").into(),
@@ -181,10 +184,10 @@ impl Config {
             retail: RetailConfig::read(env_ref),
             returns: ReturnsConfig::read(env_ref),
             telecom: TelecomConfig::read(env_ref),
-            commerce: CommerceConfig::read(env_ref),
-            messaging: MessagingConfig::read(env_ref),
+            commerce,
+            messaging,
             shops,
-            mail: MailConfig::read(env_ref),
+            mail,
             grounding: GroundingConfig::read(env_ref),
             evals: EvalConfig::read(env_ref),
             log: LogConfig::read(env_ref),
@@ -270,6 +273,15 @@ mod tests {
     fn public_interface_needs_keys() {
         assert!(read(&[("BIND_ADDR", "0.0.0.0:8080")]).unwrap_err().contains("X_API_KEYS"));
         assert!(read(&[("BIND_ADDR", "0.0.0.0:8080"), ("X_API_KEYS", "0123456789abcdef")]).is_ok());
+    }
+
+    #[test]
+    fn lease_exceeds_all_requests_of_a_job() {
+        for service in ["EMBED", "CHROMA", "PAYMENT", "SMTP", "TWILIO"] {
+            let name = format!("{service}_TIMEOUT_SECONDS");
+            let lease = read(&[(name.as_str(), "600"), ("WHATSAPP_PACE_SECONDS", "60")]).unwrap().jobs.lease;
+            assert!(lease.as_secs() > 4 * 600 + 60, "{name}: {lease:?}");
+        }
     }
 
     #[test]

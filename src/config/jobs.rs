@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use super::{EmbedConfig, Env};
+use super::{EmbedConfig, Env, MessagingConfig};
+
+/// The most requests that a job sends. A WhatsApp part whose answer was lost is looked up and then sent, each time with up to two tokens.
+const REQUESTS_MAX: u32 = 4;
 
 /// Background jobs.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,20 +16,28 @@ pub struct JobsConfig {
     pub back_off: Duration,
     /// `OUTBOX_REST_SECONDS`: how long jobs wait before they try a service again that is down.
     pub pause: Duration,
-    /// How long a worker may keep a job: longer than a request takes.
+    /// Lease of every kind of job. It must exceed the longest run: all requests of a job, and the pace of WhatsApp. A job that outlives its
+    /// lease runs a second time.
     pub lease: Duration,
     /// With `EMBED_SYNC`, how long a turn waits for its messages to be embedded.
     pub embed_wait: Option<Duration>,
 }
 
 impl JobsConfig {
-    pub(super) fn read(env: &mut Env, embed: &EmbedConfig) -> Self {
+    /// `timeouts` are those of the other services that jobs use.
+    pub(super) fn read(
+        env: &mut Env,
+        embed: &EmbedConfig,
+        messaging: &MessagingConfig,
+        timeouts: [Duration; 3],
+    ) -> Self {
+        let request = timeouts.into_iter().fold(embed.timeout.max(messaging.timeout), Duration::max);
         Self {
             embed_batch: embed.batch as u64,
             attempts: env.number("OUTBOX_ATTEMPTS", 8),
             back_off: env.seconds("OUTBOX_BACK_OFF_SECONDS", 2),
             pause: env.seconds("OUTBOX_REST_SECONDS", 15),
-            lease: embed.timeout * 2 + Duration::from_secs(60),
+            lease: request * REQUESTS_MAX + messaging.pace + Duration::from_secs(60),
             embed_wait: embed.sync.then_some(embed.timeout),
         }
     }

@@ -1,6 +1,6 @@
-//! Delivers the messages of a conversation over its channel, one after another.
+//! Delivers the messages of a conversation over its channel, one after another. Each run of a job sends one part of a message.
 //!
-//! A part of a message is marked before it is sent. If the answer is lost or the process dies, the provider is asked
+//! A part is marked before it is sent. If the answer is lost or the process dies, the provider is asked
 //! whether it has the part before the part is sent again.
 
 use std::sync::Arc;
@@ -37,7 +37,7 @@ const TURN_WAIT: Duration = Duration::from_millis(200);
 /// Conversations that are served at the same time.
 const AT_ONCE: usize = 64;
 
-/// Sends the next message of the job's conversation.
+/// Sends the next part of the messages of the job's conversation.
 pub struct Deliver {
     pub gateway: Arc<dyn MessageGateway>,
     /// Opens the shops' credentials.
@@ -53,8 +53,11 @@ struct Route {
     account: Account,
     from: E164,
     to: E164,
-    /// The parts of the message.
-    parts: Vec<String>,
+    /// The next part's text.
+    text: String,
+    /// The next part, from 0, and how many parts the message has.
+    number: u32,
+    count: u32,
     /// Sends the text in a template.
     template: Option<ContentSid>,
 }
@@ -94,17 +97,23 @@ impl Job for Deliver {
         if first_open.is_some_and(|turn| turn < delivery.turn) {
             return Err(JobError::Later(TURN_WAIT));
         }
-        let Some(prepared) = self.prepare(&door, &delivery).await? else {
-            return Ok(door.remove_delivery(delivery.message).await?);
-        };
-        let ended = match prepared {
-            Prepared::Ready(route) => self.send(&door, &delivery, &route).await,
-            Prepared::Ends(status, why) => Ok(door.end_delivery(delivery.message, status, why, Utc::now()).await?),
+        let ended = match self.prepare(&door, &delivery).await? {
+            Some(Prepared::Ready(route)) => self.send(&door, &delivery, &route).await,
+            Some(Prepared::Ends(status, why)) => {
+                Ok(door.end_delivery(delivery.message, status, why, Utc::now()).await?)
+            }
+            None => Ok(door.remove_delivery(delivery.message).await?),
         };
         if let Some(announcer) = &context.announcer {
             announcer.note_change(&job.tenant, conversation);
         }
-        ended
+        ended?;
+        // The job stays until its own message is complete. This run may have sent a part of an earlier message.
+        let is_own = delivery.message.0 == job.subject;
+        match door.next_delivery(conversation).await? {
+            Some(next) if !is_own || next.message == delivery.message => Err(JobError::Later(Duration::ZERO)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -149,7 +158,7 @@ impl Deliver {
         let account = Self::account(door, self.key.as_ref()).await?;
         let account = account.ok_or_else(|| JobError::failed("the shop has no usable credentials of Twilio"))?;
         let text = markup::to_whatsapp(&message.text);
-        let parts = match template {
+        let parts: Vec<String> = match template {
             // A variable of a template is one line.
             Some(_) => vec![text.split_whitespace().collect::<Vec<_>>().join(" ")],
             None => split::split(&text, PART_MAX).into_iter().map(str::to_owned).collect(),
@@ -157,53 +166,50 @@ impl Deliver {
         if parts.iter().all(String::is_empty) {
             return Ok(None);
         }
-        Ok(Some(Prepared::Ready(Route { account, from, to, parts, template })))
+        let is_unsent = matches!(delivery.status, DeliveryStatus::Waiting | DeliveryStatus::Sending);
+        let number = if is_unsent { delivery.part } else { delivery.part + 1 };
+        let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
+        // A template holds a whole message, so it cannot bring the rest of one that was begun inside the window.
+        let Some(text) = parts.into_iter().nth(number as usize) else {
+            return ends(DeliveryStatus::Failed, OUTSIDE_WINDOW);
+        };
+        Ok(Some(Prepared::Ready(Route { account, from, to, text, number, count, template })))
     }
 
-    /// Sends the parts that are left.
+    /// Sends the next part, unless the provider has it already.
     async fn send(&self, door: &TenantStore<'_>, delivery: &Delivery, route: &Route) -> Result<(), JobError> {
-        let is_unsent = matches!(delivery.status, DeliveryStatus::Waiting | DeliveryStatus::Sending);
-        let first = if is_unsent { delivery.part } else { delivery.part + 1 };
-        let lost = delivery.attempted_at.filter(|_| delivery.status == DeliveryStatus::Sending);
-        let count = u32::try_from(route.parts.len()).unwrap_or(u32::MAX);
-        for (number, text) in (0..count).zip(&route.parts).skip(first as usize) {
-            let part = Part { message: delivery.message, number };
-            let report_to = self.report_to.as_ref().map(|address| format!("{address}{}.{number}", delivery.message));
-            let content = match &route.template {
-                Some(id) => Content::Template { id: id.as_str(), text },
-                None => Content::Text(text),
-            };
-            let outgoing = Outgoing { from: &route.from, to: &route.to, content, report_to: report_to.as_deref() };
-            if let Some(since) = lost.filter(|_| number == first)
-                && self.adopt(door, (delivery.conversation, part), route, &outgoing, since).await?
-            {
-                continue;
-            }
-            self.wait_for_report(door, delivery.conversation).await?;
-            if !door.begin_part(part, count, Utc::now()).await? {
-                return Ok(());
-            }
-            if !self.send_part(door, part, route, &outgoing).await? {
-                return Ok(());
-            }
+        let (text, number) = (&route.text, route.number);
+        let part = Part { message: delivery.message, number };
+        let report_to = self.report_to.as_ref().map(|address| format!("{address}{}.{number}", delivery.message));
+        let content = match &route.template {
+            Some(id) => Content::Template { id: id.as_str(), text },
+            None => Content::Text(text),
+        };
+        let outgoing = Outgoing { from: &route.from, to: &route.to, content, report_to: report_to.as_deref() };
+        if let Some(since) = delivery.attempted_at.filter(|_| delivery.status == DeliveryStatus::Sending)
+            && self.adopt(door, (delivery.conversation, part), route, &outgoing, since).await?
+        {
+            return Ok(());
+        }
+        self.wait_for_report(door, delivery.conversation).await?;
+        if door.begin_part(part, route.count, Utc::now()).await? {
+            self.send_part(door, part, route, &outgoing).await?;
         }
         Ok(())
     }
 
-    /// Sends a part. Returns `false` if the provider refused it for good.
     async fn send_part(
         &self,
         door: &TenantStore<'_>,
         part: Part,
         route: &Route,
         outgoing: &Outgoing<'_>,
-    ) -> Result<bool, JobError> {
+    ) -> Result<(), JobError> {
         match self.gateway.send(&route.account, outgoing).await {
-            Ok(accepted) => keep(door, part, &accepted).await,
+            Ok(accepted) => Ok(keep(door, part, &accepted).await?),
             Err(SendError::Refused(code)) => {
                 warn!(message.id = %part.message, error = code, "A message was refused");
-                door.end_delivery(part.message, DeliveryStatus::Failed, &code, Utc::now()).await?;
-                Ok(false)
+                Ok(door.end_delivery(part.message, DeliveryStatus::Failed, &code, Utc::now()).await?)
             }
             Err(cause @ SendError::NotSent(_)) => {
                 door.return_part(part, &cause.to_string(), Utc::now()).await?;
@@ -250,12 +256,12 @@ impl Deliver {
     }
 }
 
-/// Stores that the provider has the part. Returns `false` if it has failed.
-async fn keep(door: &TenantStore<'_>, part: Part, accepted: &Accepted) -> Result<bool, JobError> {
+/// Stores that the provider has the part.
+async fn keep(door: &TenantStore<'_>, part: Part, accepted: &Accepted) -> Result<(), StoreError> {
     let Accepted { reference, status, error } = accepted;
     let report = DeliveryReport { status: *status, reference, error: error.as_deref() };
     door.report_delivery(part, &report, Utc::now()).await?;
-    Ok(*status != DeliveryStatus::Failed)
+    Ok(())
 }
 
 fn template_of(shop: &Tenant) -> Option<ContentSid> {

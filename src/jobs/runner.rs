@@ -35,8 +35,8 @@ pub struct JobRunner {
     /// The jobs that wait for a service, and until when.
     paused: Mutex<BTreeMap<&'static str, Instant>>,
     wake: Notify,
-    /// When the next job that runs again is due, as far as this process knows.
-    next_due: Mutex<Option<Instant>>,
+    /// When jobs run again, as far as this process knows.
+    due: Mutex<BTreeSet<Instant>>,
     /// There may be more jobs for a running queue.
     more: Notify,
     /// Counts the batches that have ended.
@@ -53,7 +53,7 @@ impl JobRunner {
             jobs,
             paused,
             wake: Notify::new(),
-            next_due: Mutex::default(),
+            due: Mutex::default(),
             more: Notify::new(),
             ended,
         })
@@ -108,17 +108,15 @@ impl JobRunner {
 
     /// Remembers when a job runs again, so that it does not wait for the next poll.
     fn note_due(&self, at: Instant) {
-        let mut next = self.next_due.lock().unwrap_or_else(PoisonError::into_inner);
-        *next = Some(next.map_or(at, |next| next.min(at)));
-        drop(next);
+        self.due.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
         self.wake();
     }
 
-    /// Returns when the next such job is due, and forgets those that are.
-    fn next_due(&self, now: Instant) -> Option<Instant> {
-        let mut next = self.next_due.lock().unwrap_or_else(PoisonError::into_inner);
-        *next = next.filter(|at| *at > now);
-        *next
+    /// Forgets the times before `searched_at`, and returns the first one that is left.
+    fn next_due(&self, searched_at: Instant) -> Option<Instant> {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        *due = due.split_off(&searched_at);
+        due.first().copied()
     }
 
     fn pause(&self, job: &dyn Job, wait: Duration) {
@@ -146,6 +144,7 @@ impl JobRunner {
         // The leases of an earlier process, and of jobs that could not end because the store was unavailable.
         let mut has_stale_leases = true;
         while !shutdown.is_cancelled() {
+            let searched_at = Instant::now();
             match self.find_due_queues(&mut has_stale_leases, &busy, &mut unknown).await {
                 Ok(due) => {
                     for queue in due {
@@ -164,7 +163,8 @@ impl JobRunner {
             }
             let now = Instant::now();
             let resume = self.paused(|paused| paused.values().copied().filter(|until| *until > now).min());
-            let next = resume.into_iter().chain(self.next_due(now)).chain([now + POLL_EVERY]).min();
+            // The search may have missed what became due meanwhile.
+            let next = resume.into_iter().chain(self.next_due(searched_at)).chain([now + POLL_EVERY]).min();
             tokio::select! {
                 Some(Ok((queue, result))) = running.join_next() => {
                     busy.remove(queue);

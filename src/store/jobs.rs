@@ -34,7 +34,7 @@ pub const EMBED_MESSAGE: &str = "embed_message";
 pub const FORGET_CONVERSATION: &str = "forget_conversation";
 /// Removes the vector of a deleted message; the subject is the message's id.
 pub const FORGET_MESSAGE: &str = "forget_message";
-/// Delivers the next message of a conversation over its channel; the subject is a message's id.
+/// Delivers the next part of a conversation's messages over its channel; the subject is a message's id.
 pub const DELIVER_MESSAGE: &str = "deliver_message";
 /// The jobs that keep the vectors of messages up to date.
 pub const EMBEDDING_JOBS: [&str; 3] = [EMBED_MESSAGE, FORGET_CONVERSATION, FORGET_MESSAGE];
@@ -333,7 +333,7 @@ impl Store {
 }
 
 /// Leaves out deliveries that must wait for another one of the same conversation: an earlier one, or one that runs. The latter may be
-/// later, because jobs are not always stored in the order of their times; each run sends the next message, whatever its job.
+/// later, because jobs are not always stored in the order of their times; each run sends the next part, whatever its job.
 fn in_order(now: DateTime<Utc>) -> SimpleExpr {
     use jobs::Column as C;
     const OTHER: &str = "other";

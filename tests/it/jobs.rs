@@ -1,5 +1,6 @@
 //! The job runner.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -53,20 +54,41 @@ impl Job for Echo {
     }
 }
 
-/// Runs jobs with these payloads until as many are left as `left` says; returns the runs.
-async fn run(name: &str, payloads: &[&str], left: JobCounts) -> Vec<(u32, Vec<String>)> {
-    let TestStore { store, _folder } = TestStore::open().await;
-    let shop = tenant("acme");
-    let config = JobsConfig {
+/// A job that runs a second time after the milliseconds of its payload.
+#[derive(Default)]
+struct Again {
+    begun: Mutex<BTreeSet<Uuid>>,
+}
+
+#[async_trait]
+impl Job for Again {
+    fn name(&self) -> &'static str {
+        "again"
+    }
+
+    async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let after = Duration::from_millis(job.payload::<String>().unwrap().parse().unwrap());
+        if self.begun.lock().unwrap().insert(job.subject) { Err(JobError::Later(after)) } else { Ok(()) }
+    }
+}
+
+fn config() -> JobsConfig {
+    JobsConfig {
         embed_batch: 1,
         attempts: 2,
         back_off: Duration::ZERO,
         pause: Duration::from_millis(10),
         lease: Duration::from_secs(60),
         embed_wait: None,
-    };
+    }
+}
+
+/// Runs jobs with these payloads until as many are left as `left` says; returns the runs.
+async fn run(name: &str, payloads: &[&str], left: JobCounts) -> Vec<(u32, Vec<String>)> {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
     let (runner, job, shutdown) =
-        (JobRunner::new(store.clone(), config), Arc::new(Echo::default()), CancellationToken::new());
+        (JobRunner::new(store.clone(), config()), Arc::new(Echo::default()), CancellationToken::new());
     runner.register(job.clone());
     for (at, payload) in payloads.iter().enumerate() {
         enqueue(&runner, &shop, name, at, payload).await;
@@ -134,4 +156,20 @@ async fn unavailable_service_does_not_count_attempts() {
 async fn unknown_job_stays_in_the_store() {
     let left = JobCounts { waiting: 1, dead: 0 };
     assert_eq!(run("unknown", &["a"], left).await, [run_of(1, &["known"])]);
+}
+
+#[tokio::test]
+async fn each_waiting_job_runs_on_time() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let (runner, shutdown) = (JobRunner::new(store.clone(), config()), CancellationToken::new());
+    runner.register(Arc::<Again>::default());
+    for (at, wait) in ["100", "1000"].iter().enumerate() {
+        enqueue(&runner, &tenant("acme"), "again", at, wait).await;
+    }
+    let running = tokio::spawn(runner.clone().run(None, shutdown.clone()));
+    // The runner looks for due jobs every 5 seconds as well.
+    let ended = wait_for(&store, "again", JobCounts::default());
+    tokio::time::timeout(Duration::from_secs(4), ended).await.unwrap();
+    shutdown.cancel();
+    running.await.unwrap();
 }

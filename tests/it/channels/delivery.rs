@@ -1,6 +1,8 @@
 //! How messages go out: in order, in parts, and once.
 
-use chrono::Utc;
+use std::time::Duration;
+
+use chrono::{TimeDelta, Utc};
 use frontdesk::cli::seed::commerce::shops;
 use serde_json::json;
 
@@ -161,6 +163,25 @@ async fn restart_delivers_stored_messages_once() {
     all_delivered(&app).await;
     assert_eq!(answers(&twilio), ["one", "two"]);
     assert_eq!(twilio.asked().1, 1, "the first one was looked up");
+}
+
+#[tokio::test]
+async fn delivery_without_a_job_delays_no_later_one() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    let id = taken(&desk, &twilio).await;
+    twilio.play(&[Play::Stall]);
+    answer(&desk.app, &id, "one").await;
+    twilio.wait_for(2).await;
+    let (store, after_lease) = (&desk.app.inner.store, Utc::now() + TimeDelta::days(1));
+    let jobs = store.lease_jobs(&["deliver_message"], after_lease, Duration::ZERO, 1).await.unwrap();
+    assert_eq!(jobs.len(), 1);
+    store.finish_jobs(&jobs).await.unwrap();
+    let Shop { app, .. } = desk;
+    let app = settings(app.stop().await, &twilio).start().await;
+    answer(&app, &id, "two").await;
+    all_delivered(&app).await;
+    assert_eq!(answers(&twilio), ["one", "two"]);
 }
 
 #[tokio::test]

@@ -8,10 +8,18 @@ use sea_orm::sqlx::{self, AssertSqlSafe};
 use serde_json::json;
 
 use super::{
-    CUSTOMER, KIJANI, Phone, SAVANNA, all_delivered, answer, change, deliveries, open, open_with, status, take,
+    CUSTOMER, KIJANI, Phone, SAVANNA, all_delivered, answer, change, deliveries, open, open_with, settings, status,
+    take,
 };
+use crate::desks::retail::chat::Shop;
 use crate::support::app::TestApp;
-use crate::support::twilio::ScriptedTwilio;
+use crate::support::twilio::{Play, ScriptedTwilio};
+
+const TEMPLATE: &str = "HXb5b62575e6e4ff6129ad7c8efe1f983e";
+
+async fn set_template(app: &TestApp) {
+    change(app, SAVANNA, &[], |tenant| tenant.settings.whatsapp.template = Some(TEMPLATE.parse().unwrap())).await;
+}
 
 /// Moves what the database knows of channels into the past.
 async fn let_pass(app: &TestApp, hours: i64) {
@@ -79,13 +87,39 @@ async fn outside_the_window_only_a_template_goes_out() {
     let until: chrono::DateTime<Utc> = shown["reply_until"].as_str().unwrap().parse().unwrap();
     assert!(until < Utc::now());
 
-    let template = "HXb5b62575e6e4ff6129ad7c8efe1f983e";
-    change(&desk.app, SAVANNA, &[], |tenant| tenant.settings.whatsapp.template = Some(template.parse().unwrap())).await;
+    set_template(&desk.app).await;
     answer(&desk.app, &id, "Your shoes\nare here").await;
     let sent = twilio.wait_for(before + 1).await;
     let fields = &sent[before].fields;
-    assert_eq!((fields["ContentSid"].as_str(), fields.get("Body")), (template, None));
+    assert_eq!((fields["ContentSid"].as_str(), fields.get("Body")), (TEMPLATE, None));
     assert_eq!(fields["ContentVariables"], r#"{"1":"Your shoes are here"}"#);
+}
+
+#[tokio::test]
+async fn window_that_closes_between_parts_ends_the_message() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    set_template(&desk.app).await;
+    let phone = Phone::new(&desk.app);
+    phone.send("hi").await;
+    all_delivered(&desk.app).await;
+    let (id, before) = (phone.conversation().await, twilio.sent().len());
+    take(&desk.app, &id).await;
+    // The answer about the second of two parts is lost, and the window has closed when it is tried again.
+    twilio.play(&[Play::Accept, Play::Stall]);
+    answer(&desk.app, &id, &"Words and words. ".repeat(120)).await;
+    twilio.wait_for(before + 2).await;
+    let_pass(&desk.app, 25).await;
+    let Shop { app, .. } = desk;
+    let app = settings(app.stop().await, &twilio).start().await;
+    answer(&app, &id, "Are you there?").await;
+    all_delivered(&app).await;
+    let shown = deliveries(&app, &id).await;
+    let [.., (_, long), (_, next)] = &shown[..] else { panic!("{shown:?}") };
+    assert_eq!((long, status(next)), (&json!({"status": "failed", "error": "outside_window"}), "accepted"));
+    let sent = twilio.sent();
+    assert_eq!(sent.len(), before + 3, "{sent:?}");
+    assert_eq!(sent[before + 2].fields["ContentVariables"], r#"{"1":"Are you there?"}"#);
 }
 
 #[tokio::test]
