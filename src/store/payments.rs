@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{self, LockType};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::{Deserialize, Serialize};
 
 use super::entities::{TenantEntity, payment_requests};
@@ -209,7 +209,7 @@ impl TenantStore<'_> {
     pub async fn list_payments(&self, sale: &SaleId) -> Result<Vec<Payment>> {
         let rows = self.rows::<payment_requests::Entity>();
         let rows = rows.filter(payment_requests::Column::SaleId.eq(sale.as_str()));
-        let rows = rows.order_by_asc(payment_requests::Column::Id).all(&self.store.read).await?;
+        let rows = oldest_first(rows).all(&self.store.read).await?;
         rows.into_iter().map(read_payment).collect()
     }
 
@@ -217,8 +217,7 @@ impl TenantStore<'_> {
     pub async fn find_last_payment(&self, conversation: ConversationId) -> Result<Option<Payment>> {
         let rows = self.rows::<payment_requests::Entity>();
         let rows = rows.filter(payment_requests::Column::ConversationId.eq(conversation.0));
-        let row = rows.order_by_desc(payment_requests::Column::Id).limit(1).one(&self.store.read).await?;
-        row.map(read_payment).transpose()
+        newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
     }
 }
 
@@ -241,8 +240,16 @@ fn say<'a>(tenant: &'a TenantId, payment: &Payment, notice: &PaymentNotice, now:
 
 async fn payments_of(transaction: &Transaction, tenant: &TenantId, sale: &SaleId) -> Result<Vec<Payment>> {
     let rows = payment_requests::Entity::of(tenant).filter(payment_requests::Column::SaleId.eq(sale.as_str()));
-    let rows = rows.order_by_asc(payment_requests::Column::Id).lock(LockType::Update).all(transaction).await?;
+    let rows = oldest_first(rows).lock(LockType::Update).all(transaction).await?;
     rows.into_iter().map(read_payment).collect()
+}
+
+fn oldest_first(rows: Select<payment_requests::Entity>) -> Select<payment_requests::Entity> {
+    rows.order_by_asc(payment_requests::Column::CreatedAt).order_by_asc(payment_requests::Column::Id)
+}
+
+fn newest(rows: Select<payment_requests::Entity>) -> Select<payment_requests::Entity> {
+    rows.order_by_desc(payment_requests::Column::CreatedAt).order_by_desc(payment_requests::Column::Id).limit(1)
 }
 
 fn row_of(tenant: &TenantId, payment: &Payment) -> payment_requests::ActiveModel {
