@@ -19,7 +19,7 @@ use crate::domain::commerce::payment::{
 };
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
-use crate::domain::{PaymentId, TenantId};
+use crate::domain::{Conversation, PaymentId};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
 use crate::providers::payment::daraja::ReceiptResult;
 use crate::replies::Replies;
@@ -49,10 +49,11 @@ impl Payments {
     /// Asks Daraja for the receipt whose code the customer typed for a payment.
     pub(in crate::desks::commerce) async fn check_receipt(
         &self,
-        tenant: &TenantId,
+        conversation: &Conversation,
         payment: &Payment,
         code: &str,
     ) -> Result<Checking, StoreError> {
+        let tenant = &conversation.tenant;
         let door = self.store.tenant(tenant);
         let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, code, Some(payment.id)).await?;
         let Some(OpenCallback { callback, .. }) = opened else { return Ok(Checking::Asked) };
@@ -64,7 +65,9 @@ impl Payments {
             return Ok(Checking::Counted);
         }
         let name = if callback.detail.result.is_some() { APPLY_RECEIPT } else { CHECK_RECEIPT };
-        let job = door.receipt_job(name, &callback, payment.conversation, Utc::now());
+        // The result follows where the customer asks for it.
+        door.move_payment(payment.id, conversation.id).await?;
+        let job = door.receipt_job(name, &callback, Some(conversation.id), Utc::now());
         let claim = |callback: &mut PaymentCallback| callback.payment = callback.payment.or(Some(payment.id));
         door.change_callback(callback.id, claim, &[job]).await?;
         Ok(Checking::Asked)

@@ -6,7 +6,7 @@ use frontdesk::domain::commerce::payment::PaymentStatus;
 use serde_json::{Value, json};
 
 use super::super::super::retail::chat::Chat;
-use super::super::{ask, give_credentials, wait_for_results};
+use super::super::{ask, customer, give_credentials, wait_for_results};
 use super::{DEFAULT, Desk, ORDER, PHONE, settle};
 use crate::support::payments::{Daraja, receipt_result};
 
@@ -242,6 +242,36 @@ async fn till_customer_sends_the_receipt_code() {
     assert!(said.contains("counted already"), "{said}");
     settle(desk.app()).await;
     assert_eq!(desk.payments(&other).await[0].request.status, PaymentStatus::Pending);
+}
+
+#[tokio::test]
+async fn till_code_counts_for_an_earlier_order() {
+    let desk = Desk::open().await;
+    give_credentials(desk.app(), "default", &[("daraja_type", "till".to_owned())]).await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let first = desk.order_of(&chat).await;
+    desk.buy_again(&chat).await;
+    desk.daraja.decide(0, "0");
+    wait_for_results(desk.app(), &chat.id, 1).await;
+    let said = ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    assert!(said.contains("asking M-PESA about QKJ41HAY6L"), "{said}");
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    let results = wait_for_results(desk.app(), &chat.id, 2).await;
+    assert!(results[1].contains("receipt QKJ41HAY6L") && results[1].contains(&first), "{results:?}");
+}
+
+#[tokio::test]
+async fn till_code_counts_in_a_later_conversation() {
+    let desk = Desk::open().await;
+    give_credentials(desk.app(), "default", &[("daraja_type", "till".to_owned())]).await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let order = desk.order_of(&chat).await;
+    let later = customer(&desk.shop, PHONE).await;
+    let said = ask(desk.app(), &later.id, "QKJ41HAY6L").await;
+    assert!(said.contains("asking M-PESA about QKJ41HAY6L"), "{said}");
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    let results = wait_for_results(desk.app(), &later.id, 1).await;
+    assert!(results[0].contains("receipt QKJ41HAY6L") && results[0].contains(&order), "{results:?}");
 }
 
 #[tokio::test]
