@@ -54,6 +54,8 @@ pub struct CallbackDetail {
     pub result: Option<serde_json::Value>,
     /// Whether the receipt has been counted for an order.
     pub is_counted: bool,
+    /// Whether a person has a ticket about the receipt.
+    pub is_with_person: bool,
 }
 
 impl Store {

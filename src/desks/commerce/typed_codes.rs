@@ -60,9 +60,11 @@ impl Commerce {
         let text = match self.payments.check_receipt(&turn.conversation, &payment, &code).await? {
             Checking::Asked => Text::ReceiptChecking,
             Checking::Counted => Text::ReceiptCounted,
+            Checking::WithPerson => Text::ResultProblem,
         };
         self.services.jobs.wake();
-        let text = self.texts.get(turn.language()).text(text, &[("receipt", &code)])?;
+        let values = [("receipt", code.as_str()), ("order", payment.sale.as_str())];
+        let text = self.texts.get(turn.language()).text(text, &values)?;
         turn.say_with(kind::PAYMENT, &text, payments::metadata(&payment)).await?;
         Ok(true)
     }

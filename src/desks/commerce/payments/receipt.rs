@@ -43,6 +43,8 @@ pub enum Checking {
     Asked,
     /// The receipt has been counted.
     Counted,
+    /// A person decides about the receipt.
+    WithPerson,
 }
 
 impl Payments {
@@ -63,6 +65,9 @@ impl Payments {
         // The receipt belongs to the order in its account number, else to the first order for which it was typed.
         if order_of(&door, &callback).await?.is_some_and(|(sale, _)| sale.id != payment.sale) {
             return Ok(Checking::Counted);
+        }
+        if callback.detail.is_with_person {
+            return Ok(Checking::WithPerson);
         }
         let name = if callback.detail.result.is_some() { APPLY_RECEIPT } else { CHECK_RECEIPT };
         // The result follows where the customer asks for it.
@@ -132,7 +137,8 @@ impl Job for CheckReceipt {
             callback.subject,
             callback.detail.account.as_deref().unwrap_or("-"),
         );
-        open_ticket(&store, job.conversation, &format!("receipt:{}:unanswered", callback.subject), &summary).await
+        open_ticket(&store, job.conversation, &format!("receipt:{}:unanswered", callback.subject), &summary).await?;
+        Ok(note_person(&store, &callback).await?)
     }
 }
 
@@ -178,6 +184,7 @@ impl Job for ApplyReceipt {
                 sale.id, callback.subject
             );
             open_ticket(&store, job.conversation, &format!("receipt:{}:old", callback.subject), &summary).await?;
+            note_person(&store, &callback).await?;
             return say(&self.0, context, job, (payment, MessagePurpose::Reply), |texts, _| {
                 texts.text(Text::ResultProblem, &[("order", sale.id.as_str())]).map(Some)
             })
@@ -274,6 +281,12 @@ async fn named_payment(store: &TenantStore<'_>, callback: &PaymentCallback) -> R
         Some(id) => store.find_payment(id).await,
         None => Ok(None),
     }
+}
+
+/// Stores that a person has a ticket about the receipt.
+async fn note_person(store: &TenantStore<'_>, callback: &PaymentCallback) -> Result<(), StoreError> {
+    store.change_callback(callback.id, |callback| callback.detail.is_with_person = true, &[]).await?;
+    Ok(())
 }
 
 async fn find(context: &JobContext, job: &LeasedJob) -> Result<Option<PaymentCallback>, StoreError> {

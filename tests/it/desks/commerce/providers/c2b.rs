@@ -302,6 +302,9 @@ async fn old_receipt_is_for_people() {
     desk.answer("QKJ41HAY6L", &result).await;
     let results = wait_for_results(desk.app(), &chat.id, 1).await;
     assert!(results[0].contains("A colleague"), "{results:?}");
+    // Sent again, the code is answered at once.
+    let said = ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    assert!(said.contains("A colleague"), "{said}");
     assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Pending);
     assert_eq!(desk.tickets(&chat).await.len(), 1);
 }
