@@ -78,21 +78,20 @@ impl Payments {
         Ok(Checking::Asked)
     }
 
-    /// Asks Daraja for the status of a receipt.
+    /// Asks Daraja for the status of a receipt. Without a usable account, the attempt counts as well.
     async fn ask_receipt(&self, callback: &PaymentCallback) -> Result<(), StoreError> {
         let tenant = &callback.tenant;
-        let accounts = self.accounts(tenant).await?;
-        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, &callback.subject, None).await?;
-        let (Some(daraja), Some(account), Some(opened)) = (&self.gateways.daraja, &accounts.daraja, opened) else {
-            return Ok(());
-        };
-        let door = self.store.tenant(tenant);
         let count = |callback: &mut PaymentCallback| {
             callback.detail.asked += 1;
             callback.detail.asked_at = Some(Utc::now());
         };
         // Before the question, since the result may come before its answer.
-        door.change_callback(callback.id, count, &[]).await?;
+        self.store.tenant(tenant).change_callback(callback.id, count, &[]).await?;
+        let accounts = self.accounts(tenant).await?;
+        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, &callback.subject, None).await?;
+        let (Some(daraja), Some(account), Some(opened)) = (&self.gateways.daraja, &accounts.daraja, opened) else {
+            return Ok(());
+        };
         if let Err(error) = daraja.ask_receipt(tenant, account, &callback.subject, &opened.url).await {
             warn!(%tenant, %error, "Daraja did not take a question about a receipt");
         }

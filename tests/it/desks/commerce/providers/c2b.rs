@@ -321,6 +321,22 @@ async fn missing_result_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn receipt_without_usable_account_gets_a_ticket() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    give_credentials(desk.app(), "default", &[("daraja_consumer_key", String::new())]).await;
+    ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    for _ in 0..3_000 {
+        if !desk.tickets(&chat).await.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let tickets = desk.tickets(&chat).await;
+    assert!(tickets.len() == 1 && tickets[0].contains("gave no result"), "{tickets:?}");
+}
+
+#[tokio::test]
 async fn validation_refuses_wrong_orders_only() {
     let desk = Desk::open().await;
     let (chat, _) = desk.buy(PHONE, "paybill").await;
