@@ -9,7 +9,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::entities::{TenantEntity, payment_callbacks};
-use super::jobs::{NewJob, enqueue};
+use super::jobs::{NewJob, delete_job, enqueue};
 use super::payments::SETTLE_PAYMENT;
 use super::{Result, Store, StoreError, TenantStore, unreadable};
 use crate::domain::commerce::payment::CallbackPurpose;
@@ -54,6 +54,8 @@ pub struct CallbackDetail {
     pub result: Option<serde_json::Value>,
     /// Whether the receipt has been counted for an order.
     pub is_counted: bool,
+    /// Whether a person has a ticket about the receipt.
+    pub is_with_person: bool,
 }
 
 impl Store {
@@ -128,9 +130,13 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// Returns the job that asks the provider about a payment that called back.
-    pub fn settle_job(&self, payment: PaymentId, now: DateTime<Utc>) -> NewJob<'_> {
-        NewJob::new(SETTLE_PAYMENT, payment.0, self.tenant, now)
+    /// Stores the job that asks the provider about a payment that called back.
+    pub async fn enqueue_settle(&self, payment: PaymentId, now: DateTime<Utc>) -> Result<()> {
+        let transaction = self.store.begin_fenced().await?;
+        // A running job may have asked the provider before this callback.
+        delete_job(&transaction, SETTLE_PAYMENT, payment.0).await?;
+        enqueue(&transaction, &[NewJob::new(SETTLE_PAYMENT, payment.0, self.tenant, now)]).await?;
+        transaction.commit().await
     }
 
     /// Returns a job about a receipt.

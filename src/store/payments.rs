@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::{self, LockType};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::sea_query::{self, LockType, Query};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::{Deserialize, Serialize};
 
-use super::entities::{TenantEntity, payment_requests};
+use super::entities::{TenantEntity, payment_requests, sales};
 use super::jobs::{NewJob, enqueue};
 use super::sales::{SaleOwner, can_be_sold, lock_sale, take_stock, write_sale};
 use super::transaction::Transaction;
@@ -20,7 +20,7 @@ use crate::domain::commerce::sale::{PRICE_HOLD, Sale, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Currency, Money, SaleId};
 use crate::domain::identity::e164::E164;
-use crate::domain::{ConversationId, PaymentId, TenantId};
+use crate::domain::{ConversationId, PaymentId, ShopperId, TenantId};
 
 /// Asks the provider about a payment; the subject is the payment's id.
 pub const POLL_PAYMENT: &str = "poll_payment";
@@ -190,6 +190,14 @@ impl TenantStore<'_> {
         Ok(())
     }
 
+    /// Moves a payment to the conversation in which the customer now writes about it.
+    pub async fn move_payment(&self, id: PaymentId, conversation: ConversationId) -> Result<()> {
+        let row = payment_requests::ActiveModel { conversation_id: Set(Some(conversation.0)), ..Default::default() };
+        let update = payment_requests::Entity::update_of(self.tenant).set(row);
+        update.filter(payment_requests::Column::Id.eq(id.0)).exec(self.store.writer()?).await?;
+        Ok(())
+    }
+
     /// Whether a payment of the shop has this receipt.
     pub async fn has_receipt(&self, receipt: &str) -> Result<bool> {
         // The receipts are a list of texts in quotes.
@@ -209,7 +217,7 @@ impl TenantStore<'_> {
     pub async fn list_payments(&self, sale: &SaleId) -> Result<Vec<Payment>> {
         let rows = self.rows::<payment_requests::Entity>();
         let rows = rows.filter(payment_requests::Column::SaleId.eq(sale.as_str()));
-        let rows = rows.order_by_asc(payment_requests::Column::Id).all(&self.store.read).await?;
+        let rows = oldest_first(rows).all(&self.store.read).await?;
         rows.into_iter().map(read_payment).collect()
     }
 
@@ -217,8 +225,24 @@ impl TenantStore<'_> {
     pub async fn find_last_payment(&self, conversation: ConversationId) -> Result<Option<Payment>> {
         let rows = self.rows::<payment_requests::Entity>();
         let rows = rows.filter(payment_requests::Column::ConversationId.eq(conversation.0));
-        let row = rows.order_by_desc(payment_requests::Column::Id).limit(1).one(&self.store.read).await?;
-        row.map(read_payment).transpose()
+        newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
+    }
+
+    /// Returns the customer's newest payment to the paybill or till that is open or timed out, in any conversation.
+    pub async fn find_unpaid_c2b(&self, shopper: ShopperId) -> Result<Option<Payment>> {
+        use payment_requests::Column as C;
+        let may_be_paid = |status: &&PaymentStatus| status.is_open() || **status == PaymentStatus::Timeout;
+        let statuses = PaymentStatus::ALL.iter().filter(may_be_paid).map(|status| status.as_str());
+        let own = Query::select()
+            .column(sales::Column::SaleId)
+            .from(sales::Entity)
+            .and_where(sales::Column::TenantId.eq(self.tenant.as_str()))
+            .and_where(sales::Column::ShopperId.eq(shopper.0))
+            .to_owned();
+        let rows = self.rows::<payment_requests::Entity>().filter(C::SaleId.in_subquery(own));
+        let rows = rows.filter(C::Method.eq(PaymentMethod::MpesaC2b.as_str()));
+        let rows = rows.filter(C::Provider.eq(PaymentProvider::Daraja.as_str())).filter(C::Status.is_in(statuses));
+        newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
     }
 }
 
@@ -241,8 +265,16 @@ fn say<'a>(tenant: &'a TenantId, payment: &Payment, notice: &PaymentNotice, now:
 
 async fn payments_of(transaction: &Transaction, tenant: &TenantId, sale: &SaleId) -> Result<Vec<Payment>> {
     let rows = payment_requests::Entity::of(tenant).filter(payment_requests::Column::SaleId.eq(sale.as_str()));
-    let rows = rows.order_by_asc(payment_requests::Column::Id).lock(LockType::Update).all(transaction).await?;
+    let rows = oldest_first(rows).lock(LockType::Update).all(transaction).await?;
     rows.into_iter().map(read_payment).collect()
+}
+
+fn oldest_first(rows: Select<payment_requests::Entity>) -> Select<payment_requests::Entity> {
+    rows.order_by_asc(payment_requests::Column::CreatedAt).order_by_asc(payment_requests::Column::Id)
+}
+
+fn newest(rows: Select<payment_requests::Entity>) -> Select<payment_requests::Entity> {
+    rows.order_by_desc(payment_requests::Column::CreatedAt).order_by_desc(payment_requests::Column::Id).limit(1)
 }
 
 fn row_of(tenant: &TenantId, payment: &Payment) -> payment_requests::ActiveModel {

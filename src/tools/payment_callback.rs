@@ -146,7 +146,8 @@ impl PaymentCallbacks {
         let receipt = stk.filter(|stk| Some(&stk.reference) == known.as_ref()).and_then(|stk| stk.receipt);
         let note =
             |callback: &mut PaymentCallback| callback.detail.receipt = callback.detail.receipt.take().or(receipt);
-        door.change_callback(callback.id, note, &[door.settle_job(payment, now)]).await?;
+        door.change_callback(callback.id, note, &[]).await?;
+        door.enqueue_settle(payment, now).await?;
         match notice {
             Some(notice) if notice.kind == "CALLBACKURL" => {
                 let shop = door.find_tenant().await?;
@@ -168,7 +169,7 @@ impl PaymentCallbacks {
         };
         if let Some(Payment { id, .. }) = payment.filter(|payment| payment.provider == PaymentProvider::Pesapal) {
             door.note_payment_reference(id, &notice.tracking_id).await?;
-            door.enqueue_job(&door.settle_job(id, now)).await?;
+            door.enqueue_settle(id, now).await?;
         }
         Ok(CallbackAnswer::Json(notice.answer()))
     }

@@ -24,7 +24,7 @@ pub(super) struct Situation {
     pub phone: Option<E164>,
     /// Whether the number is the channel's.
     pub knows_number: bool,
-    /// The last payment of the conversation.
+    /// The payment that the conversation is about.
     pub payment: Option<Payment>,
     /// The page on which the customer pays, while a payment there is open.
     pub page: Option<String>,
@@ -99,7 +99,7 @@ impl Commerce {
         Ok(Some((situation, state, was_unreadable)))
     }
 
-    /// Brings the state up to date with what became of the last payment since the last turn, a crash included. Returns it.
+    /// Brings the state up to date with what became of its payment since the last turn, a crash included. Returns the payment.
     async fn follow_payment(
         &self,
         turn: &Turn,
@@ -107,7 +107,7 @@ impl Commerce {
         state: &mut ConversationState,
         methods: &[PaymentMethod],
     ) -> Result<Option<Payment>, DeskError> {
-        let Some(payment) = self.door(turn).find_last_payment(turn.conversation.id).await? else { return Ok(None) };
+        let Some(payment) = self.find_current_payment(turn, state).await? else { return Ok(None) };
         let is_paying = state.paying.as_ref().is_some_and(|paying| paying.order.id == payment.sale);
         let is_cart = state.order.as_ref().is_some_and(|order| order.id == payment.sale);
         match payment.request.status {
@@ -133,6 +133,18 @@ impl Commerce {
             _ => {}
         }
         Ok(Some(payment))
+    }
+
+    /// Returns the last payment of the order in the cart, else of the order that is being paid, else of the conversation. Customers
+    /// may pay any of their orders without being asked.
+    async fn find_current_payment(&self, turn: &Turn, state: &ConversationState) -> Result<Option<Payment>, DeskError> {
+        let paying = state.paying.iter().map(|paying| &paying.order);
+        for order in state.order.iter().chain(paying) {
+            if let Some(payment) = self.door(turn).list_payments(&order.id).await?.pop() {
+                return Ok(Some(payment));
+            }
+        }
+        Ok(self.door(turn).find_last_payment(turn.conversation.id).await?)
     }
 
     /// Sets the language: a requested one; else that of the message, if it is sure; else the customer's; else the shop's.

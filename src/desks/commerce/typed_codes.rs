@@ -7,10 +7,9 @@ use super::texts::Text;
 use super::{Commerce, Situation, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::IntentSource;
-use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus, SandboxState};
+use crate::domain::commerce::payment::{PaymentProvider, PaymentStatus, SandboxState};
 use crate::domain::commerce::policy::Intent;
 use crate::domain::commerce::sale::SaleStatus;
-use crate::domain::commerce::tenant::PaymentMethod;
 
 impl Commerce {
     /// Types a PIN into the sandbox's dialog, if one is open. Returns whether it did.
@@ -52,23 +51,21 @@ impl Commerce {
         situation: &Situation,
         said: &Said,
     ) -> Result<bool, DeskError> {
-        let is_c2b = |payment: &&Payment| {
-            let may_be_paid = payment.request.status.is_open() || payment.request.status == PaymentStatus::Timeout;
-            may_be_paid && payment.method == PaymentMethod::MpesaC2b && payment.provider == PaymentProvider::Daraja
-        };
-        let payment = situation.payment.as_ref().filter(is_c2b);
-        let (Some(payment), Some(code)) = (payment, said.receipt()) else { return Ok(false) };
+        let Some(code) = said.receipt() else { return Ok(false) };
+        let Some(payment) = self.door(turn).find_unpaid_c2b(situation.shopper.id).await? else { return Ok(false) };
         if self.coupon(turn, said).await?.is_some() {
             return Ok(false);
         }
         turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
-        let text = match self.payments.check_receipt(&turn.conversation.tenant, payment, &code).await? {
+        let text = match self.payments.check_receipt(&turn.conversation, &payment, &code).await? {
             Checking::Asked => Text::ReceiptChecking,
             Checking::Counted => Text::ReceiptCounted,
+            Checking::WithPerson => Text::ResultProblem,
         };
         self.services.jobs.wake();
-        let text = self.texts.get(turn.language()).text(text, &[("receipt", &code)])?;
-        turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
+        let values = [("receipt", code.as_str()), ("order", payment.sale.as_str())];
+        let text = self.texts.get(turn.language()).text(text, &values)?;
+        turn.say_with(kind::PAYMENT, &text, payments::metadata(&payment)).await?;
         Ok(true)
     }
 }

@@ -74,7 +74,7 @@ table! {
 }
 
 table! {
-    /// A request to pay an order. `amount` is in cents. Ids are UUIDv7.
+    /// A request to pay an order. `amount` is in cents. Ids have no order: that of a payment without a request is random.
     payment_requests "payment_requests" [id: Uuid] {
         pub tenant_id: String,
         pub sale_id: String,

@@ -19,7 +19,7 @@ use crate::domain::commerce::payment::{
 };
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
-use crate::domain::{PaymentId, TenantId};
+use crate::domain::{Conversation, PaymentId};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
 use crate::providers::payment::daraja::ReceiptResult;
 use crate::replies::Replies;
@@ -43,16 +43,19 @@ pub enum Checking {
     Asked,
     /// The receipt has been counted.
     Counted,
+    /// A person decides about the receipt.
+    WithPerson,
 }
 
 impl Payments {
     /// Asks Daraja for the receipt whose code the customer typed for a payment.
     pub(in crate::desks::commerce) async fn check_receipt(
         &self,
-        tenant: &TenantId,
+        conversation: &Conversation,
         payment: &Payment,
         code: &str,
     ) -> Result<Checking, StoreError> {
+        let tenant = &conversation.tenant;
         let door = self.store.tenant(tenant);
         let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, code, Some(payment.id)).await?;
         let Some(OpenCallback { callback, .. }) = opened else { return Ok(Checking::Asked) };
@@ -63,28 +66,32 @@ impl Payments {
         if order_of(&door, &callback).await?.is_some_and(|(sale, _)| sale.id != payment.sale) {
             return Ok(Checking::Counted);
         }
+        if callback.detail.is_with_person {
+            return Ok(Checking::WithPerson);
+        }
         let name = if callback.detail.result.is_some() { APPLY_RECEIPT } else { CHECK_RECEIPT };
-        let job = door.receipt_job(name, &callback, payment.conversation, Utc::now());
+        // The result follows where the customer asks for it.
+        door.move_payment(payment.id, conversation.id).await?;
+        let job = door.receipt_job(name, &callback, Some(conversation.id), Utc::now());
         let claim = |callback: &mut PaymentCallback| callback.payment = callback.payment.or(Some(payment.id));
         door.change_callback(callback.id, claim, &[job]).await?;
         Ok(Checking::Asked)
     }
 
-    /// Asks Daraja for the status of a receipt.
+    /// Asks Daraja for the status of a receipt. Without a usable account, the attempt counts as well.
     async fn ask_receipt(&self, callback: &PaymentCallback) -> Result<(), StoreError> {
         let tenant = &callback.tenant;
-        let accounts = self.accounts(tenant).await?;
-        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, &callback.subject, None).await?;
-        let (Some(daraja), Some(account), Some(opened)) = (&self.gateways.daraja, &accounts.daraja, opened) else {
-            return Ok(());
-        };
-        let door = self.store.tenant(tenant);
         let count = |callback: &mut PaymentCallback| {
             callback.detail.asked += 1;
             callback.detail.asked_at = Some(Utc::now());
         };
         // Before the question, since the result may come before its answer.
-        door.change_callback(callback.id, count, &[]).await?;
+        self.store.tenant(tenant).change_callback(callback.id, count, &[]).await?;
+        let accounts = self.accounts(tenant).await?;
+        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, &callback.subject, None).await?;
+        let (Some(daraja), Some(account), Some(opened)) = (&self.gateways.daraja, &accounts.daraja, opened) else {
+            return Ok(());
+        };
         if let Err(error) = daraja.ask_receipt(tenant, account, &callback.subject, &opened.url).await {
             warn!(%tenant, %error, "Daraja did not take a question about a receipt");
         }
@@ -129,7 +136,8 @@ impl Job for CheckReceipt {
             callback.subject,
             callback.detail.account.as_deref().unwrap_or("-"),
         );
-        open_ticket(&store, job.conversation, &format!("receipt:{}:unanswered", callback.subject), &summary).await
+        open_ticket(&store, job.conversation, &format!("receipt:{}:unanswered", callback.subject), &summary).await?;
+        Ok(note_person(&store, &callback).await?)
     }
 }
 
@@ -175,6 +183,7 @@ impl Job for ApplyReceipt {
                 sale.id, callback.subject
             );
             open_ticket(&store, job.conversation, &format!("receipt:{}:old", callback.subject), &summary).await?;
+            note_person(&store, &callback).await?;
             return say(&self.0, context, job, (payment, MessagePurpose::Reply), |texts, _| {
                 texts.text(Text::ResultProblem, &[("order", sale.id.as_str())]).map(Some)
             })
@@ -271,6 +280,12 @@ async fn named_payment(store: &TenantStore<'_>, callback: &PaymentCallback) -> R
         Some(id) => store.find_payment(id).await,
         None => Ok(None),
     }
+}
+
+/// Stores that a person has a ticket about the receipt.
+async fn note_person(store: &TenantStore<'_>, callback: &PaymentCallback) -> Result<(), StoreError> {
+    store.change_callback(callback.id, |callback| callback.detail.is_with_person = true, &[]).await?;
+    Ok(())
 }
 
 async fn find(context: &JobContext, job: &LeasedJob) -> Result<Option<PaymentCallback>, StoreError> {

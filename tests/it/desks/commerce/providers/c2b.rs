@@ -6,8 +6,8 @@ use frontdesk::domain::commerce::payment::PaymentStatus;
 use serde_json::{Value, json};
 
 use super::super::super::retail::chat::Chat;
-use super::super::{ask, give_credentials, wait_for_results};
-use super::{DEFAULT, Desk, PHONE, settle};
+use super::super::{ask, customer, give_credentials, wait_for_results};
+use super::{DEFAULT, Desk, ORDER, PHONE, settle};
 use crate::support::payments::{Daraja, receipt_result};
 
 /// What M-PESA reports of a payment to the paybill.
@@ -49,6 +49,19 @@ impl Desk {
 
     async fn order_of(&self, chat: &Chat<'_>) -> String {
         self.payments(chat).await[0].sale.to_string()
+    }
+
+    /// Pays the order at the paybill, without instructions.
+    async fn pay_unasked(&self, order: &str) {
+        self.confirm(&confirmation("QKJ41HAY6L", order, "2500.00")).await;
+        self.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    }
+
+    /// Orders once more in the conversation, and accepts a prompt.
+    async fn buy_again(&self, chat: &Chat<'_>) {
+        for text in [ORDER[0], ORDER[1], "pay", "1", "yes"] {
+            ask(self.app(), &chat.id, text).await;
+        }
     }
 
     async fn loose_tickets(&self) -> Vec<String> {
@@ -133,11 +146,50 @@ async fn order_may_be_paid_without_instructions() {
     let (chat, _) = desk.buy(PHONE, "1").await;
     desk.daraja.decide(0, "1032");
     wait_for_results(desk.app(), &chat.id, 1).await;
-    let order = desk.order_of(&chat).await;
-    desk.confirm(&confirmation("QKJ41HAY6L", &order, "2500.00")).await;
-    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    desk.pay_unasked(&desk.order_of(&chat).await).await;
     let results = wait_for_results(desk.app(), &chat.id, 2).await;
     assert!(results[1].contains("receipt QKJ41HAY6L"), "{results:?}");
+}
+
+#[tokio::test]
+async fn next_order_is_followed_after_an_unasked_payment() {
+    let desk = Desk::open().await;
+    desk.buy("+254700000009", "paybill").await;
+    let (chat, _) = desk.buy(PHONE, "1").await;
+    desk.daraja.decide(0, "1032");
+    wait_for_results(desk.app(), &chat.id, 1).await;
+    desk.pay_unasked(&desk.order_of(&chat).await).await;
+    wait_for_results(desk.app(), &chat.id, 2).await;
+    // The customer enters a wrong PIN for the next order, and then the right one.
+    desk.buy_again(&chat).await;
+    desk.daraja.decide(1, "2001");
+    wait_for_results(desk.app(), &chat.id, 3).await;
+    let said = ask(desk.app(), &chat.id, "again").await;
+    assert!(said.contains("KSh 2,500") && said.contains("*yes*"), "{said}");
+    ask(desk.app(), &chat.id, "yes").await;
+    desk.daraja.decide(2, "0");
+    let results = wait_for_results(desk.app(), &chat.id, 4).await;
+    assert!(results[3].contains("KSh 2,500 received"), "{results:?}");
+    let said = ask(desk.app(), &chat.id, "pay").await;
+    assert!(said.contains("paid already"), "{said}");
+}
+
+#[tokio::test]
+async fn unasked_payment_does_not_hide_the_open_one() {
+    let desk = Desk::open().await;
+    desk.buy("+254700000009", "paybill").await;
+    let (chat, _) = desk.buy(PHONE, "1").await;
+    let first = desk.order_of(&chat).await;
+    desk.buy_again(&chat).await;
+    // The prompt of the first order fails, and its payment comes after the prompt of the second order.
+    desk.daraja.decide(0, "1032");
+    wait_for_results(desk.app(), &chat.id, 1).await;
+    desk.pay_unasked(&first).await;
+    wait_for_results(desk.app(), &chat.id, 2).await;
+    desk.daraja.decide(1, "2001");
+    wait_for_results(desk.app(), &chat.id, 3).await;
+    let said = ask(desk.app(), &chat.id, "again").await;
+    assert!(said.contains("KSh 2,500") && said.contains("*yes*"), "{said}");
 }
 
 #[tokio::test]
@@ -193,6 +245,36 @@ async fn till_customer_sends_the_receipt_code() {
 }
 
 #[tokio::test]
+async fn till_code_counts_for_an_earlier_order() {
+    let desk = Desk::open().await;
+    give_credentials(desk.app(), "default", &[("daraja_type", "till".to_owned())]).await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let first = desk.order_of(&chat).await;
+    desk.buy_again(&chat).await;
+    desk.daraja.decide(0, "0");
+    wait_for_results(desk.app(), &chat.id, 1).await;
+    let said = ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    assert!(said.contains("asking M-PESA about QKJ41HAY6L"), "{said}");
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    let results = wait_for_results(desk.app(), &chat.id, 2).await;
+    assert!(results[1].contains("receipt QKJ41HAY6L") && results[1].contains(&first), "{results:?}");
+}
+
+#[tokio::test]
+async fn till_code_counts_in_a_later_conversation() {
+    let desk = Desk::open().await;
+    give_credentials(desk.app(), "default", &[("daraja_type", "till".to_owned())]).await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let order = desk.order_of(&chat).await;
+    let later = customer(&desk.shop, PHONE).await;
+    let said = ask(desk.app(), &later.id, "QKJ41HAY6L").await;
+    assert!(said.contains("asking M-PESA about QKJ41HAY6L"), "{said}");
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    let results = wait_for_results(desk.app(), &later.id, 1).await;
+    assert!(results[0].contains("receipt QKJ41HAY6L") && results[0].contains(&order), "{results:?}");
+}
+
+#[tokio::test]
 async fn receipt_belongs_to_the_order_it_names() {
     let desk = Desk::open().await;
     let (owner, _) = desk.buy(PHONE, "paybill").await;
@@ -220,6 +302,9 @@ async fn old_receipt_is_for_people() {
     desk.answer("QKJ41HAY6L", &result).await;
     let results = wait_for_results(desk.app(), &chat.id, 1).await;
     assert!(results[0].contains("A colleague"), "{results:?}");
+    // Sent again, the code is answered at once.
+    let said = ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    assert!(said.contains("A colleague"), "{said}");
     assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Pending);
     assert_eq!(desk.tickets(&chat).await.len(), 1);
 }
@@ -233,6 +318,22 @@ async fn missing_result_is_asked_for_again() {
     desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
     wait_for_results(desk.app(), &chat.id, 1).await;
     assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Paid);
+}
+
+#[tokio::test]
+async fn receipt_without_usable_account_gets_a_ticket() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    give_credentials(desk.app(), "default", &[("daraja_consumer_key", String::new())]).await;
+    ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
+    for _ in 0..3_000 {
+        if !desk.tickets(&chat).await.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let tickets = desk.tickets(&chat).await;
+    assert!(tickets.len() == 1 && tickets[0].contains("gave no result"), "{tickets:?}");
 }
 
 #[tokio::test]

@@ -1,14 +1,21 @@
 //! M-PESA prompts on the customer's phone.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use frontdesk::domain::commerce::payment::PaymentStatus;
+use chrono::Utc;
+use frontdesk::config::{Config, Env};
+use frontdesk::domain::PaymentId;
+use frontdesk::domain::commerce::payment::{CallbackPurpose, PaymentStatus};
+use frontdesk::store::payments::SETTLE_PAYMENT;
+use frontdesk::tools::payment_callback::PaymentCallbacks;
 use serde_json::json;
 use tokio::sync::Notify;
 
 use super::super::super::retail::chat::Chat;
-use super::super::{ask, at_providers, customer, say_all, wait_for_results};
+use super::super::{TENANT_KEY, ask, at_providers, customer, say_all, wait_for_results};
 use super::{DEFAULT, Desk, ORDER, PHONE, call_back, payments_in, settle, wait_for};
+use crate::store::TestStore;
 use crate::support::app::TestApp;
 use crate::support::payments::{Daraja, Push, path_of};
 
@@ -287,4 +294,22 @@ async fn reordered_callbacks_end_in_the_truth() {
     let payment = desk.wait_for(&chat, PaymentStatus::Paid).await;
     desk.settle().await;
     assert_eq!((payment.request.receipts.len(), desk.tickets(&chat).await.len()), (1, 0));
+}
+
+#[tokio::test]
+async fn callback_during_a_settle_job_is_kept() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let env = [("TENANT_SECRET_KEY".to_owned(), TENANT_KEY.to_owned())];
+    let callbacks = PaymentCallbacks::new(&store, &Config::read(Env::of(env)).unwrap());
+    let payment = PaymentId::now();
+    let opened = callbacks.open(&DEFAULT, CallbackPurpose::Payment, "a prompt", Some(payment)).await.unwrap().unwrap();
+    let secret = opened.url.rsplit('/').next().unwrap();
+    let call_back = async || assert!(callbacks.receive(secret, &json!({})).await.unwrap().is_some());
+    let lease = async || store.lease_jobs(&[SETTLE_PAYMENT], Utc::now(), Duration::from_secs(60), 10).await.unwrap();
+    call_back().await;
+    let running = lease().await;
+    call_back().await;
+    store.finish_jobs(&running).await.unwrap();
+    let next: Vec<_> = lease().await.iter().map(|job| job.subject).collect();
+    assert_eq!((running.len(), next), (1, vec![payment.0]));
 }
