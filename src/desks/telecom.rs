@@ -177,8 +177,9 @@ impl Telecom {
         match memory.asked? {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
             Asked::Person => {
-                let answers = parsed.utterance.answer.is_some() || memory.gets_customer(&parsed.said);
-                answers.then_some(Category::Unknown)
+                let utterance = &parsed.utterance;
+                let answers = parsed.refuses() || utterance.affirms() || utterance.cancels();
+                (answers || memory.gets_customer(&parsed.said)).then_some(Category::Unknown)
             }
             of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
             of_account => {
@@ -345,7 +346,7 @@ impl Desk for Telecom {
                     self.answer_aside(turn, &parsed, false, &mut memory).await?;
                 }
             }
-            _ if is_offered && utterance.denies() => self.say(turn, Kind::Social, Text::RefundDropped).await?,
+            Route::Fallback if is_offered && parsed.refuses() => self.say(turn, Kind::Social, Text::RefundDropped).await?,
             Route::Fallback if is_chat => {
                 // Small talk answers no question of the desk.
                 memory.asked = asked;

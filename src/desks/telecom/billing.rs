@@ -63,7 +63,7 @@ impl Telecom {
         } && !is_wrong;
         if is_about_rules
             && !gives
-            && (utterance.answer.is_none() || asked.is_none())
+            && (utterance.answer.is_none() || asked.is_none_or(|asked| asked == Asked::Person))
             && self.answer_aside(turn, parsed, utterance.has_question(), memory).await?
         {
             if topic == Some(Topic::OutOfScope) {

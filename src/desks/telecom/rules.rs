@@ -91,6 +91,12 @@ impl Parsed {
         utterance.affirms() && (utterance.asks(Topic::Consent) || only_agrees())
     }
 
+    /// Whether the message refuses an offer and asks for nothing else. "No, how do I restart the router?" does.
+    pub fn refuses(&self) -> bool {
+        let is_clear = self.technical.max(self.billing) == Strength::Clear;
+        self.utterance.denies() && !self.utterance.has_question() && !is_clear && !self.said.is_concrete()
+    }
+
     /// Whether the message only says that the problem is solved.
     pub fn is_solved(&self) -> bool {
         let utterance = &self.utterance;
