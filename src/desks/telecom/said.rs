@@ -36,8 +36,10 @@ pub(in crate::desks) struct NumberWords {
     pub corrected: Vec<Pattern>,
     /// All of an invoice.
     pub whole: Vec<Pattern>,
-    /// The invoice or the reason of the claim before.
+    /// Refers to the claim before.
     pub same: Vec<Pattern>,
+    /// Says that the reason is that of the claim before.
+    pub same_reason: Vec<Pattern>,
     pub reasons: BTreeMap<RefundReason, Vec<Pattern>>,
     /// Words that are reasons only where the desk has asked for one.
     pub reasons_if_asked: BTreeMap<RefundReason, Vec<Pattern>>,
@@ -61,6 +63,8 @@ pub(in crate::desks) struct Said {
     pub whole: bool,
     /// Refers to the claim before.
     pub same: bool,
+    /// Says that the reason is that of the claim before.
+    pub same_reason: bool,
     /// Other words with a digit. They may be ids, invoices, devices or figures.
     others: Vec<String>,
 }
@@ -236,7 +240,8 @@ impl NumberWords {
             list.push(if is_negative { Some(Money::zero(Currency::Pln)) } else { grosze(amount) });
         }
         let says = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
-        (said.whole, said.same) = (says(&self.whole), says(&self.same));
+        (said.whole, said.same_reason) = (says(&self.whole), says(&self.same_reason));
+        said.same = said.same_reason || says(&self.same);
         let negations: Vec<usize> =
             self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end).collect();
         let is_denied = |at: usize| {

@@ -62,8 +62,9 @@ impl Draft {
         self.confirmed = asked == Some(Asked::Confirm) && parsed.utterance.affirms() && *self == before;
     }
 
-    /// Takes what the message says to be the same as in the claim before.
-    fn repeat(&mut self, before: &Self) {
+    /// Takes what the message does not name from the claim before. Only a reason that it calls the same is the customer's own word.
+    fn repeat(&mut self, before: &Self, is_same_reason: bool) {
+        self.concluded |= self.invoice.is_none() || (self.reason.is_none() && !is_same_reason);
         self.invoice = self.invoice.take().or(before.invoice.clone());
         self.reason = self.reason.or(before.reason);
     }
@@ -120,7 +121,7 @@ impl Telecom {
         memory.context_flags.refund_in_progress = true;
         draft.update(parsed, asked);
         if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
-            draft.repeat(last);
+            draft.repeat(last, parsed.said.same_reason);
         }
         // The invoice that proved the account is the one that the customer has in hand.
         let is_claimed = |invoice: &&InvoiceNumber| {
