@@ -126,6 +126,28 @@ async fn corrected_id_replaces_a_wrong_one() {
 }
 
 #[tokio::test]
+async fn wrong_proof_keeps_the_proved_account() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let texts = ["u123, INV-12345", "and u456, INV-99999?", "Which plan do I have?"];
+    let turns = talk(&mut chat, &texts).await;
+    assert!(turns[1].text("billing_prompt").starts_with("I couldn't match"), "{turns:?}");
+    assert!(turns[2].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
+    // A corrected invoice proves the other account.
+    let turns = talk(&mut chat, &["and u456, INV-99999?", "INV-45601"]).await;
+    assert!(turns[1].text("billing_info").starts_with("You are on plan L"), "{turns:?}");
+}
+
+#[tokio::test]
+async fn id_alone_replaces_an_account_without_verification() {
+    let desk = open_desk(TestApp::builder().env("ACCOUNT_VERIFICATION", "none")).await;
+    let mut chat = desk.chat().await;
+    let turns = talk(&mut chat, &["How much is my plan?", "u123", "my customer id is u456, how much is my plan?"]).await;
+    assert!(turns[1].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
+    assert!(turns[2].text("billing_info").starts_with("You are on plan L"), "{turns:?}");
+}
+
+#[tokio::test]
 async fn technical_message_leaves_the_question_open() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
