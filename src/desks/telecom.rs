@@ -346,7 +346,9 @@ impl Desk for Telecom {
                     self.answer_aside(turn, &parsed, false, &mut memory).await?;
                 }
             }
-            Route::Fallback if is_offered && parsed.refuses() => self.say(turn, Kind::Social, Text::RefundDropped).await?,
+            Route::Fallback if is_offered && parsed.refuses() => {
+                self.say(turn, Kind::Social, Text::RefundDropped).await?
+            }
             Route::Fallback if is_chat => {
                 // Small talk answers no question of the desk.
                 memory.asked = asked;

@@ -326,7 +326,7 @@ fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> Option<Topic
     // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
     let corrects = match parsed.said.amount(parsed.is_brief()) {
         SaidAmount::Unclear => parsed.said.reason.is_some() && !is_concrete,
-        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None).is_none() && !parsed.said.claims(),
+        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None, None).is_none() && !parsed.said.claims(),
     };
     let other = [Topic::Invoices, Topic::Subscription, Topic::CaseStatus, Topic::Policy, Topic::OutOfScope];
     let asks_more = utterance.text.trim_end().ends_with('?')

@@ -53,7 +53,6 @@ impl Telecom {
             let is_other = is_other(user_id, said.user_id());
             return Ok(if is_other { Identity::Other } else { Identity::Known(user_id.clone()) });
         }
-        let invoice = said.invoice(asked);
         let account = &mut memory.account;
         // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id, or next to
         // an invoice: "u456, INV-45601".
@@ -66,10 +65,10 @@ impl Telecom {
             (Some(Asked::Proof), Some(known), Some(_)) => said.corrected_user_id(known),
             _ => None,
         };
-        let other = account.other.take().filter(|_| asked == Some(Asked::Proof) && invoice.is_some());
+        let other = account.other.take();
+        let other = other.filter(|_| asked == Some(Asked::Proof) && said.invoice(asked, None).is_some());
         let user_id = said.user_id().or(guessed.filter(|_| account.verified.is_none())).or(other.as_deref());
-        let invoice =
-            invoice.filter(|invoice| user_id.is_none_or(|user_id| !invoice.as_str().eq_ignore_ascii_case(user_id)));
+        let invoice = said.invoice(asked, user_id);
         let verification = self.services.config.telecom.verification;
         let mut proved = None;
         if account.verified.as_ref().is_some_and(|known| is_other(known, user_id)) {
