@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::machine::state_of;
 use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, TextsOfShops, Turn};
 use crate::dialogue::Social;
 use crate::dialogue::language::{self, Settled};
@@ -316,7 +317,7 @@ impl Desk for Telecom {
     }
 
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
-        let mut memory = Memory::of(&turn.state);
+        let mut memory: Memory = state_of(turn);
         self.settle_refund(turn, &mut memory).await?;
         let length = turn.message.text.len();
         let (switched, parsed) = read_text(length, || self.listen(turn));
