@@ -108,9 +108,9 @@ mod kind {
 
     /// Asks for something that the desk needs to answer.
     pub const PROMPT: Kind = Kind::desk("billing_prompt");
-    /// Tells about an account or the refund policy.
+    /// Shows an account, or explains the refund policy.
     pub const INFO: Kind = Kind::desk("billing_info");
-    /// Tells about a refund case.
+    /// Reports a refund case.
     pub const CASE: Kind = Kind::desk("refund_case");
 }
 
@@ -217,7 +217,7 @@ impl Telecom {
             true if turn.conversation.status == ConversationStatus::Waiting => Text::PersonWaiting,
             true => {
                 turn.ask_for_person();
-                Text::PersonTold
+                Text::PersonCalled
             }
         };
         self.say(turn, Kind::Social, text).await
@@ -348,7 +348,7 @@ impl Desk for Telecom {
                 }
             }
             Route::Fallback if is_offered && parsed.refuses() => {
-                self.say(turn, Kind::Social, Text::RefundDropped).await?
+                self.say(turn, Kind::Social, Text::WishDropped).await?;
             }
             Route::Fallback if is_chat => {
                 // Small talk answers no question of the desk.

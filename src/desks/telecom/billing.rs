@@ -38,7 +38,7 @@ impl Telecom {
         if utterance.cancels() && (memory.refund.take().is_some() | memory.wish.take().is_some()) {
             memory.heard_reason = None;
             memory.context_flags.refund_in_progress = false;
-            return self.say(turn, kind::INFO, Text::RefundDropped).await;
+            return self.say(turn, kind::INFO, Text::WishDropped).await;
         }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);

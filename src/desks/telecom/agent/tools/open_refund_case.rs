@@ -5,7 +5,7 @@ use serde_json::{Number, Value, json};
 
 use super::ToolError;
 use crate::agent::Tool;
-use crate::desks::telecom::agent::context::BillingContext;
+use crate::desks::telecom::agent::context::{BillingContext, FoundCase};
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::refund::DECISION_BUSINESS_DAYS;
 use crate::domain::telecom::{InvoiceNumber, RefundCase, RefundClaim, RefundReason};
@@ -56,8 +56,8 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         let claim = claim_for(invoice.ok_or(ToolError::UnknownInvoice)?.number)?;
         // The reply is about one case, and its next steps are listed below it.
         let opened_before = match &context.case {
-            Some((case, _)) if case.invoice != *claim.invoice() => return Err(ToolError::OneCase),
-            Some((_, is_new)) => *is_new,
+            Some(found) if found.case.invoice != *claim.invoice() => return Err(ToolError::OneCase),
+            Some(found) => found.is_new,
             None => false,
         };
         let (case, is_new) = match context.desk.open_case(context.turn, &user_id, &claim).await? {
@@ -69,7 +69,7 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         context.facts.made = true;
         context.memory.opened(&case);
         let result = shown(&case, is_new);
-        context.case = Some((case, is_new));
+        context.case = Some(FoundCase { case, is_new });
         Ok(result)
     }
 }
