@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::machine::state_of;
 use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, TextsOfShops, Turn};
 use crate::dialogue::Social;
 use crate::dialogue::language::{self, Settled};
@@ -107,9 +108,9 @@ mod kind {
 
     /// Asks for something that the desk needs to answer.
     pub const PROMPT: Kind = Kind::desk("billing_prompt");
-    /// Tells about an account or the refund policy.
+    /// Shows an account, or explains the refund policy.
     pub const INFO: Kind = Kind::desk("billing_info");
-    /// Tells about a refund case.
+    /// Reports a refund case.
     pub const CASE: Kind = Kind::desk("refund_case");
 }
 
@@ -177,8 +178,9 @@ impl Telecom {
         match memory.asked? {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
             Asked::Person => {
-                let answers = parsed.utterance.answer.is_some() || memory.gets_customer(&parsed.said);
-                answers.then_some(Category::Unknown)
+                let utterance = &parsed.utterance;
+                let answers = parsed.refuses() || utterance.affirms() || utterance.cancels();
+                (answers || memory.gets_customer(&parsed.said)).then_some(Category::Unknown)
             }
             of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
             of_account => {
@@ -215,7 +217,7 @@ impl Telecom {
             true if turn.conversation.status == ConversationStatus::Waiting => Text::PersonWaiting,
             true => {
                 turn.ask_for_person();
-                Text::PersonTold
+                Text::PersonCalled
             }
         };
         self.say(turn, Kind::Social, text).await
@@ -315,7 +317,7 @@ impl Desk for Telecom {
     }
 
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
-        let mut memory = Memory::of(&turn.state);
+        let mut memory: Memory = state_of(turn);
         self.settle_refund(turn, &mut memory).await?;
         let length = turn.message.text.len();
         let (switched, parsed) = read_text(length, || self.listen(turn));
@@ -345,7 +347,9 @@ impl Desk for Telecom {
                     self.answer_aside(turn, &parsed, false, &mut memory).await?;
                 }
             }
-            _ if is_offered && utterance.denies() => self.say(turn, Kind::Social, Text::RefundDropped).await?,
+            Route::Fallback if is_offered && parsed.refuses() => {
+                self.say(turn, Kind::Social, Text::WishDropped).await?;
+            }
             Route::Fallback if is_chat => {
                 // Small talk answers no question of the desk.
                 memory.asked = asked;

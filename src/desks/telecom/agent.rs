@@ -29,7 +29,7 @@ use crate::providers::llm::ChatMessage;
 mod context;
 mod tools;
 
-use context::BillingContext;
+use context::{BillingContext, FoundCase};
 use tools::tool_set;
 
 /// Messages that the model sees, with the new one.
@@ -50,7 +50,7 @@ impl Telecom {
         let mut context = BillingContext::new(self, turn, identity, memory);
         let run = run_agent(&self.services.llm, &self.services.config.agent, &tools, &mut context, messages);
         let finished = step.take(run).await?;
-        let BillingContext { turn, memory, case, facts, .. } = context;
+        let BillingContext { turn, memory, case: found, facts, .. } = context;
         let sources: Vec<String> = std::iter::once(known).chain(finished.results).collect();
         let said = match finished.outcome {
             Outcome::Answered(text) => {
@@ -58,7 +58,7 @@ impl Telecom {
                 if had_markup {
                     note_guard(turn, GuardReason::Markup, "markup").await?;
                 }
-                let text = if case.is_some() { without_lists(&text) } else { text };
+                let text = if found.is_some() { without_lists(&text) } else { text };
                 first_sentences(&text, SENTENCES)
             }
             Outcome::GaveUp(reason) => {
@@ -68,27 +68,27 @@ impl Telecom {
             }
             Outcome::Failed | Outcome::Stopped => String::new(),
         };
-        let names_case = case.as_ref().is_none_or(|(case, _)| said.contains(&case.id.to_string()));
+        let names_case = found.as_ref().is_none_or(|found| said.contains(&found.case.id.to_string()));
         let pieces = if names_case { self.checked(turn, &said, &sources, facts).await? } else { None };
-        match (pieces, case) {
-            (Some(pieces), case) => {
-                let (kind, metadata) = match &case {
-                    Some((case, _)) => (kind::CASE, about(case)),
+        match (pieces, found) {
+            (Some(pieces), found) => {
+                let (kind, metadata) = match &found {
+                    Some(FoundCase { case, .. }) => (kind::CASE, about(case)),
                     None => (kind::INFO, Metadata::of(kind::INFO)),
                 };
                 turn.show(kind, pieces).await?;
-                if let Some((case, _)) = &case {
+                if let Some(FoundCase { case, .. }) = &found {
                     let steps = self.next_steps(turn, case)?;
                     turn.write(kind, &format!("\n\n{steps}")).await?;
                 }
                 turn.end_message(metadata.worded_by_model()).await?;
                 Ok(true)
             }
-            (None, Some((case, true))) => {
+            (None, Some(FoundCase { case, is_new: true })) => {
                 self.say_case(turn, Text::Opened, &case).await?;
                 Ok(true)
             }
-            (None, Some((case, false))) => {
+            (None, Some(FoundCase { case, is_new: false })) => {
                 self.say_already_open(turn, &case, memory).await?;
                 Ok(true)
             }

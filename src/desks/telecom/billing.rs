@@ -38,7 +38,7 @@ impl Telecom {
         if utterance.cancels() && (memory.refund.take().is_some() | memory.wish.take().is_some()) {
             memory.heard_reason = None;
             memory.context_flags.refund_in_progress = false;
-            return self.say(turn, kind::INFO, Text::RefundDropped).await;
+            return self.say(turn, kind::INFO, Text::WishDropped).await;
         }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
@@ -50,7 +50,7 @@ impl Telecom {
         let is_shown_anyway = |topic: &Topic| open == Some(Topic::Subscription) && *topic == Topic::Invoices;
         let topic = topic(parsed, asked, memory).filter(|topic| !is_shown_anyway(topic));
         let gives = asked.is_some_and(|asked| parsed.gives(asked, open == Some(Topic::Refund)));
-        let was_known = turn.conversation.user_id.is_some() || memory.account.verified.is_some();
+        let known_before = turn.conversation.user_id.clone().or_else(|| memory.account.verified.clone());
         let identity = self.identify(turn, &parsed.said, asked, memory).await?;
         let is_wrong = matches!(identity, Identity::Wrong | Identity::Other | Identity::Locked);
         // A question about rules needs no account.
@@ -63,7 +63,7 @@ impl Telecom {
         } && !is_wrong;
         if is_about_rules
             && !gives
-            && (utterance.answer.is_none() || asked.is_none())
+            && (utterance.answer.is_none() || asked.is_none_or(|asked| asked == Asked::Person))
             && self.answer_aside(turn, parsed, utterance.has_question(), memory).await?
         {
             if topic == Some(Topic::OutOfScope) {
@@ -80,7 +80,8 @@ impl Telecom {
         let is_policy = is_about_rules && topic == Some(Topic::Refund) && open.is_none() && !gives;
         let wish = if is_policy { Some(Topic::Policy) } else { topic.or(open) };
         // Who proves an account and wants nothing else sees it.
-        let wish = wish.or((!was_known && matches!(identity, Identity::Known(_))).then_some(Topic::Subscription));
+        let is_new = matches!(&identity, Identity::Known(user_id) if known_before.as_ref() != Some(user_id));
+        let wish = wish.or(is_new.then_some(Topic::Subscription));
         let noted = self.take_details(turn, parsed, asked, wish, memory)?;
         let is_for_model = self.services.llm.is_up() && !is_wrong && wish != Some(Topic::OutOfScope);
         if is_for_model && self.answer_with_tools(turn, &identity, memory).await? {
@@ -325,7 +326,7 @@ fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> Option<Topic
     // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
     let corrects = match parsed.said.amount(parsed.is_brief()) {
         SaidAmount::Unclear => parsed.said.reason.is_some() && !is_concrete,
-        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None).is_none() && !parsed.said.claims(),
+        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None, None).is_none() && !parsed.said.claims(),
     };
     let other = [Topic::Invoices, Topic::Subscription, Topic::CaseStatus, Topic::Policy, Topic::OutOfScope];
     let asks_more = utterance.text.trim_end().ends_with('?')

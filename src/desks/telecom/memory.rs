@@ -163,11 +163,6 @@ impl Memory {
         self.subject.as_ref().is_some_and(|subject| !subject.file.is_empty())
     }
 
-    /// Reads the state; the default if it cannot be read.
-    pub fn of(state: &Value) -> Self {
-        Self::deserialize(state).unwrap_or_default()
-    }
-
     /// Whether a message gives the customer id that the desk asked for with the offer of a person. With a proof, or after one, it asks
     /// for an account.
     pub fn gets_customer(&self, said: &Said) -> bool {

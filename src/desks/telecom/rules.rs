@@ -91,6 +91,12 @@ impl Parsed {
         utterance.affirms() && (utterance.asks(Topic::Consent) || only_agrees())
     }
 
+    /// Whether the message refuses an offer and asks for nothing else. "No, how do I restart the router?" does.
+    pub fn refuses(&self) -> bool {
+        let is_clear = self.technical.max(self.billing) == Strength::Clear;
+        self.utterance.denies() && !self.utterance.has_question() && !is_clear && !self.said.is_concrete()
+    }
+
     /// Whether the message only says that the problem is solved.
     pub fn is_solved(&self) -> bool {
         let utterance = &self.utterance;
@@ -175,6 +181,7 @@ struct RuleFile {
     corrected: Vec<String>,
     whole: Vec<String>,
     same: Vec<String>,
+    same_reason: Vec<String>,
     technical: KeywordFile,
     billing: KeywordFile,
     reasons: BTreeMap<RefundReason, Vec<String>>,
@@ -237,6 +244,7 @@ impl TelecomRules {
                 corrected: patterns(&file.corrected)?,
                 whole: patterns(&file.whole)?,
                 same: patterns(&file.same)?,
+                same_reason: patterns(&file.same_reason)?,
                 reasons: by_reason(&file.reasons)?,
                 reasons_if_asked: by_reason(&file.reasons_if_asked)?,
             },

@@ -36,8 +36,10 @@ pub(in crate::desks) struct NumberWords {
     pub corrected: Vec<Pattern>,
     /// All of an invoice.
     pub whole: Vec<Pattern>,
-    /// The invoice or the reason of the claim before.
+    /// Refers to the claim before.
     pub same: Vec<Pattern>,
+    /// Says that the reason is that of the claim before.
+    pub same_reason: Vec<Pattern>,
     pub reasons: BTreeMap<RefundReason, Vec<Pattern>>,
     /// Words that are reasons only where the desk has asked for one.
     pub reasons_if_asked: BTreeMap<RefundReason, Vec<Pattern>>,
@@ -61,6 +63,8 @@ pub(in crate::desks) struct Said {
     pub whole: bool,
     /// Refers to the claim before.
     pub same: bool,
+    /// Says that the reason is that of the claim before.
+    pub same_reason: bool,
     /// Other words with a digit. They may be ids, invoices, devices or figures.
     others: Vec<String>,
 }
@@ -94,9 +98,12 @@ impl Said {
         self.others.iter().find(is_like).map(String::as_str)
     }
 
-    /// Returns the invoice number, also an unnamed one if the desk asked for it. A short number proves no account: it is an amount.
-    pub fn invoice(&self, asked: Option<Asked>) -> Option<InvoiceNumber> {
+    /// Returns the invoice number, also an unnamed one if the desk asked for it. A short number proves no account: it is an amount. A
+    /// word that is the customer's id is no invoice.
+    pub fn invoice(&self, asked: Option<Asked>, user_id: Option<&str>) -> Option<InvoiceNumber> {
+        let is_id = |word: &str| looks_like_user_id(word) && user_id.is_some_and(|id| id.eq_ignore_ascii_case(word));
         let may_be = |word: &&String| match asked {
+            _ if is_id(word) => false,
             Some(Asked::Invoice) => true,
             Some(Asked::Proof) => !is_short_number(word),
             _ => false,
@@ -164,8 +171,8 @@ impl Said {
     pub fn answers(&self, asked: Asked) -> bool {
         match asked {
             Asked::UserId => self.user_id().or(self.guessed_user_id()).is_some(),
-            Asked::Proof => self.invoice(Some(asked)).is_some() || self.user_id().is_some(),
-            Asked::Invoice => self.invoice(Some(asked)).is_some(),
+            Asked::Proof => self.invoice(Some(asked), None).is_some() || self.user_id().is_some(),
+            Asked::Invoice => self.invoice(Some(asked), None).is_some(),
             Asked::Amount => self.whole || self.amount(true) != SaidAmount::Unclear,
             Asked::Reason => self.reason.or(self.reason_if_asked).is_some(),
             Asked::Details | Asked::Person | Asked::Confirm => false,
@@ -236,7 +243,8 @@ impl NumberWords {
             list.push(if is_negative { Some(Money::zero(Currency::Pln)) } else { grosze(amount) });
         }
         let says = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
-        (said.whole, said.same) = (says(&self.whole), says(&self.same));
+        (said.whole, said.same_reason) = (says(&self.whole), says(&self.same_reason));
+        said.same = said.same_reason || says(&self.same);
         let negations: Vec<usize> =
             self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end).collect();
         let is_denied = |at: usize| {
@@ -353,7 +361,7 @@ mod tests {
             ("my Wi-Fi 6 router", None, None, SaidAmount::Unclear),
         ] {
             let said = said(text);
-            let found = (said.user_id(), said.invoice(None).map(String::from), said.amount(false));
+            let found = (said.user_id(), said.invoice(None, None).map(String::from), said.amount(false));
             assert_eq!(found, (user_id, invoice.map(str::to_owned), amount), "{text}: {said:?}");
         }
     }
@@ -362,13 +370,19 @@ mod tests {
     fn bare_numbers_answer_what_was_asked() {
         let number = said("it is 4550");
         assert_eq!(number.amount(true), pln(455_000));
-        assert_eq!(number.invoice(Some(Asked::Invoice)).map(String::from).as_deref(), Some("4550"));
-        assert_eq!((number.guessed_user_id(), number.invoice(Some(Asked::Proof))), (None, None), "it is an amount");
+        assert_eq!(number.invoice(Some(Asked::Invoice), None).map(String::from).as_deref(), Some("4550"));
+        assert_eq!(
+            (number.guessed_user_id(), number.invoice(Some(Asked::Proof), None)),
+            (None, None),
+            "it is an amount"
+        );
         assert_eq!(said("it is 445566").guessed_user_id(), Some("445566"));
-        assert_eq!((number.amount(false), number.invoice(None)), (SaidAmount::Unclear, None));
+        assert_eq!((number.amount(false), number.invoice(None, None)), (SaidAmount::Unclear, None));
         let letters = said("FV12345");
-        assert_eq!(letters.invoice(Some(Asked::Proof)).map(String::from).as_deref(), Some("FV12345"));
+        assert_eq!(letters.invoice(Some(Asked::Proof), None).map(String::from).as_deref(), Some("FV12345"));
         assert_eq!(letters.amount(true), SaidAmount::Unclear);
+        let corrected = said("k124 20251001").invoice(Some(Asked::Proof), Some("K124"));
+        assert_eq!(corrected.map(String::from).as_deref(), Some("20251001"));
         assert_eq!(said("sorry, k124 and INV12345").corrected_user_id("k123"), Some("k124"));
         assert_eq!(said("INV12345").corrected_user_id("u123"), None);
     }

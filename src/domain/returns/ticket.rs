@@ -1,6 +1,7 @@
 //! Tickets: requests to the shop, each made once.
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -47,7 +48,9 @@ impl From<Action> for TicketKind {
 }
 
 string_enum! {
+    // A doc comment of a variant would change the schema that the model sees.
     /// How soon a person should look.
+    #[derive(JsonSchema)]
     pub enum Priority {
         Low = "LOW",
         Medium = "MEDIUM",

@@ -1,5 +1,7 @@
 //! What a customer may claim back, and how long it takes.
 
+use schemars::JsonSchema;
+
 use super::invoice_number::InvoiceNumber;
 use crate::domain::commerce::money::{Currency, Money};
 use crate::domain::string_enum::string_enum;
@@ -16,11 +18,13 @@ pub const CLAIM_MAX: Money = Money::new(100_000, Currency::Pln);
 pub const DESCRIPTION_MAX_CHARS: usize = 500;
 
 string_enum! {
+    // A doc comment of a variant would change the schema that the model sees.
     /// Why a customer wants money back.
+    #[derive(JsonSchema)]
     pub enum RefundReason {
         Overcharge = "overcharge",
         ServiceOutage = "service_outage",
-        /// The customer withdraws from the contract.
+        // The customer withdraws from the contract.
         WithinCoolingOff = "within_cooling_off",
         Other = "other",
     }

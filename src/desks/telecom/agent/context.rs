@@ -17,14 +17,21 @@ use crate::domain::{AuditEntry, AuditKind, Sender};
 use crate::grounding::claims::Facts;
 use crate::store::TenantStore;
 
+/// The refund case that a tool call is about.
+pub(super) struct FoundCase {
+    pub case: RefundCase,
+    /// Whether the call opened it.
+    pub is_new: bool,
+}
+
 /// The desk, the turn and the state that the tools of one turn work on.
 pub(super) struct BillingContext<'a> {
     pub desk: &'a Telecom,
     pub turn: &'a mut Turn,
     pub memory: &'a mut Memory,
     identity: &'a Identity,
-    /// The case that a call has opened (`true`) or found.
-    pub case: Option<(RefundCase, bool)>,
+    /// The case that a call has opened or found.
+    pub case: Option<FoundCase>,
     /// The claims that the calls support.
     pub facts: Facts,
 }

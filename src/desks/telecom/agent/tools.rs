@@ -20,3 +20,22 @@ pub(super) fn tool_set<'t>() -> ToolSet<BillingContext<'t>> {
         .with::<get_refund_policy::GetRefundPolicy>()
         .with::<out_of_scope::OutOfScope>()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn reason_of_a_refund_is_a_plain_choice() {
+        let specs = tool_set().specs();
+        let open = specs.iter().find(|spec| spec.name == "open_refund_case").expect("the tool");
+        let expected = json!({
+            "description": "Why the money should come back.",
+            "type": "string",
+            "enum": ["overcharge", "service_outage", "within_cooling_off", "other"],
+        });
+        assert_eq!(open.parameters["properties"]["reason"], expected);
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::config::AccountVerification;
 use crate::desks::telecom::Telecom;
-use crate::desks::telecom::memory::{Asked, Memory};
+use crate::desks::telecom::memory::{Asked, Claimed, Memory};
 use crate::desks::telecom::said::Said;
 use crate::desks::telecom::texts::Text;
 use crate::dialogue::verification::{Attempt, Attempts};
@@ -53,7 +53,6 @@ impl Telecom {
             let is_other = is_other(user_id, said.user_id());
             return Ok(if is_other { Identity::Other } else { Identity::Known(user_id.clone()) });
         }
-        let invoice = said.invoice(asked);
         let account = &mut memory.account;
         // A word that only looks like an id may be a device or an invoice, so it counts only where the desk asks for an id, or next to
         // an invoice: "u456, INV-45601".
@@ -66,17 +65,19 @@ impl Telecom {
             (Some(Asked::Proof), Some(known), Some(_)) => said.corrected_user_id(known),
             _ => None,
         };
-        let other = account.other.take().filter(|_| asked == Some(Asked::Proof) && invoice.is_some());
+        let other = account.other.take();
+        let other = other.filter(|_| asked == Some(Asked::Proof) && said.invoice(asked, None).is_some());
         let user_id = said.user_id().or(guessed.filter(|_| account.verified.is_none())).or(other.as_deref());
-        let invoice =
-            invoice.filter(|invoice| user_id.is_none_or(|user_id| !invoice.as_str().eq_ignore_ascii_case(user_id)));
+        let invoice = said.invoice(asked, user_id);
+        let verification = self.services.config.telecom.verification;
+        let mut proved = None;
         if account.verified.as_ref().is_some_and(|known| is_other(known, user_id)) {
-            if invoice.is_none() {
+            if invoice.is_none() && verification == AccountVerification::Invoice {
                 account.other = user_id.map(str::to_owned);
                 return Ok(Identity::Other);
             }
-            // The proof belongs to the other account.
-            (account.verified, account.invoice) = (None, None);
+            // The invoice before proved only that account.
+            proved = Some(std::mem::take(account));
         }
         if let Some(verified) = &account.verified {
             return Ok(Identity::Known(verified.clone()));
@@ -85,7 +86,7 @@ impl Telecom {
         account.user_id = user_id.map(str::to_owned).or(account.user_id.take());
         account.invoice = invoice.or(account.invoice.take());
         let Some(claimed) = &account.user_id else { return Ok(Identity::Unknown) };
-        let proof = match self.services.config.telecom.verification {
+        let proof = match verification {
             AccountVerification::None => None,
             AccountVerification::Invoice => match &account.invoice {
                 Some(invoice) => Some(invoice),
@@ -98,13 +99,18 @@ impl Telecom {
         let client = turn.caller.address.map(|address| self.services.client_names.of(address));
         let (subject, limit) = (AttemptSubject::Account(claimed.clone()), self.services.config.returns.misses);
         let attempts = Attempts::new(self.store_of(turn), turn, client, subject, limit);
-        Ok(match attempts.at_account(claimed, proof).await? {
+        let identity = match attempts.at_account(claimed, proof).await? {
             Attempt::Verified(user_id) => {
                 account.verified = Some(user_id.clone());
-                Identity::Known(user_id)
+                return Ok(Identity::Known(user_id));
             }
             Attempt::Failed => Identity::Wrong,
             Attempt::Locked => Identity::Locked,
-        })
+        };
+        // A proved account stays until another one is proved.
+        if let Some(proved) = proved {
+            *account = Claimed { other: account.user_id.take(), ..proved };
+        }
+        Ok(identity)
     }
 }

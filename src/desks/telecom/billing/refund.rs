@@ -25,10 +25,10 @@ const LIKELY: std::ops::RangeInclusive<i64> = 1_000..=CLAIM_MAX.minor;
 const LEAST: Money = Money::new(1, Currency::Pln);
 
 impl Draft {
-    /// Takes what a message says. An amount that cannot be paid is kept, so that the desk can say why.
-    fn update(&mut self, parsed: &Parsed, asked: Option<Asked>) {
+    /// Takes what a message of this customer says. An amount that cannot be paid is kept, so that the desk can say why.
+    fn update(&mut self, parsed: &Parsed, asked: Option<Asked>, user_id: Option<&str>) {
         let (said, before) = (&parsed.said, self.clone());
-        self.invoice = said.invoice(asked).or(self.invoice.take());
+        self.invoice = said.invoice(asked, user_id).or(self.invoice.take());
         // A number that answers another question of the desk is no amount.
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
         // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
@@ -62,8 +62,9 @@ impl Draft {
         self.confirmed = asked == Some(Asked::Confirm) && parsed.utterance.affirms() && *self == before;
     }
 
-    /// Takes what the message says to be the same as in the claim before.
-    fn repeat(&mut self, before: &Self) {
+    /// Takes what the message does not name from the claim before. Only a reason that it calls the same is the customer's own word.
+    fn repeat(&mut self, before: &Self, is_same_reason: bool) {
+        self.concluded |= self.invoice.is_none() || (self.reason.is_none() && !is_same_reason);
         self.invoice = self.invoice.take().or(before.invoice.clone());
         self.reason = self.reason.or(before.reason);
     }
@@ -118,9 +119,9 @@ impl Telecom {
         let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;
-        draft.update(parsed, asked);
+        draft.update(parsed, asked, memory.account.user_id.as_deref());
         if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
-            draft.repeat(last);
+            draft.repeat(last, parsed.said.same_reason);
         }
         // The invoice that proved the account is the one that the customer has in hand.
         let is_claimed = |invoice: &&InvoiceNumber| {

@@ -95,7 +95,7 @@ impl Telecom {
     }
 
     /// Returns how refunds work.
-    pub(super) fn policy(&self, turn: &Turn) -> TextResult {
+    pub(in crate::desks::telecom) fn policy(&self, turn: &Turn) -> TextResult {
         let (cooling_off, days) = (COOLING_OFF_DAYS.to_string(), DECISION_BUSINESS_DAYS.to_string());
         let values = [("cooling_off", cooling_off.as_str()), ("days", &days), ("transfer", PAYOUT_DAYS)];
         self.text(turn, Text::Policy, &values)

@@ -89,6 +89,23 @@ async fn unknown_customer_gets_no_account() {
 }
 
 #[tokio::test]
+async fn model_gets_the_policy_of_the_texts() {
+    let (desk, ollama) = open().await;
+    ollama.play_call(Play::calls(&[("get_refund_policy", json!({}))]));
+    ollama.play_call(Play::answer("You can withdraw within 14 days."));
+    desk.chat().await.say("What is the refund policy?").await;
+    let policy = last_result(&ollama);
+    let items = [
+        "- One-time activation fees, once the service is active",
+        "- Usage outside your plan, such as premium services",
+    ];
+    assert_eq!(policy["non_refundable_items"], json!(items), "{policy}");
+    let notes = policy["notes"].as_array().unwrap();
+    assert!(notes[0].as_str().unwrap().starts_with("You can withdraw within 14 days of signing up."), "{policy}");
+    assert!(notes[1].as_str().unwrap().starts_with("Refunds go to the original payment method."), "{policy}");
+}
+
+#[tokio::test]
 async fn bare_numbers_answer_the_models_questions() {
     let (desk, ollama) = open().await;
     let mut chat = desk.chat().await;

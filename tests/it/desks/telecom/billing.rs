@@ -1,6 +1,8 @@
 //! Plans, invoices and refunds without a model.
 
-use frontdesk::domain::telecom::{CaseStatus, RefundReason};
+use frontdesk::cli::seed::accounts::accounts;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::telecom::{CaseStatus, Invoice, RefundReason, Subscription};
 use serde_json::json;
 
 use super::{Turns, cases_of, open_desk, open_plain_desk, persona, talk};
@@ -123,6 +125,46 @@ async fn corrected_id_replaces_a_wrong_one() {
     let turns = talk(&mut chat, &["How much is my plan?", "u124", "20251001", "sorry, u123"]).await;
     assert!(turns[2].text("billing_prompt").starts_with("I couldn't match"), "{turns:?}");
     assert!(turns[3].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
+}
+
+#[tokio::test]
+async fn corrected_id_is_no_invoice_of_the_refund() {
+    let desk = open_plain_desk().await;
+    let mut samples = accounts();
+    let (subscription, invoice) = (samples.subscriptions[0].clone(), samples.invoices[0].clone());
+    samples.subscriptions.push(Subscription { user_id: "k124".to_owned(), ..subscription });
+    let number = "INV-77777".parse().unwrap();
+    samples.invoices.push(Invoice { number, user_id: "k124".to_owned(), ..invoice });
+    desk.app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&samples).await.unwrap();
+    let mut chat = desk.chat().await;
+    let texts = ["I want a refund", "k123", "INV-77777", "sorry, k124", "20 PLN, I was overcharged"];
+    let turns = talk(&mut chat, &texts).await;
+    assert!(turns[2].text("billing_prompt").starts_with("I couldn't match"), "{turns:?}");
+    assert!(turns[3].text("billing_prompt").contains("How much should be refunded"), "{turns:?}");
+    assert_eq!(cases_of(&desk, "k124").await[0].invoice.as_str(), "INV-77777");
+}
+
+#[tokio::test]
+async fn wrong_proof_keeps_the_proved_account() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let texts = ["u123, INV-12345", "and u456, INV-99999?", "Which plan do I have?"];
+    let turns = talk(&mut chat, &texts).await;
+    assert!(turns[1].text("billing_prompt").starts_with("I couldn't match"), "{turns:?}");
+    assert!(turns[2].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
+    // A corrected invoice proves the other account.
+    let turns = talk(&mut chat, &["and u456, INV-99999?", "INV-45601"]).await;
+    assert!(turns[1].text("billing_info").starts_with("You are on plan L"), "{turns:?}");
+}
+
+#[tokio::test]
+async fn id_alone_replaces_an_account_without_verification() {
+    let desk = open_desk(TestApp::builder().env("ACCOUNT_VERIFICATION", "none")).await;
+    let mut chat = desk.chat().await;
+    let turns =
+        talk(&mut chat, &["How much is my plan?", "u123", "my customer id is u456, how much is my plan?"]).await;
+    assert!(turns[1].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
+    assert!(turns[2].text("billing_info").starts_with("You are on plan L"), "{turns:?}");
 }
 
 #[tokio::test]

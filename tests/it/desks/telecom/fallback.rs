@@ -52,6 +52,17 @@ async fn customer_id_accepts_the_offered_person() {
 }
 
 #[tokio::test]
+async fn refused_person_is_not_called() {
+    let desk = open_plain_desk().await;
+    for no in ["no", "No, thanks.", "no, I'll wait"] {
+        let mut chat = desk.chat().await;
+        talk(&mut chat, &["hjgf uoiz", "wrtz plmk qx", "ouaia"]).await;
+        let events = chat.say(no).await;
+        assert!(events.text("social").starts_with("All right"), "{no}: {events:?}");
+    }
+}
+
+#[tokio::test]
 async fn question_without_fault_asks_for_no_device() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;

@@ -19,16 +19,7 @@ pub(super) struct EscalateToHuman {
     )]
     reason: String,
     /// Damage is at least HIGH, whatever is said here.
-    priority: Option<Urgency>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Urgency {
-    Low,
-    Medium,
-    High,
-    Urgent,
+    priority: Option<Priority>,
 }
 
 #[async_trait]
@@ -37,25 +28,14 @@ impl<'t> Tool<ReturnsContext<'t>> for EscalateToHuman {
     const ACTS: bool = true;
 
     fn recorded(&self) -> Value {
-        json!({ "priority": self.priority() })
+        json!({ "priority": self.priority })
     }
 
     async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
-        let ticket = context.hand_over(self.priority()).await?;
+        let ticket = context.hand_over(self.priority).await?;
         Ok(json!({
             "success": true, "ticket_id": ticket.id, "priority": ticket.priority,
             "message": "a colleague takes over, and the desk tells the customer the ticket_id; call no more tools",
         }))
-    }
-}
-
-impl EscalateToHuman {
-    fn priority(&self) -> Option<Priority> {
-        Some(match self.priority? {
-            Urgency::Low => Priority::Low,
-            Urgency::Medium => Priority::Medium,
-            Urgency::High => Priority::High,
-            Urgency::Urgent => Priority::Urgent,
-        })
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::ToolError;
 use crate::agent::Tool;
 use crate::desks::telecom::agent::context::BillingContext;
+use crate::dialogue::DeskError;
 use crate::domain::telecom::refund::{COOLING_OFF_DAYS, DECISION_BUSINESS_DAYS, PAYOUT_DAYS};
 
 /// Returns how refunds work: periods, what is not refundable, and notes. It needs no account.
@@ -22,14 +23,17 @@ impl<'t> Tool<BillingContext<'t>> for GetRefundPolicy {
         json!({})
     }
 
-    async fn run(&self, _context: &mut BillingContext<'t>) -> Result<Value, ToolError> {
+    async fn run(&self, context: &mut BillingContext<'t>) -> Result<Value, ToolError> {
+        let policy = context.desk.policy(context.turn).map_err(DeskError::from)?;
+        let lines = policy.lines().filter(|line| !line.is_empty());
+        let (items, notes): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("- "));
         Ok(json!({
             "cooling_off_days": COOLING_OFF_DAYS,
             "processing_sla_business_days": DECISION_BUSINESS_DAYS,
             "refund_to_method_days": PAYOUT_DAYS,
             "periods": format!("{COOLING_OFF_DAYS} days, {DECISION_BUSINESS_DAYS} business days, {PAYOUT_DAYS} days"),
-            "non_refundable_items": ["One-time activation fees after activation", "Usage outside plan (premium services)"],
-            "notes": ["Refunds issued to original payment method", "Business days exclude weekends and Polish holidays"],
+            "non_refundable_items": items,
+            "notes": notes,
         }))
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Number, Value, json};
 
 use super::ToolError;
 use crate::agent::Tool;
-use crate::desks::telecom::agent::context::BillingContext;
+use crate::desks::telecom::agent::context::{BillingContext, FoundCase};
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::refund::DECISION_BUSINESS_DAYS;
 use crate::domain::telecom::{InvoiceNumber, RefundCase, RefundClaim, RefundReason};
@@ -18,7 +18,7 @@ pub(super) struct OpenRefundCase {
     /// Leave it out: the system knows the customer.
     user_id: Option<String>,
     /// Why the money should come back.
-    reason: Reason,
+    reason: RefundReason,
     /// The amount in PLN that the customer named: above 0, at most 1000, with two decimals.
     #[schemars(with = "f64")]
     amount_pln: Number,
@@ -28,26 +28,6 @@ pub(super) struct OpenRefundCase {
     description: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Reason {
-    Overcharge,
-    ServiceOutage,
-    WithinCoolingOff,
-    Other,
-}
-
-impl From<Reason> for RefundReason {
-    fn from(reason: Reason) -> Self {
-        match reason {
-            Reason::Overcharge => Self::Overcharge,
-            Reason::ServiceOutage => Self::ServiceOutage,
-            Reason::WithinCoolingOff => Self::WithinCoolingOff,
-            Reason::Other => Self::Other,
-        }
-    }
-}
-
 #[async_trait]
 impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
     const NAME: &'static str = "open_refund_case";
@@ -55,7 +35,7 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
 
     fn recorded(&self) -> Value {
         json!({
-            "reason": RefundReason::from(self.reason), "amount_pln": self.amount_pln,
+            "reason": self.reason, "amount_pln": self.amount_pln,
             "invoice_id": self.invoice_id.parse::<InvoiceNumber>().ok(),
         })
     }
@@ -64,7 +44,7 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         let user_id = context.user_id(self.user_id.as_deref())?;
         let named: InvoiceNumber = self.invoice_id.parse().map_err(|_| ToolError::NoInvoiceNumber)?;
         let amount = Money::parse(&self.amount_pln.to_string(), Currency::Pln)?;
-        let claim_for = |invoice| RefundClaim::new(invoice, self.reason.into(), amount, self.description.clone());
+        let claim_for = |invoice| RefundClaim::new(invoice, self.reason, amount, self.description.clone());
         claim_for(named.clone())?;
         if !context.customer_named_invoice(&named) {
             return Err(ToolError::NotSaid("invoice"));
@@ -76,8 +56,8 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         let claim = claim_for(invoice.ok_or(ToolError::UnknownInvoice)?.number)?;
         // The reply is about one case, and its next steps are listed below it.
         let opened_before = match &context.case {
-            Some((case, _)) if case.invoice != *claim.invoice() => return Err(ToolError::OneCase),
-            Some((_, is_new)) => *is_new,
+            Some(found) if found.case.invoice != *claim.invoice() => return Err(ToolError::OneCase),
+            Some(found) => found.is_new,
             None => false,
         };
         let (case, is_new) = match context.desk.open_case(context.turn, &user_id, &claim).await? {
@@ -89,7 +69,7 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         context.facts.made = true;
         context.memory.opened(&case);
         let result = shown(&case, is_new);
-        context.case = Some((case, is_new));
+        context.case = Some(FoundCase { case, is_new });
         Ok(result)
     }
 }
