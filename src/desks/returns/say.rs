@@ -88,7 +88,10 @@ impl Returns {
             Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),
             Ending::Done => Some((kind::RETURN_TICKET, done(state))),
-            Ending::Duplicate if state.case.wants_cancel => Some((Kind::Reply, Scenario::TicketStays)),
+            // "Cancel my order" after a return of it was made: that return stays.
+            Ending::Duplicate if state.case.wants_cancel && state.action() != Some(Action::Cancel) => {
+                Some((Kind::Reply, Scenario::TicketStays))
+            }
             Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
             Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
             Ending::Other if state.case.called_off => Some((Kind::Reply, Scenario::TicketStays)),

@@ -12,7 +12,6 @@ use crate::desks::{DeskError, Turn};
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::{Money, Order};
 use crate::domain::returns::refund::refund;
-use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{Action, Cause, Decision, Rma};
 use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
@@ -35,7 +34,9 @@ impl Returns {
         if decision.cause == Cause::AlreadyInRma {
             let wanted = if state.case.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
             let made = store.list_rmas_of(&order.number).await?;
-            let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines));
+            // "Cancel my order" is not about a return that has ended.
+            let is_over = |rma: &Rma| state.case.wants_cancel && rma.status.has_ended();
+            let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines) && !is_over(rma));
             // Damage concerns the return that has the item, whatever the customer asks for now.
             let damaged =
                 || made.iter().rev().find(|rma| state.case.damage_told && is_of(rma, &decision.refused_lines));
@@ -118,9 +119,9 @@ impl Returns {
         let store = self.store_of(turn);
         let (reason, agreed) = (&state.case.reason, agreed_amount(state));
         let outcome = store.create_cancellation(&seen.number, agreed, reason, &request, &by(turn)).await?;
-        let (ticket, status) = match outcome {
-            CancelOutcome::Created(ticket) => (ticket, TicketStatus::Created),
-            CancelOutcome::Duplicate(ticket) => (ticket, TicketStatus::Duplicate),
+        let (ticket, key, status) = match outcome {
+            CancelOutcome::Created { ticket, key } => (ticket, key, TicketStatus::Created),
+            CancelOutcome::Duplicate { ticket, key } => (ticket, key, TicketStatus::Duplicate),
             CancelOutcome::OtherAmount(amount) => return Ok(Event::OtherAmount(amount)),
             // The order was shipped in the meantime: decide again.
             CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
@@ -130,7 +131,6 @@ impl Returns {
                 return Ok(Event::Refused(decision));
             }
         };
-        let key = idempotency_key(&seen.number, Action::Cancel, None, 0);
         let ticket = ActionTicket { id: ticket.id, status };
         Ok(Event::Ticketed(Ticketed { ticket, action: Action::Cancel, rma: None, refund: None, key }))
     }
