@@ -4,7 +4,7 @@ use super::record::{Decided, SoFar};
 use super::route::{Step, action_of, route};
 use super::rules::Utterance;
 use super::scenario::Scenario;
-use super::state::{ActionTicket, EmailStatus, Ending, Intent, OrderSnapshot, Phase, Question, State, Trouble};
+use super::state::{ActionTicket, EmailStatus, Ending, Intent, Mail, OrderSnapshot, Phase, Question, State, Trouble};
 use super::texts::VariantPicker;
 use crate::domain::commerce::{Money, OrderNumber};
 use crate::domain::returns::{Action, Decision, RmaNumber, TicketNumber};
@@ -75,6 +75,8 @@ pub enum Event {
     ActionDecided,
     Ticketed(Ticketed),
     Mailed(EmailStatus),
+    /// The mail went to the address that the customer names. It is not sent there again: the desk asks for another address.
+    MailedBefore,
     Escalated(String),
     Asked(Question),
     Finished(Ending),
@@ -146,6 +148,11 @@ pub fn next_state(mut state: State, event: Event) -> State {
         Event::Mailed(status) => {
             if let Some(ticket) = state.ticket_mut() {
                 ticket.mail = ticket.mail.with_status(status);
+            }
+        }
+        Event::MailedBefore => {
+            if let Some(ticket) = state.ticket_mut() {
+                ticket.mail = Mail::Missing(EmailStatus::Sent);
             }
         }
         Event::Escalated(ticket) => {

@@ -11,6 +11,7 @@ use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::{Money, Order};
+use crate::domain::identity::Email;
 use crate::domain::returns::refund::refund;
 use crate::domain::returns::{Action, Cause, Decision, Rma};
 use crate::jobs::send_mail::wait_for_attempt;
@@ -146,10 +147,12 @@ impl Returns {
         let Some(mail) = mails.into_iter().rev().find(|mail| mail.template == APPROVED_MAIL) else {
             return Ok(Event::Mailed(EmailStatus::None));
         };
-        let other =
-            state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok()).filter(|to| *to != mail.to);
-        if mail.status == MailStatus::Failed || other.is_some() {
-            store.requeue_mail(mail.id, other.as_ref(), WHO, Utc::now()).await?;
+        let named: Option<Email> = state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
+        if mail.status == MailStatus::Sent && named.as_ref() == Some(&mail.to) {
+            return Ok(Event::MailedBefore);
+        }
+        if mail.status == MailStatus::Failed || named.is_some() {
+            store.requeue_mail(mail.id, named.as_ref(), WHO, Utc::now()).await?;
         }
         let within = self.services.config.returns.mail_wait;
         let attempt = wait_for_attempt(&self.services.jobs, &store, mail.id, within);
