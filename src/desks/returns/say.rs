@@ -246,9 +246,9 @@ fn handover(state: &State) -> Scenario {
     match state.handoff.reason() {
         Some(HandoffReason::DamageLater) => Scenario::DamageLater,
         Some(HandoffReason::Review) if is_damage(state) => Scenario::ReviewDamage,
-        Some(HandoffReason::DamageTold) => Scenario::ReviewDamage,
+        Some(HandoffReason::DamagedButRefused) => Scenario::ReviewDamage,
         Some(HandoffReason::Review) => Scenario::ReviewNeeded,
-        Some(HandoffReason::Assistant) if state.case.damage_told => Scenario::ReviewDamage,
+        Some(HandoffReason::Assistant) if state.case.damage_reported => Scenario::ReviewDamage,
         Some(HandoffReason::GaveUp) => Scenario::GaveUp,
         Some(HandoffReason::Request) => Scenario::RequestTaken,
         Some(HandoffReason::Person | HandoffReason::Assistant) | None => Scenario::HandedOver,

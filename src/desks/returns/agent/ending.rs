@@ -2,7 +2,7 @@
 
 use tracing::warn;
 
-use super::context::turned_over;
+use super::context::with_handoff;
 use super::speaker::models_message;
 use super::tools::tool_set;
 use crate::agent::Outcome;
@@ -36,7 +36,7 @@ impl Returns {
                 turn.note("gave_up", reason.as_str());
                 // A return that was made is announced like any other; the customer can ask for more.
                 if state.ticket().is_none() {
-                    state = turned_over(state, HandoffReason::GaveUp);
+                    state = with_handoff(state, HandoffReason::GaveUp);
                 }
             }
             Outcome::Failed | Outcome::Stopped => {

@@ -40,7 +40,7 @@ impl Returns {
             let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines) && !is_over(rma));
             // Damage concerns the return that has the item, whatever the customer asks for now.
             let damaged =
-                || made.iter().rev().find(|rma| state.case.damage_told && is_of(rma, &decision.refused_lines));
+                || made.iter().rev().find(|rma| state.case.damage_reported && is_of(rma, &decision.refused_lines));
             if let Some(rma) = same.or_else(damaged) {
                 let id = rma.number.to_string();
                 return Ok(Event::AskedBefore(ActionTicket { id, status: TicketStatus::Duplicate }));
