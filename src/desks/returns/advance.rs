@@ -1,10 +1,10 @@
 //! The next state after an event, and its effects; [`message`] handles messages of the customer.
 
-use super::record::{Decided, SoFar};
+use super::record::{Decided, DecisionState};
 use super::route::{Step, action_of, route};
 use super::rules::Utterance;
 use super::scenario::Scenario;
-use super::state::{ActionTicket, EmailStatus, Ending, Intent, OrderSnapshot, Phase, Question, State, Trouble};
+use super::state::{ActionTicket, EmailStatus, Ending, Intent, Mail, OrderSnapshot, Phase, Question, State, Trouble};
 use super::texts::VariantPicker;
 use crate::domain::commerce::{Money, OrderNumber};
 use crate::domain::returns::{Action, Decision, RmaNumber, TicketNumber};
@@ -26,21 +26,16 @@ pub enum Effect {
     Step(Step),
 }
 
-/// Returns the next state and its effects.
+/// Returns the next state after the result of a step, and its effects.
 pub fn advance(state: State, event: Event) -> (State, Vec<Effect>) {
-    let before = matches!(event, Event::Said(_)).then(|| SoFar::of(&state));
     let next = next_state(state, event);
-    let effects = effects_since(before, &next);
+    let effects = next_effect(&next).into_iter().collect();
     (next, effects)
 }
 
 /// Returns the effects of a message, given the states before and after it.
 pub fn effects_of_message(before: &State, after: &State) -> Vec<Effect> {
-    effects_since(Some(SoFar::of(before)), after)
-}
-
-fn effects_since(before: Option<SoFar>, after: &State) -> Vec<Effect> {
-    let decisions = before.map(|before| before.until(after)).unwrap_or_default();
+    let decisions = DecisionState::of(before).decisions_until(after);
     decisions.into_iter().map(Effect::Record).chain(next_effect(after)).collect()
 }
 
@@ -75,6 +70,8 @@ pub enum Event {
     ActionDecided,
     Ticketed(Ticketed),
     Mailed(EmailStatus),
+    /// The mail went to the address that the customer names. It is not sent there again: the desk asks for another address.
+    MailedBefore,
     Escalated(String),
     Asked(Question),
     Finished(Ending),
@@ -146,6 +143,11 @@ pub fn next_state(mut state: State, event: Event) -> State {
         Event::Mailed(status) => {
             if let Some(ticket) = state.ticket_mut() {
                 ticket.mail = ticket.mail.with_status(status);
+            }
+        }
+        Event::MailedBefore => {
+            if let Some(ticket) = state.ticket_mut() {
+                ticket.mail = Mail::Missing(EmailStatus::Sent);
             }
         }
         Event::Escalated(ticket) => {

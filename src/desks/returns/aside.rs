@@ -17,7 +17,7 @@ use crate::domain::{Kind, Metadata};
 /// What the desk answers outside of the flow, which then continues where it was.
 pub(super) enum Aside<'a> {
     Ticket(&'a Ticket),
-    /// Agrees once more to the return that was made.
+    /// The customer says yes again after the return was made.
     Done(RmaNumber),
     /// Asks what the desk has done about the order: nothing.
     NothingDone,

@@ -149,8 +149,8 @@ impl Returns {
     pub(super) async fn continue_flow(&self, turn: &mut Turn, state: State, plan: Plan<'_>) -> Result<(), DeskError> {
         let Plan { mut next, effects, is_for_agent, aside, .. } = plan;
         next.meta.said = state.meta.said;
-        let goes_on = aside.is_none() && next.case.intent.is_some_and(|intent| intent != Intent::Other);
-        next.meta.topic = state.meta.topic.filter(|_| !goes_on);
+        let continues_flow = aside.is_none() && next.case.intent.is_some_and(|intent| intent != Intent::Other);
+        next.meta.topic = state.meta.topic.filter(|_| !continues_flow);
         if !is_for_agent {
             return run_until_wait(self, turn, &self.services.store, (next, effects)).await;
         }

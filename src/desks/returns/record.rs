@@ -24,7 +24,7 @@ pub struct Decided {
 }
 
 /// What the customer has decided in a flow.
-pub(super) struct SoFar {
+pub(super) struct DecisionState {
     flow: u32,
     answer: Option<bool>,
     declines: u32,
@@ -33,7 +33,7 @@ pub(super) struct SoFar {
     order: Option<OrderNumber>,
 }
 
-impl SoFar {
+impl DecisionState {
     pub fn of(state: &State) -> Self {
         Self {
             flow: state.meta.flow,
@@ -46,7 +46,7 @@ impl SoFar {
     }
 
     /// Returns the decisions that the customer has made since then.
-    pub fn until(self, after: &State) -> Vec<Decided> {
+    pub fn decisions_until(self, after: &State) -> Vec<Decided> {
         let now = Self::of(after);
         // Decisions of an earlier flow do not count in a new one.
         let is_same_flow = self.flow == now.flow;
@@ -147,10 +147,11 @@ mod tests {
             (&agreed, &damage, vec!["customer.reported_damage"]),
             (&agreed, &again, vec!["customer.confirmed", "customer.chose"]),
         ] {
-            let names: Vec<_> = SoFar::of(before).until(after).into_iter().map(|decided| decided.what).collect();
+            let names: Vec<_> =
+                DecisionState::of(before).decisions_until(after).into_iter().map(|decided| decided.what).collect();
             assert_eq!(names, expected);
         }
-        let details = SoFar::of(&asked).until(&agreed).remove(1).details.unwrap();
+        let details = DecisionState::of(&asked).decisions_until(&agreed).remove(1).details.unwrap();
         assert_eq!(details, json!({ "action": "return" }));
     }
 }

@@ -88,7 +88,10 @@ impl Returns {
             Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),
             Ending::Done => Some((kind::RETURN_TICKET, done(state))),
-            Ending::Duplicate if state.case.wants_cancel => Some((Kind::Reply, Scenario::TicketStays)),
+            // "Cancel my order" after a return of it was made: that return stays.
+            Ending::Duplicate if state.case.wants_cancel && state.action() != Some(Action::Cancel) => {
+                Some((Kind::Reply, Scenario::TicketStays))
+            }
             Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
             Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
             Ending::Other if state.case.called_off => Some((Kind::Reply, Scenario::TicketStays)),
@@ -243,9 +246,9 @@ fn handover(state: &State) -> Scenario {
     match state.handoff.reason() {
         Some(HandoffReason::DamageLater) => Scenario::DamageLater,
         Some(HandoffReason::Review) if is_damage(state) => Scenario::ReviewDamage,
-        Some(HandoffReason::DamageTold) => Scenario::ReviewDamage,
+        Some(HandoffReason::DamagedButRefused) => Scenario::ReviewDamage,
         Some(HandoffReason::Review) => Scenario::ReviewNeeded,
-        Some(HandoffReason::Assistant) if state.case.damage_told => Scenario::ReviewDamage,
+        Some(HandoffReason::Assistant) if state.case.damage_reported => Scenario::ReviewDamage,
         Some(HandoffReason::GaveUp) => Scenario::GaveUp,
         Some(HandoffReason::Request) => Scenario::RequestTaken,
         Some(HandoffReason::Person | HandoffReason::Assistant) | None => Scenario::HandedOver,

@@ -149,7 +149,8 @@ pub struct Case {
     /// Why the goods come back, in the customer's words.
     pub reason: String,
     /// The customer reported damage in this flow.
-    pub damage_told: bool,
+    #[serde(rename = "damage_told")]
+    pub damage_reported: bool,
     /// The customer wants to return only some pieces of an item. The shop books all of them.
     pub some_pieces: bool,
     /// This message calls off a request that has its ticket.
@@ -200,10 +201,10 @@ impl State {
     /// rules do not decide.
     pub fn priority(&self, reason: HandoffReason) -> Priority {
         let is_damage =
-            self.case.damage_told || self.decision().is_some_and(|decision| decision.cause == Cause::Damaged);
+            self.case.damage_reported || self.decision().is_some_and(|decision| decision.cause == Cause::Damaged);
         let urgency = self.case.urgency;
         let least = match reason {
-            HandoffReason::DamageLater | HandoffReason::DamageTold => Priority::High,
+            HandoffReason::DamageLater | HandoffReason::DamagedButRefused => Priority::High,
             HandoffReason::Review | HandoffReason::Assistant if is_damage => Priority::High,
             HandoffReason::Assistant if urgency.is_some() => Priority::Low,
             HandoffReason::Review

@@ -131,8 +131,8 @@ pub struct Resolved {
 
 /// Returns the idempotency key of an action: `sha256(order_id|action)`, in hexadecimal digits.
 ///
-/// For a part of an order the key includes its sorted `lines`, so that two partial returns are two tickets. After a rejected RMA
-/// the next attempt has the next `generation`, which the key includes from 1 on.
+/// For a part of an order the key includes its sorted `lines`, so that two partial returns are two tickets. After a rejected
+/// attempt the next one has the next `generation`, which the key includes from 1 on.
 pub fn idempotency_key(order: &OrderNumber, action: Action, lines: Option<&[u32]>, generation: u32) -> String {
     let mut text = format!("{order}|{action}");
     if let Some(lines) = lines {

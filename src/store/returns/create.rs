@@ -14,7 +14,8 @@ use crate::domain::commerce::{Money, Order, OrderNumber, OrderStatus};
 use crate::domain::returns::refund::refund;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{
-    Action, Decision, History, Rma, RmaId, RmaNumber, RmaStatus, Rules, Terms, Ticket, TicketKind, TicketNumber, decide,
+    Action, Decision, History, Resolution, Rma, RmaId, RmaNumber, RmaStatus, Rules, Terms, Ticket, TicketKind,
+    TicketNumber, decide,
 };
 use crate::domain::{AuditEntry, Step, TenantId};
 use crate::store::audit::record;
@@ -68,9 +69,16 @@ pub enum ReturnOutcome {
 /// The result of [`TenantStore::create_cancellation`]. Only `Created` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelOutcome {
-    /// The ticket that asks the shop to stop the order.
-    Created(Box<Ticket>),
-    Duplicate(Box<Ticket>),
+    /// The ticket that asks the shop to stop the order. `key` is its idempotency key.
+    Created {
+        ticket: Box<Ticket>,
+        key: String,
+    },
+    /// An earlier request has the same key.
+    Duplicate {
+        ticket: Box<Ticket>,
+        key: String,
+    },
     /// The customer agreed to another amount than this one, which is the current one.
     OtherAmount(Money),
     /// The order has left the shop.
@@ -237,29 +245,36 @@ impl TenantStore<'_> {
         let Some(order) = lock_order(&transaction, self.tenant, number).await? else {
             return Ok(CancelOutcome::NotFound);
         };
-        let key = idempotency_key(number, Action::Cancel, None, 0);
-        if let Some(earlier) = find_by_key(&transaction, self.tenant, &key).await? {
+        let mut generation = 0;
+        let key = loop {
+            let key = idempotency_key(number, Action::Cancel, None, generation);
+            let Some(earlier) = find_by_key(&transaction, self.tenant, &key).await? else { break key };
             let is_same = earlier.request == request;
             let ticket = Box::new(read_ticket(earlier)?);
-            return Ok(if is_same { CancelOutcome::Created(ticket) } else { CancelOutcome::Duplicate(ticket) });
-        }
+            let is_rejected = ticket.resolved.as_ref().is_some_and(|resolved| resolved.decision == Resolution::Reject);
+            match (is_same, is_rejected) {
+                (true, _) => return Ok(CancelOutcome::Created { ticket, key }),
+                (false, true) => generation += 1,
+                (false, false) => return Ok(CancelOutcome::Duplicate { ticket, key }),
+            }
+        };
         if order.status != OrderStatus::Pending {
             return Ok(CancelOutcome::TooLate(order.status));
         }
         if agreed.is_some_and(|agreed| agreed != order.paid) {
             return Ok(CancelOutcome::OtherAmount(order.paid));
         }
-        let id = TicketNumber::new(by.now, &[number.as_str(), Action::Cancel.as_str()]);
+        let id = TicketNumber::new(by.now, &[&key]);
         let row = tickets::ActiveModel {
             id: Set(id.to_string()),
             kind: Set(TicketKind::Cancel.as_str().to_owned()),
-            ..ticket_row(self.tenant, number, key, request, reason, by)
+            ..ticket_row(self.tenant, number, key.clone(), request, reason, by)
         };
         let stored = tickets::Entity::insert(row).exec_with_returning(&transaction).await?;
         let entry = AuditEntry { after: Some(json!({"ticket": id})), ..by.entry("cancel.asked", number, None) };
         record(&transaction, self.tenant, &[entry]).await?;
         transaction.commit().await?;
-        Ok(CancelOutcome::Created(Box::new(read_ticket(stored)?)))
+        Ok(CancelOutcome::Created { ticket: Box::new(read_ticket(stored)?), key })
     }
 }
 

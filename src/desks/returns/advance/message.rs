@@ -62,7 +62,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         // Of details one after another, every second one counts as a message without an answer: they have to end.
         adds_detail: asked == Some(Question::Confirm) && !state.case.adds_detail && adds_detail(&state.case, utterance),
         help: help_for(utterance),
-        damage_told: state.case.damage_told || utterance.reports(Topic::Damage),
+        damage_reported: state.case.damage_reported || utterance.reports(Topic::Damage),
         ..state.case
     };
     if utterance.wants_person() || accepts_person(&state, utterance, asked) {

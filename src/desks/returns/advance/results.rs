@@ -128,7 +128,7 @@ fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
 /// A person looks at damaged goods even if the rules do not take them back.
 fn damage_despite_refusal(state: &State, decision: &Decision) -> Option<HandoffReason> {
     let is_final = matches!(decision.cause, Cause::FinalSale | Cause::NotReturnable | Cause::WindowOver);
-    (is_final && state.case.damage_told).then_some(HandoffReason::DamageTold)
+    (is_final && state.case.damage_reported).then_some(HandoffReason::DamagedButRefused)
 }
 
 /// Hands damage over that the customer reports when asking for the same return again: the rules decided without it.
@@ -137,7 +137,7 @@ fn hand_over_damage(state: &mut State) {
         let rma = state.meta.last_rma.as_ref();
         ticket.status == TicketStatus::Duplicate && rma.is_some_and(|rma| ticket.id == rma.as_str())
     });
-    if state.case.damage_told && is_duplicate {
+    if state.case.damage_reported && is_duplicate {
         state.handoff.request(HandoffReason::DamageLater);
     }
 }

@@ -191,7 +191,7 @@ impl ReturnsContext<'_> {
     /// Makes this order the subject.
     fn turn_to(&mut self, order: &Order, lines: Option<Vec<u32>>) {
         let seen = self.desk.order_snapshot(order);
-        self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
+        self.state = with_subject(std::mem::take(&mut self.state), seen, lines);
     }
 
     /// Returns an error if the model may not make this order the subject: the customer named another one, or the request has
@@ -238,7 +238,7 @@ fn missed(mut state: State, number: &OrderNumber, event: Event) -> State {
 }
 
 /// Makes the order the subject. Results for another order stay, but are no longer part of the flow.
-fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
+fn with_subject(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
     if matches!(state.phase, Phase::Failed(_)) {
         state.phase = Phase::Working;
     }
@@ -254,7 +254,7 @@ fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> 
 }
 
 /// Hands the flow to a person, whatever its stage.
-pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
+pub(super) fn with_handoff(mut state: State, why: HandoffReason) -> State {
     // The person also deals with what was not found.
     state.phase = Phase::Working;
     state.handoff.request(why);

@@ -2,7 +2,7 @@
 
 use tracing::warn;
 
-use super::context::turned_over;
+use super::context::with_handoff;
 use super::speaker::models_message;
 use super::tools::tool_set;
 use crate::agent::Outcome;
@@ -36,7 +36,7 @@ impl Returns {
                 turn.note("gave_up", reason.as_str());
                 // A return that was made is announced like any other; the customer can ask for more.
                 if state.ticket().is_none() {
-                    state = turned_over(state, HandoffReason::GaveUp);
+                    state = with_handoff(state, HandoffReason::GaveUp);
                 }
             }
             Outcome::Failed | Outcome::Stopped => {
@@ -72,7 +72,7 @@ impl Returns {
         })
     }
 
-    /// Returns the model's text after the guards, or `None` if it cannot be used.
+    /// Returns the model's text after the guards, or `None` if it cannot be used, nothing is left of it, or they stopped it.
     async fn usable(&self, turn: &mut Turn, said: &str, facts: &[String]) -> Result<Option<Vec<Piece>>, DeskError> {
         let (text, had_markup) = for_customer(said, &tool_set().names());
         if had_markup {
@@ -89,9 +89,9 @@ impl Returns {
             self.note_guard(turn, GuardReason::UnsupportedClaim, "decision", &text).await?;
             return Ok(None);
         }
-        let pieces = self.grounded(turn, &text, facts);
+        let (pieces, is_stopped) = self.grounded(turn, &text, facts);
         let is_left = |piece: &Piece| matches!(piece, Piece::Text(text) if text.chars().any(char::is_alphanumeric));
-        if pieces.iter().any(is_left) {
+        if !is_stopped && pieces.iter().any(is_left) {
             return Ok(Some(pieces));
         }
         for piece in pieces {
@@ -102,8 +102,8 @@ impl Returns {
         Ok(None)
     }
 
-    /// Checks the text against the tools' results and the sources of every reply.
-    fn grounded(&self, turn: &Turn, text: &str, facts: &[String]) -> Vec<Piece> {
+    /// Checks the text against the tools' results and the sources of every reply. Returns whether the guards stopped it as well.
+    fn grounded(&self, turn: &Turn, text: &str, facts: &[String]) -> (Vec<Piece>, bool) {
         let placeholders = Placeholders::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
         sources.instructions.push(&self.agent.instructions);
@@ -112,7 +112,7 @@ impl Returns {
         let mut speech = Grounded::new(&self.agent.grounding, &placeholders, &sources);
         let mut pieces = speech.push(text);
         pieces.extend(speech.finish());
-        crate::grounding::joined(pieces)
+        (crate::grounding::joined(pieces), speech.stopped().is_some())
     }
 
     /// Reports that the guards removed the model's text, before the message that replaces it.

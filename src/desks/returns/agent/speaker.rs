@@ -18,7 +18,7 @@ use crate::persona::{PromptError, Prompts};
 
 /// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
 pub(super) fn models_message(state: &State) -> Option<Kind> {
-    if state.case.damage_told || has_announced_decision(state) {
+    if state.case.damage_reported || has_announced_decision(state) {
         return None;
     }
     match route(state) {
@@ -157,7 +157,7 @@ mod tests {
         returned.subject_mut().expect("an order").order.status = OrderStatus::ReturnInitiated;
         let (mut unclear, mut damaged) = (State::default(), status.clone());
         unclear.case.is_unclear = true;
-        damaged.case.damage_told = true;
+        damaged.case.damage_reported = true;
         for (what, state, expected) in [
             ("small talk", wants(Intent::Other), Some(Kind::Reply)),
             ("an unclear message", unclear, None),

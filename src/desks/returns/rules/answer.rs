@@ -90,7 +90,7 @@ struct Clause {
     asks: bool,
     /// The first word that asks. `None` if only a question mark does, or nothing.
     asks_from: Option<usize>,
-    tells_damage: bool,
+    reports_damage: bool,
 }
 
 impl AnswerRules {
@@ -121,10 +121,10 @@ impl AnswerRules {
     }
 
     /// Reads the answer in a message. A negation in a clause that reports damage ("it does not turn on") is not a no;
-    /// `tells_damage` decides which clauses do.
-    pub fn read(&self, stream: &TokenStream<'_>, tells_damage: impl Fn(&str) -> bool) -> Reading {
+    /// `reports_damage` decides which clauses do.
+    pub fn read(&self, stream: &TokenStream<'_>, reports_damage: impl Fn(&str) -> bool) -> Reading {
         let harmless = match_mask(&self.harmless, stream, &[]);
-        let clauses = self.clauses(stream, &harmless, tells_damage);
+        let clauses = self.clauses(stream, &harmless, reports_damage);
         let cancelling = match_mask(&self.cancelling, stream, &harmless);
         let seen = Seen::new(self, stream, &clauses, harmless.clone(), &[]);
         let hidden = harmless.iter().zip(&cancelling).map(|(a, b)| *a || *b).collect();
@@ -155,7 +155,7 @@ impl AnswerRules {
         answers.iter().zip(figures(stream)).all(|(answer, figure)| *answer || figure)
     }
 
-    fn clauses(&self, stream: &TokenStream<'_>, hidden: &[bool], tells_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
+    fn clauses(&self, stream: &TokenStream<'_>, hidden: &[bool], reports_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
         // "That is what I ordered" and "đâu phải" have the words of a question, and are answers.
         let answers = merged([&self.yes, &self.no].map(|patterns| match_mask(patterns, stream, hidden)));
         let asks = match_mask(&self.asks, stream, hidden);
@@ -176,7 +176,7 @@ impl AnswerRules {
                 clauses.push(Clause {
                     asks: marks.contains(['?', '？']) || asks_from.is_some(),
                     asks_from,
-                    tells_damage: tells_damage(stream.source(words.clone())),
+                    reports_damage: reports_damage(stream.source(words.clone())),
                     words,
                 });
             }
@@ -234,12 +234,12 @@ impl<'s> Seen<'s> {
         ]);
         let (negations, brakes) = (of(&rules.negations), of(&rules.brakes));
         let (statement_brakes, unsure) = (of(&rules.statement_brakes), of(&rules.unsure));
-        let denies = |clause: &Clause| has(&negations, clause) && !clause.tells_damage;
+        let denies = |clause: &Clause| has(&negations, clause) && !clause.reports_damage;
         let stops = |clause: &Clause| has(&brakes, clause) || has(&unsure, clause);
         // "Không" after "có" asks, and so does "can I … without": it denies nothing.
         let denies_before_asking = |clause: &Clause| {
             let statement = clause.words.start..clause.asks_from.unwrap_or(clause.words.end);
-            negations[statement].contains(&true) && !clause.tells_damage
+            negations[statement].contains(&true) && !clause.reports_damage
         };
         let any = |test: &dyn Fn(&Clause) -> bool| clauses.iter().any(test);
         Self {
@@ -303,7 +303,7 @@ impl<'s> Seen<'s> {
 
     /// Whether a clause has only words that may accompany a yes.
     fn is_clean(&self, clause: &Clause) -> bool {
-        clause.tells_damage || self.allowed[clause.words.clone()].iter().all(|word| *word)
+        clause.reports_damage || self.allowed[clause.words.clone()].iter().all(|word| *word)
     }
 }
 

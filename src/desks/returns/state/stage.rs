@@ -241,7 +241,8 @@ pub enum HandoffReason {
     /// Damage was reported after the return was made.
     DamageLater,
     /// The goods are damaged, and the rules do not take them back.
-    DamageTold,
+    #[serde(rename = "damage_told")]
+    DamagedButRefused,
     /// The customer wants what only a person can do: see [`Intent::is_request`](super::Intent::is_request).
     Request,
     /// The language model hands over, in agent mode.

@@ -43,6 +43,15 @@ fn stored_handoff_keeps_reason_and_ticket() {
 }
 
 #[test]
+fn reported_damage_keeps_its_stored_names() {
+    let damaged = load(json!({ "damage_told": true, "escalate": "damage_told" }));
+    assert!(damaged.case.damage_reported);
+    assert_eq!(damaged.handoff, Handoff::Due(HandoffReason::DamagedButRefused));
+    let saved = serde_json::to_value(&damaged).expect("JSON");
+    assert_eq!((&saved["damage_told"], &saved["escalate"]), (&json!(true), &json!("damage_told")));
+}
+
+#[test]
 fn stored_mail_fields_become_one_value() {
     let mail = |status: Option<&str>, missing: bool, left: bool| {
         let ticket = json!({ "id": "RMA-1-AAAA", "status": "created" });

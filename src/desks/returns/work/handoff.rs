@@ -38,9 +38,9 @@ impl Returns {
     /// Returns the claim that the person decides. `None` if the customer wants a person for something else.
     async fn claim(&self, turn: &Turn, state: &State, reason: HandoffReason) -> Result<Option<Claim>, DeskError> {
         let is_review = match reason {
-            HandoffReason::Review | HandoffReason::DamageTold => true,
+            HandoffReason::Review | HandoffReason::DamagedButRefused => true,
             HandoffReason::Person | HandoffReason::Assistant => {
-                state.case.damage_told || state.decision().is_some_and(|decision| decision.requires_manual_review)
+                state.case.damage_reported || state.decision().is_some_and(|decision| decision.requires_manual_review)
             }
             HandoffReason::DamageLater | HandoffReason::GaveUp | HandoffReason::Request => false,
         };
@@ -67,9 +67,9 @@ fn reason_of(reason: HandoffReason, state: &State) -> &'static str {
         (HandoffReason::Person, _) => "the customer asks for a person",
         (HandoffReason::DamageLater, _) => "damage reported after the return was made",
         (HandoffReason::Review, Some("DAMAGED_MANUAL")) => "damaged items",
-        (HandoffReason::DamageTold, _) => "damaged items that the return rules do not take back",
+        (HandoffReason::DamagedButRefused, _) => "damaged items that the return rules do not take back",
         (HandoffReason::Review, _) => "manual review by the return rules",
-        (HandoffReason::Assistant, _) if state.case.damage_told => "damaged items",
+        (HandoffReason::Assistant, _) if state.case.damage_reported => "damaged items",
         (HandoffReason::Assistant, _) => "the assistant cannot help",
         (HandoffReason::GaveUp, _) => "the assistant did not come to an end",
         (HandoffReason::Request, _) => match state.case.intent {
@@ -98,7 +98,7 @@ fn summary(reason: HandoffReason, state: &State) -> String {
         HandoffReason::Person | HandoffReason::Assistant => "answer the customer in the conversation",
         HandoffReason::GaveUp => "look at what was done, and answer the customer in the conversation",
         HandoffReason::DamageLater => "ask for photos, then approve or reject the return",
-        HandoffReason::DamageTold => "ask for photos, then decide about the order with the customer",
+        HandoffReason::DamagedButRefused => "ask for photos, then decide about the order with the customer",
         HandoffReason::Request => "settle it with the customer in the conversation, whose own words are there",
         HandoffReason::Review => "look at the order and the customer's history, then approve or reject",
     };

@@ -11,8 +11,8 @@ use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::{Money, Order};
+use crate::domain::identity::Email;
 use crate::domain::returns::refund::refund;
-use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{Action, Cause, Decision, Rma};
 use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
@@ -35,10 +35,12 @@ impl Returns {
         if decision.cause == Cause::AlreadyInRma {
             let wanted = if state.case.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
             let made = store.list_rmas_of(&order.number).await?;
-            let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines));
+            // "Cancel my order" is not about a return that has ended.
+            let is_over = |rma: &Rma| state.case.wants_cancel && rma.status.has_ended();
+            let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines) && !is_over(rma));
             // Damage concerns the return that has the item, whatever the customer asks for now.
             let damaged =
-                || made.iter().rev().find(|rma| state.case.damage_told && is_of(rma, &decision.refused_lines));
+                || made.iter().rev().find(|rma| state.case.damage_reported && is_of(rma, &decision.refused_lines));
             if let Some(rma) = same.or_else(damaged) {
                 let id = rma.number.to_string();
                 return Ok(Event::AskedBefore(ActionTicket { id, status: TicketStatus::Duplicate }));
@@ -118,9 +120,9 @@ impl Returns {
         let store = self.store_of(turn);
         let (reason, agreed) = (&state.case.reason, agreed_amount(state));
         let outcome = store.create_cancellation(&seen.number, agreed, reason, &request, &by(turn)).await?;
-        let (ticket, status) = match outcome {
-            CancelOutcome::Created(ticket) => (ticket, TicketStatus::Created),
-            CancelOutcome::Duplicate(ticket) => (ticket, TicketStatus::Duplicate),
+        let (ticket, key, status) = match outcome {
+            CancelOutcome::Created { ticket, key } => (ticket, key, TicketStatus::Created),
+            CancelOutcome::Duplicate { ticket, key } => (ticket, key, TicketStatus::Duplicate),
             CancelOutcome::OtherAmount(amount) => return Ok(Event::OtherAmount(amount)),
             // The order was shipped in the meantime: decide again.
             CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
@@ -130,7 +132,6 @@ impl Returns {
                 return Ok(Event::Refused(decision));
             }
         };
-        let key = idempotency_key(&seen.number, Action::Cancel, None, 0);
         let ticket = ActionTicket { id: ticket.id, status };
         Ok(Event::Ticketed(Ticketed { ticket, action: Action::Cancel, rma: None, refund: None, key }))
     }
@@ -146,10 +147,12 @@ impl Returns {
         let Some(mail) = mails.into_iter().rev().find(|mail| mail.template == APPROVED_MAIL) else {
             return Ok(Event::Mailed(EmailStatus::None));
         };
-        let other =
-            state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok()).filter(|to| *to != mail.to);
-        if mail.status == MailStatus::Failed || other.is_some() {
-            store.requeue_mail(mail.id, other.as_ref(), WHO, Utc::now()).await?;
+        let named: Option<Email> = state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
+        if mail.status == MailStatus::Sent && named.as_ref() == Some(&mail.to) {
+            return Ok(Event::MailedBefore);
+        }
+        if mail.status == MailStatus::Failed || named.is_some() {
+            store.requeue_mail(mail.id, named.as_ref(), WHO, Utc::now()).await?;
         }
         let within = self.services.config.returns.mail_wait;
         let attempt = wait_for_attempt(&self.services.jobs, &store, mail.id, within);

@@ -6,11 +6,13 @@ use std::process::Command;
 use super::shop::{Chat, mails, open};
 use crate::support::app::TestApp;
 
+const JOHN: &str = "john.doe@example.com";
+
 #[tokio::test]
 async fn only_the_mailed_link_opens_the_label() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
-    chat.say_all(&["return order 77893", "john.doe@example.com", "yes"]).await;
+    chat.say_all(&["return order 77893", JOHN, "yes"]).await;
     // Quoted-printable breaks lines after an equals sign, and escapes the sign itself.
     let mail = mails(&app)[0].replace("=\r\n", "").replace("=3D", "=");
     let path = mail.split("/labels/").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
@@ -27,6 +29,23 @@ async fn only_the_mailed_link_opens_the_label() {
     let (label, _) = path.split_once('?').unwrap();
     for wrong in ["x", "x?signature=y", label, &path[1..], &path[..path.len() - 2]] {
         assert_eq!(app.get(&format!("/labels/{wrong}")).send().await.unwrap().status(), 404, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn sent_mail_is_not_reported_as_sent_again() {
+    let app = open(TestApp::builder().env("ORDER_VERIFICATION", "none")).await;
+    for (wish, said) in [
+        ("return order 77893", &["I didn't get the e-mail", JOHN][..]),
+        ("return order 77895", &["buyer-77895@example.com"][..]),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        chat.say_all(&[wish, "yes"]).await;
+        let sent = mails(&app).len();
+        let asked = chat.say_all(said).await;
+        assert_eq!(asked.kinds(), ["return_ticket"], "{asked:?}");
+        assert!(asked.text("return_ticket").contains("spam"), "{asked:?}");
+        assert_eq!(mails(&app).len(), sent);
     }
 }
 

@@ -5,10 +5,12 @@ use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::{Hand, Resolution, RmaStatus, TicketKind};
 use frontdesk::store::returns::By;
 use frontdesk::store::returns::advance::Advance;
+use serde_json::json;
 
 use super::decisions::{mailed, resolve};
 use super::shop::{Chat, metadata, open};
 use crate::support::app::TestApp;
+use crate::support::sse::Events;
 
 const JOHN: &str = "john.doe@example.com";
 const SHATTERED: [&str; 2] = ["return order 77893, the boots arrived shattered", JOHN];
@@ -85,6 +87,37 @@ async fn person_decides_a_cancellation() {
         let stored = store.find_ticket(&ticket).await.unwrap().unwrap();
         assert_eq!((stored.kind, stored.resolved.map(|done| done.decision)), (TicketKind::Cancel, Some(decision)));
     }
+}
+
+#[tokio::test]
+async fn rejected_cancellation_can_be_asked_again() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let ticket = |events: &Events| metadata(events, "return_ticket")["action_ticket"].clone();
+    let first = chat.say_all(&["cancel order ABC-100001", "an.nguyen@example.com", "yes, cancel it"]).await;
+    let first = ticket(&first)["id"].as_str().unwrap().to_owned();
+    resolve(&app, &first, Resolution::Reject, "already packed").await;
+    chat.decisions(1).await;
+    let second = ticket(&chat.say_all(&["cancel order ABC-100001", "yes, cancel it"]).await);
+    assert_eq!(second["status"], "created");
+    assert_ne!(second["id"], first);
+    let third = chat.say_all(&["cancel order ABC-100001", "yes, cancel it"]).await;
+    assert_eq!(third.kinds(), ["return_ticket", "follow_up"]);
+    assert_eq!(ticket(&third), json!({"id": second["id"], "status": "duplicate"}));
+    assert!(third.text("return_ticket").contains(second["id"].as_str().unwrap()), "{third:?}");
+}
+
+#[tokio::test]
+async fn cancelling_a_refunded_order_shows_its_status() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let rma = returned(&mut chat).await;
+    let open = chat.say("cancel order 77893").await;
+    assert_eq!(open.kinds(), ["reply", "follow_up"], "the return stays open: {open:?}");
+    advance(&app, &rma, &INSPECTED).await;
+    advance(&app, &rma, &[RmaStatus::Approved, RmaStatus::Refunded]).await;
+    let refunded = chat.say("cancel order 77893").await;
+    assert_eq!(refunded.kinds()[0], "order_status", "{refunded:?}");
 }
 
 #[tokio::test]

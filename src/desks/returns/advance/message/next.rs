@@ -40,7 +40,7 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
         // What was refused, also after the customer has argued.
         next.case.intent = intent.or(Some(Intent::Return));
         kept.lines = subject.lines;
-        next.handoff = Handoff::Due(if is_damaged { HandoffReason::DamageTold } else { HandoffReason::Person });
+        next.handoff = Handoff::Due(if is_damaged { HandoffReason::DamagedButRefused } else { HandoffReason::Person });
     } else if may_argue && utterance.intent.is_none() && !declines {
         // The customer argues: the refusal stands.
         next.case.clarifies = clarifies;

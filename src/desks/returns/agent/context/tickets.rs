@@ -27,7 +27,7 @@ pub(in crate::desks::returns::agent) enum Verdict {
 }
 
 /// A return, new or made before.
-pub(in crate::desks::returns::agent) struct Made {
+pub(in crate::desks::returns::agent) struct CreatedReturn {
     pub rma: String,
     pub refund: Option<String>,
     pub is_new: bool,
@@ -38,14 +38,14 @@ pub(in crate::desks::returns::agent) struct GivenLabel {
     pub tracking: String,
 }
 
-pub(in crate::desks::returns::agent) struct Sent {
+pub(in crate::desks::returns::agent) struct QueuedMail {
     pub number: MailNumber,
     /// The first 200 characters; empty until it was sent.
     pub preview: String,
     pub status: &'static str,
 }
 
-pub(in crate::desks::returns::agent) struct Handed {
+pub(in crate::desks::returns::agent) struct OpenedTicket {
     pub id: String,
     pub priority: Priority,
 }
@@ -74,7 +74,7 @@ impl ReturnsContext<'_> {
         lines: &[u32],
         action: Action,
         reason: &str,
-    ) -> Result<Made, ToolError> {
+    ) -> Result<CreatedReturn, ToolError> {
         if self.state.case.is_held_back {
             return Err(ToolError::HeldBack);
         }
@@ -102,7 +102,7 @@ impl ReturnsContext<'_> {
                 let numbers = &self.desk.common.get(self.turn.language()).number_format;
                 let is_new = made.ticket.status == TicketStatus::Created;
                 let refund = made.refund.map(|refund| refund.shown(numbers));
-                let made = Made { rma: made.ticket.id.clone(), refund, is_new };
+                let made = CreatedReturn { rma: made.ticket.id.clone(), refund, is_new };
                 let is_refused = self.state.decision().is_some_and(|decision| !decision.eligible);
                 if let Some(subject) = self.state.subject_mut() {
                     subject.lines = asked.lines().cloned();
@@ -156,7 +156,12 @@ impl ReturnsContext<'_> {
     }
 
     /// Sends a mail to the address on the order. Sending the same one again has no effect.
-    pub async fn mail(&mut self, order: &Order, rma: Option<&Rma>, template: Template) -> Result<Sent, ToolError> {
+    pub async fn mail(
+        &mut self,
+        order: &Order,
+        rma: Option<&Rma>,
+        template: Template,
+    ) -> Result<QueuedMail, ToolError> {
         let new = self.new_mail(order, rma, template)?;
         let (id, status) = {
             let store = self.store();
@@ -177,7 +182,7 @@ impl ReturnsContext<'_> {
         }
         let mail = self.store().find_mail(id).await?;
         let preview = mail.and_then(|mail| mail.preview).unwrap_or_default();
-        Ok(Sent { number: new.number, preview, status: status.as_str() })
+        Ok(QueuedMail { number: new.number, preview, status: status.as_str() })
     }
 
     fn new_mail(&self, order: &Order, rma: Option<&Rma>, template: Template) -> Result<NewMail, ToolError> {
@@ -208,7 +213,7 @@ impl ReturnsContext<'_> {
     }
 
     /// Hands the conversation to a person. Returns the same ticket while it is open.
-    pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<Handed, ToolError> {
+    pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<OpenedTicket, ToolError> {
         if self.state.handoff == Handoff::None {
             self.check_open()?;
         }
@@ -219,7 +224,7 @@ impl ReturnsContext<'_> {
             self.advance(event);
         }
         let id = self.state.handoff.ticket().cloned().ok_or(ToolError::Trouble)?;
-        Ok(Handed { id, priority: self.state.priority(why) })
+        Ok(OpenedTicket { id, priority: self.state.priority(why) })
     }
 
     fn by(&self) -> By<'static> {

@@ -132,6 +132,19 @@ async fn numbers_and_links_without_source_are_removed() {
 }
 
 #[tokio::test]
+async fn stopped_reply_is_replaced_by_the_status() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    let invented = "It arrives within 997 days. Or within 998 days. Or within 999 days.";
+    shop.then(vec![look("77899"), say(invented)]);
+    let ended = chat.say("where is order 77899? buyer-77899@example.com").await;
+    assert_eq!(ended.kinds(), ["order_status", "follow_up"]);
+    let text = ended.text("order_status");
+    assert!(text.contains("**Order #:** 77899") && !text.contains("arrives within"), "{text}");
+    assert_eq!(guards(&ended), ["unsupported_fact"; 3]);
+}
+
+#[tokio::test]
 async fn what_the_rules_refuse_no_model_makes() {
     let shop = driven(TestApp::builder()).await;
     for (number, code) in
