@@ -111,7 +111,7 @@ async fn model_gets_earlier_messages_beyond_its_window() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_into_the_context_is_recalled() {
+async fn what_does_not_fit_is_recalled() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).env("OLLAMA_NUM_CTX", 4096).start().await;
     ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));

@@ -43,7 +43,7 @@ async fn stop_counts_while_a_person_answers() {
 }
 
 #[tokio::test]
-async fn stop_counts_when_a_person_takes_the_conversation_meanwhile() {
+async fn stop_counts_while_a_person_takes_over() {
     let desk = open_desk().await;
     let mut dice = StdRng::seed_from_u64(20_261_124);
     for round in 0..60 {
