@@ -7,7 +7,8 @@
 //! - [`links`] removes links to hosts that are not allowed,
 //! - [`lock`] replaces numbers whose value is not in the sources ([`crate::nlu::facts`]).
 //!
-//! A desk makes a [`Grounded`] for each reply, from [`Turn::sources`](crate::desks::Turn::sources) and its passages, then calls `turn.show(kind, speech.push(&delta))` for each delta, and `turn.show(kind, speech.finish())`.
+//! A desk makes a [`Grounded`] for each reply, from [`Turn::sources`](crate::desks::Turn::sources) and its passages, then calls
+//! `turn.show(kind, grounded.push(&delta))` for each delta and `turn.show(kind, grounded.finish())` at the end.
 
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ pub struct Grounding {
     readings: Arc<Readings>,
 }
 
-/// Something was held back. What it was is for the shop's own eyes.
+/// What a check removed. Only the shop sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     pub reason: GuardReason,
@@ -78,7 +79,7 @@ pub struct Guard {
     pub text: String,
 }
 
-/// What comes out of the filters, in order.
+/// A part of the checked reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// May be shown; never empty.
@@ -92,13 +93,13 @@ impl Grounding {
         Self { rules, hosts, canary, readings: Arc::default() }
     }
 
-    /// The line that belongs into every prompt.
+    /// The canary. Its line is part of every prompt.
     pub fn canary(&self) -> &Canary {
         &self.canary
     }
 }
 
-/// A reply while it is being said.
+/// Checks one reply while it streams.
 pub struct Grounded<'a> {
     canary: Watched<'a>,
     leak: LeakWatch,
@@ -112,8 +113,8 @@ pub struct Grounded<'a> {
     said_sign: Option<char>,
     /// Whether any word came out.
     has_words: bool,
-    /// An address was taken out before any word came out; the text without words that came since.
-    behind_link: Option<String>,
+    /// The text without words since an address that was removed before the first word.
+    text_after_link: Option<String>,
     replaced: usize,
     closed: bool,
     /// Why the reply ended before the model did.
@@ -151,7 +152,7 @@ impl<'a> Grounded<'a> {
             said: None,
             said_sign: None,
             has_words: false,
-            behind_link: None,
+            text_after_link: None,
             replaced: 0,
             closed: false,
             stopped: None,
@@ -317,7 +318,7 @@ impl<'a> Grounded<'a> {
                         let pieces = self.lock.keep(self.placeholders.link);
                         self.take(pieces);
                     } else {
-                        self.behind_link.get_or_insert_default();
+                        self.text_after_link.get_or_insert_default();
                     }
                     self.take(vec![link(text)]);
                 }
@@ -346,9 +347,9 @@ impl<'a> Grounded<'a> {
 
     fn say(&mut self, text: String) {
         let has_words = text.chars().any(char::is_alphanumeric);
-        let text = match self.behind_link.take() {
+        let text = match self.text_after_link.take() {
             Some(since) if !has_words => {
-                self.behind_link = Some(since + &text);
+                self.text_after_link = Some(since + &text);
                 return;
             }
             Some(since) => format!("{}{since}{text}", self.placeholders.link),

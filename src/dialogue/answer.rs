@@ -40,11 +40,6 @@ pub fn is_answered(
     knowledge.find_by_words_about(folders, query, subject).passages.first().is_some_and(|best| best.score >= least)
 }
 
-/// Passages that are quoted if no model words a reply.
-const QUOTES: usize = 3;
-/// A passage with less than this share of the best score is not worth quoting.
-const WORTH_QUOTING: f64 = 0.6;
-
 /// Notes what was found and emits `sources`. Returns the reply's metadata, or `None` if there are no passages.
 pub async fn cite(turn: &mut Turn, found: &Found, passages: &[Passage]) -> Result<Option<Metadata>, DeskError> {
     let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
@@ -60,13 +55,6 @@ pub async fn cite(turn: &mut Turn, found: &Found, passages: &[Passage]) -> Resul
 /// Says that the documents have no answer. The model is not asked: it would guess.
 pub async fn say_unknown(turn: &mut Turn, text: &str) -> Result<(), DeskError> {
     Ok(turn.say_with(Kind::Reply, text, Metadata::of(Kind::Reply).with("no_context", true)).await?)
-}
-
-/// Returns the best passages, at most three.
-pub fn worth_quoting(passages: &[Passage]) -> &[Passage] {
-    let best = passages.first().map_or(0.0, |passage| passage.score);
-    let count = passages.iter().take(QUOTES).take_while(|passage| passage.score >= WORTH_QUOTING * best).count();
-    &passages[..count]
 }
 
 /// Returns the language in which passages are quoted, with their introduction: that of a page that exists in no other one, else the

@@ -42,7 +42,7 @@ impl Canary {
     }
 }
 
-/// What the watch makes of the next letter.
+/// The result of checking the next character.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A text that does not belong to the secret.
@@ -58,7 +58,7 @@ pub(super) struct Watched<'a> {
     held: VecDeque<char>,
     /// How many characters came out of `held` so far.
     released: usize,
-    /// Where the letters that count stand, counted from the reply's first character.
+    /// Positions of the letters that may belong to the secret, counted from the reply's first character.
     letters: VecDeque<usize>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Watched<'a> {
         Seen::Clear(self.held.drain(..).collect())
     }
 
-    /// All that stands before the longest beginning of the secret.
+    /// Releases the text before the longest partial match of the secret.
     fn release(&mut self) -> Seen {
         // One character may be several letters; each match is at least as many characters long as this.
         let matched = self.mark.matched.max(self.secret.matched);

@@ -180,10 +180,10 @@ impl ClaimRules {
 
     /// The first claim of the text that nothing supports.
     pub fn unsupported(&self, text: &str, facts: &Facts) -> Option<Claim> {
-        self.unsupported_beside(&self.lexicon.tokenize(text), facts, &Quoted::default())
+        self.first_unsupported(&self.lexicon.tokenize(text), facts, &Quoted::default())
     }
 
-    fn unsupported_beside(&self, stream: &TokenStream<'_>, facts: &Facts, quoted: &Quoted) -> Option<Claim> {
+    fn first_unsupported(&self, stream: &TokenStream<'_>, facts: &Facts, quoted: &Quoted) -> Option<Claim> {
         let has = |patterns: &[Pattern], clause: &Range<usize>| {
             let mut places = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[]));
             places.any(|place| clause.contains(&place.start))
@@ -309,7 +309,7 @@ impl<'a> ClaimWatch<'a> {
         let tokens = stream.tokens();
         let clause = stream.clause(tokens.len().saturating_sub(1));
         let has_earlier = tokens[..clause.start].last().is_some_and(|word| word.span.end > self.released);
-        if has_earlier && self.rules.unsupported_beside(&stream, &self.facts, &self.quoted).is_some() {
+        if has_earlier && self.rules.first_unsupported(&stream, &self.facts, &self.quoted).is_some() {
             return self.decide();
         }
         let open = self.rules.first_open(&stream, clause).and_then(|word| tokens.get(word));
@@ -324,7 +324,7 @@ impl<'a> ClaimWatch<'a> {
     /// The clause has ended: all of it may be said, or nothing.
     fn decide(&mut self) -> ClaimCheck {
         let stream = self.rules.lexicon.tokenize(&self.sentence);
-        let claim = self.rules.unsupported_beside(&stream, &self.facts, &self.quoted);
+        let claim = self.rules.first_unsupported(&stream, &self.facts, &self.quoted);
         let text = self.release(self.sentence.len());
         claim.map_or(ClaimCheck::Clear(text.clone()), |claim| ClaimCheck::Unsupported(claim, text))
     }

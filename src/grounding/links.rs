@@ -24,7 +24,7 @@ const LONGEST_WORD: usize = 1200;
 pub(super) enum Part {
     /// Any text.
     Text(String),
-    /// An address that may stand, digits and all.
+    /// An allowed address. Its digits are not checked.
     Kept(String),
     /// An address that was taken out of a text.
     Dropped(String),
@@ -204,11 +204,9 @@ impl<'a> Links<'a> {
         let target = link.address.trim().trim_start_matches('<');
         let target = target.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();
         let mut parts = self.inside(&link.text);
-        if !link.is_image && self.is_good(target) {
-            parts.insert(0, Part::Text("[".to_owned()));
-            parts.push(Part::Kept(format!("]({target})")));
-        } else if link.is_image && self.is_good(target) {
-            parts.insert(0, Part::Text("![".to_owned()));
+        if self.is_good(target) {
+            let open = if link.is_image { "![" } else { "[" };
+            parts.insert(0, Part::Text(open.to_owned()));
             parts.push(Part::Kept(format!("]({target})")));
         } else {
             parts.push(Part::Unlinked(link.address.clone()));

@@ -73,7 +73,7 @@ impl<'a> FactLock<'a> {
         self.settle()
     }
 
-    /// Decides on all that is held.
+    /// Checks the held text and releases it.
     fn settle(&mut self) -> Vec<Piece> {
         let held = std::mem::take(&mut self.held);
         self.word = 0;
@@ -100,7 +100,7 @@ impl<'a> FactLock<'a> {
         pieces
     }
 
-    /// What may not be said, in order; what only joins two such numbers goes with them.
+    /// Returns the unsupported numbers in order. Words that only join two of them are removed as well.
     fn blocks(&self, text: &str, before: usize) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         let is_number = |word| matches!(place_of(word, self.lexicon), Place::Number { .. });

@@ -332,8 +332,8 @@ impl Store {
     }
 }
 
-/// Leaves out deliveries that must wait for another one of the same conversation: an earlier one, or one that runs. The latter may be
-/// later, because jobs are not always stored in the order of their times; each run sends the next part, whatever its job.
+/// Excludes a delivery job while its conversation has an older delivery job or a running one. The running one may be newer, because
+/// transactions do not commit in the order of `created_at`. A job sends the conversation's next part, whatever message it belongs to.
 fn in_order(now: DateTime<Utc>) -> SimpleExpr {
     use jobs::Column as C;
     const OTHER: &str = "other";

@@ -1,8 +1,8 @@
 //! Handoff: a person takes a conversation or gives it back.
 //!
-//! No desk speaks after a person has taken a conversation, except to a command that it answers at once. The new status is stored, then the running turn is stopped, and
-//! the call returns when that turn has ended. A turn checks for a new status after it can be stopped (`Engine::run_turn`), so
-//! it either sees the new status or is stopped.
+//! After a person has taken a conversation, a desk answers only commands such as STOP (`Desk::answers_at_once`). The new status is
+//! stored, then the running turn is stopped, and the call returns when that turn has ended. A turn checks for a new status after it can
+//! be stopped (`Engine::run_turn`), so it either sees the new status or is stopped.
 
 use chrono::Utc;
 

@@ -69,11 +69,7 @@ impl Commerce {
             return Ok(false);
         }
         let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;
-        let quoted = if worded.is_some() || quotes_all {
-            &found.passages[..]
-        } else {
-            &answer::worth_quoting(&found.passages)[..1]
-        };
+        let quoted = if worded.is_some() || quotes_all { &found.passages[..] } else { &found.passages[..1] };
         let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
         if let Some(worded) = worded {
             turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
