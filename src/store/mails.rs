@@ -164,7 +164,7 @@ impl TenantStore<'_> {
         self.change_mail(id, "job", now, is_its, change).await
     }
 
-    /// Queues a failed mail again, for another address if one is given. A sent mail is queued only for another address.
+    /// Queues a failed mail again, for another address if one is given. A sent or queued mail is queued only for another address.
     /// Returns `false` and changes nothing if the mail cannot be queued.
     pub async fn requeue_mail(&self, id: MailId, to: Option<&Email>, who: &str, now: DateTime<Utc>) -> Result<bool> {
         let change = mails::ActiveModel {
@@ -179,8 +179,7 @@ impl TenantStore<'_> {
             // Its context was erased.
             _ if mail.to.is_erased() => false,
             MailStatus::Failed => true,
-            MailStatus::Sent => to.is_some_and(|to| *to != mail.to),
-            MailStatus::Queued => false,
+            MailStatus::Sent | MailStatus::Queued => to.is_some_and(|to| *to != mail.to),
         };
         self.change_mail(id, who, now, may_go, change).await
     }
@@ -209,7 +208,7 @@ impl TenantStore<'_> {
         let after = changed.into_iter().next().map(read_mail).transpose()?;
         let after = after.ok_or(StoreError::Conflict { table: "mails" })?;
         // Repeated failures are one entry of the audit log.
-        if after.status != before.status {
+        if after.status != before.status || after.to != before.to {
             let status = json!({"status": before.status.as_str()});
             record(&transaction, self.tenant, &[entry(&after, who, Some(status), now)]).await?;
         }

@@ -80,7 +80,7 @@ def first_text(programs):
     model = programs.model(pieces=64)
     server, peer = programs.frontdesk("replies", model), programs.peer(model)
     figures, notes, plots = [], [], {}
-    for clients, turns in ((1, 300), (8, 600), (64, 640)):
+    for clients, turns in ((1, 300), (8, 480), (64, 512)):
         of = {"clients": clients, "text": QUESTION}
         candidates = {
             "frontdesk": lambda: programs.load(server.address, turns=turns, **of),
@@ -193,7 +193,7 @@ def size(programs):
         rates[turns] = programs.frontdesk(f"size-{turns}", database=folder)
         starts[turns] = folder, stored["bytes"]
     found = interleave({
-        turns: lambda server=server: rate(programs.load(server.address, clients=CLIENTS, turns=TURNS, **ASKED))
+        turns: lambda server=server: rate(programs.load(server.address, clients=CLIENTS, turns=TURNS // 2, **ASKED))
         for turns, server in rates.items()
     })
     for server in rates.values():

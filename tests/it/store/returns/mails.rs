@@ -100,3 +100,21 @@ async fn repeated_mail_failure_is_recorded_once() {
     }
     assert_eq!(shop.recorded("77893").await[2..], ["desk mail.queued", "job mail.failed"]);
 }
+
+#[tokio::test]
+async fn queued_mail_can_go_to_another_address() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let (id, old) = mailed(&shop).await;
+    assert!(!door.requeue_mail(id, Some(&old), "desk", shop.now).await.unwrap());
+    let in_flight = due(&shop, shop.now).await;
+    let new: Email = "john@example.org".parse().unwrap();
+    let later = shop.now + TimeDelta::seconds(1);
+    assert!(door.requeue_mail(id, Some(&new), "desk", later).await.unwrap());
+    // The mail to the old address was being sent.
+    assert!(!door.finish_mail(id, &old, &MailOutcome::Sent { preview: "Hello" }, later).await.unwrap());
+    shop.store().finish_jobs(&in_flight).await.unwrap();
+    assert_eq!(due(&shop, later).await.len(), 1);
+    assert!(door.finish_mail(id, &new, &MailOutcome::Sent { preview: "Hello" }, later).await.unwrap());
+    assert_eq!(shop.recorded("77893").await[2..], ["desk mail.queued", "desk mail.queued", "job mail.sent"]);
+}
