@@ -232,7 +232,7 @@ def overload(programs):
     capacity, accepted, slowest, refusals, refused = [], [], [], [], []
     for _ in range(7):
         capacity.append(rate(programs.load(server.address, clients=64, turns=2 * TURNS, **ASKED)))
-        offered = programs.load(server.address, clients=2000, rate=2 * median(capacity), seconds=3, **ASKED)
+        offered = programs.load(server.address, clients=8000, rate=2 * median(capacity), seconds=3, **ASKED)
         accepted.append(rate(offered))
         slowest.append(percentile(offered["total_us"], 99) / 1000)
         refused.append(len(offered["refused_us"]) / (offered["turns"] + len(offered["refused_us"])))
