@@ -212,8 +212,8 @@ async fn offer(args: Args, rate: f64, seconds: f64) -> Result<Value> {
             idle.borrow_mut().push(customer);
         }));
     }
-    let elapsed = began.elapsed();
     futures_util::future::try_join_all(running).await?;
+    let elapsed = began.elapsed();
     let results = results.borrow();
     ensure!(results.2.is_empty(), "{} turns failed, the first one: {}", results.2.len(), results.2[0]);
     ensure!(without == 0, "{without} turns had no customer: give more --clients");

@@ -212,20 +212,3 @@ async fn stop_counts_over_the_limit() {
     }
     assert!(twilio.bodies().last().unwrap().contains("START"), "{:?}", twilio.bodies());
 }
-
-#[tokio::test]
-async fn full_server_refuses_a_first_message_for_now() {
-    let twilio = ScriptedTwilio::start().await;
-    let desk = open_with(TestApp::builder().env("TURNS_WAITING_TOTAL", 1), &twilio).await;
-    let phones = ["+254700000071", "+254700000072"].map(|number| Phone::of(&desk.app, SAVANNA, number));
-    let [one, other] = phones.each_ref().map(|phone| phone.form("hi"));
-    let busy = desk.app.inner.store.acceptor().await;
-    let later = async {
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        drop(busy);
-    };
-    let (one, other, ()) = tokio::join!(phones[0].post(&one), phones[1].post(&other), later);
-    let mut statuses = [one, other];
-    statuses.sort_unstable();
-    assert_eq!(statuses, [StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE]);
-}

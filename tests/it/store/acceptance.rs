@@ -1,11 +1,12 @@
 //! Accepting messages.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use frontdesk::domain::ConversationId;
+use frontdesk::domain::{Channel, ConversationId};
 use frontdesk::store::acceptance::{Acceptance, NewTurn};
+use frontdesk::store::channels::Inbound;
 use futures_util::future::join_all;
 
-use super::{TestStore, accept, accepted, key, opened, tenant, turn_of};
+use super::{TestStore, accept, accepted, conversation, key, opened, tenant, turn_of};
 
 /// Returns the time in microseconds, which databases store exactly.
 fn now() -> DateTime<Utc> {
@@ -148,4 +149,22 @@ async fn batch_decides_each_message() {
     assert_eq!(results, expected);
     let open: Vec<bool> = decisions.iter().map(|(_, open)| open.is_some()).collect();
     assert_eq!(open, [true, true, false, false, false, false, false, false, false], "only the next turn to run");
+}
+
+#[tokio::test]
+async fn full_server_refuses_a_first_message() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
+    let (opened, _) = conversation(&shop, now());
+    let id = opened.id;
+    let inbound = Inbound {
+        channel: Channel::WhatsApp,
+        from: "+254700000071".parse().unwrap(),
+        opens: Some(Box::new(opened)),
+        notice: None,
+    };
+    let new = NewTurn { inbound: Some(&inbound), full: true, ..turn_of(id, "hi", now()) };
+    // Not `NotFound`, which would tell Twilio not to repeat it.
+    assert_eq!(accept(&store, &shop, &new).await, Acceptance::Full);
+    assert!(store.tenant(&shop).find_conversation(id).await.unwrap().is_none());
 }
