@@ -163,13 +163,13 @@ async fn each_waiting_job_runs_on_time() {
     let TestStore { store, _folder } = TestStore::open().await;
     let (runner, shutdown) = (JobRunner::new(store.clone(), config()), CancellationToken::new());
     runner.register(Arc::<Again>::default());
-    for (at, wait) in ["100", "1000"].iter().enumerate() {
+    for (at, wait) in ["50", "200"].iter().enumerate() {
         enqueue(&runner, &tenant("acme"), "again", at, wait).await;
     }
     let running = tokio::spawn(runner.clone().run(None, shutdown.clone()));
     // The runner looks for due jobs every 5 seconds as well.
     let ended = wait_for(&store, "again", JobCounts::default());
-    tokio::time::timeout(Duration::from_secs(4), ended).await.unwrap();
+    tokio::time::timeout(Duration::from_millis(4800), ended).await.unwrap();
     shutdown.cancel();
     running.await.unwrap();
 }
