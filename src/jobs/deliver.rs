@@ -108,7 +108,7 @@ impl Job for Deliver {
             announcer.note_change(&job.tenant, conversation);
         }
         ended?;
-        // The job stays until its own message is complete. This run may have sent a part of an earlier message.
+        // The job stays until the message of its subject is complete. This run may have sent a part of an earlier message.
         let is_own = delivery.message.0 == job.subject;
         match door.next_delivery(conversation).await? {
             Some(next) if !is_own || next.message == delivery.message => Err(JobError::Later(Duration::ZERO)),
@@ -169,7 +169,7 @@ impl Deliver {
         let is_unsent = matches!(delivery.status, DeliveryStatus::Waiting | DeliveryStatus::Sending);
         let number = if is_unsent { delivery.part } else { delivery.part + 1 };
         let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
-        // A template holds a whole message, so it cannot bring the rest of one that was begun inside the window.
+        // A template holds a whole message. It cannot bring the rest of a message whose first parts were sent inside the window.
         let Some(text) = parts.into_iter().nth(number as usize) else {
             return ends(DeliveryStatus::Failed, OUTSIDE_WINDOW);
         };

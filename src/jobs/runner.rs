@@ -112,7 +112,7 @@ impl JobRunner {
         self.wake();
     }
 
-    /// Forgets the times before `searched_at`, and returns the first one that is left.
+    /// Removes the times before `searched_at`, and returns the first of the others.
     fn next_due(&self, searched_at: Instant) -> Option<Instant> {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         *due = due.split_off(&searched_at);

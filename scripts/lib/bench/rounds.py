@@ -22,9 +22,14 @@ class Figure:
 
     def shown(self):
         if len(self.values) == 1:
-            return f"{self.values[0]:.3g}{self.unit}"
+            return f"{short(self.values[0])}{self.unit}"
         low, middle, high = quantiles(self.values, n=4, method="inclusive")
-        return f"{middle:.3g}{self.unit} ({low:.3g} to {high:.3g})"
+        return f"{short(middle)}{self.unit} ({short(low)} to {short(high)})"
+
+
+def short(value):
+    """Three digits that count: 0.365, 16.8, 1,260."""
+    return f"{float(f'{value:.3g}'):,.12g}"
 
 
 @dataclass

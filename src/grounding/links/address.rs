@@ -159,7 +159,7 @@ pub(super) fn normalize(word: &str, words: &LinkWords) -> Normalized {
         // Markdown shows `\.` as a point.
         let is_escape = c == '\\' && word[end..].starts_with(|next: char| next.is_ascii_punctuation() && next != '\\');
         if !is_unseen(c) || (c == '\\' && !is_escape) {
-            // NFKC leaves ASCII as it is.
+            // NFKC does not change ASCII.
             if c.is_ascii() {
                 normalized.push(c.to_ascii_lowercase(), at..end, c.is_ascii_uppercase());
             } else {

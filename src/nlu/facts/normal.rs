@@ -50,7 +50,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         if is_unseen(c) || struck_out {
             continue;
         }
-        // NFKC leaves ASCII as it is.
+        // NFKC does not change ASCII.
         if cluster.is_ascii() {
             push(&mut tokens, c.to_ascii_lowercase(), start..end);
             continue;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::store;
 use crate::support::app::{TestApp, TestAppBuilder};
-use crate::support::ollama::ScriptedOllama;
+use crate::support::ollama::{Play, ScriptedOllama};
 
 /// Waits until the condition is true. The test runner has the deadline.
 async fn until(what: impl AsyncFn() -> bool) {
@@ -91,11 +91,17 @@ async fn deleted_conversation_loses_its_vectors() {
     assert_eq!(embedded(&store).await, messages_of(&app, &kept).await);
 }
 
+/// Starts a server that recalls messages which do not fit because of this setting.
+async fn recalling(ollama: &ScriptedOllama, setting: &str, most: u32) -> TestApp {
+    let app = embedding(ollama).env("EMBED_SYNC", 1).env(setting, most).start().await;
+    ollama.otherwise(|chat| chat.get("format").is_none().then(|| Play::reply("Dạ vâng ạ.")));
+    app
+}
+
 #[tokio::test]
 async fn model_gets_earlier_messages_beyond_its_window() {
     let ollama = ScriptedOllama::start().await;
-    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 200).start().await;
-    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let app = recalling(&ollama, "HISTORY_MAX_CHARS", 200).await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "mình là kiến trúc sư, cần mua laptop dựng hình 3D Revit").await;
     for _ in 0..3 {
@@ -113,8 +119,7 @@ async fn model_gets_earlier_messages_beyond_its_window() {
 #[tokio::test]
 async fn what_does_not_fit_is_recalled() {
     let ollama = ScriptedOllama::start().await;
-    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("OLLAMA_NUM_CTX", 4096).start().await;
-    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let app = recalling(&ollama, "OLLAMA_NUM_CTX", 4096).await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "mình là kiến trúc sư, cần mua laptop dựng hình 3D Revit").await;
     app.ask(&id, "laptop nào hợp với nghề kiến trúc sư của mình").await;
@@ -125,8 +130,7 @@ async fn what_does_not_fit_is_recalled() {
 #[tokio::test]
 async fn recall_is_limited_to_the_conversation() {
     let ollama = ScriptedOllama::start().await;
-    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 60).start().await;
-    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let app = recalling(&ollama, "HISTORY_MAX_CHARS", 60).await;
     let other = app.open(&json!({})).await;
     app.ask(&other, "mình tên Lan, mua laptop màu hồng").await;
     let id = app.open(&json!({})).await;

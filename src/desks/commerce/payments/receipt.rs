@@ -70,7 +70,7 @@ impl Payments {
             return Ok(Checking::WithPerson);
         }
         let name = if callback.detail.result.is_some() { APPLY_RECEIPT } else { CHECK_RECEIPT };
-        // The result follows where the customer asks for it.
+        // The customer reads the result in the conversation in which the code was typed.
         door.move_payment(payment.id, conversation.id).await?;
         let job = door.receipt_job(name, &callback, Some(conversation.id), Utc::now());
         let claim = |callback: &mut PaymentCallback| callback.payment = callback.payment.or(Some(payment.id));

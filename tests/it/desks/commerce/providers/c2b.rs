@@ -244,34 +244,40 @@ async fn till_customer_sends_the_receipt_code() {
     assert_eq!(desk.payments(&other).await[0].request.status, PaymentStatus::Pending);
 }
 
-#[tokio::test]
-async fn till_code_counts_for_an_earlier_order() {
+/// Opens a shop with a till.
+async fn open_till() -> Desk {
     let desk = Desk::open().await;
     give_credentials(desk.app(), "default", &[("daraja_type", "till".to_owned())]).await;
+    desk
+}
+
+/// Types the code of a receipt from the till, and checks that the result, number `nth` in the conversation, is about this order.
+async fn code_counts(desk: &Desk, conversation: &str, nth: usize, order: &str) {
+    let said = ask(desk.app(), conversation, "QKJ41HAY6L").await;
+    assert!(said.contains("asking M-PESA about QKJ41HAY6L"), "{said}");
+    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
+    let result = wait_for_results(desk.app(), conversation, nth).await.remove(nth - 1);
+    assert!(result.contains("receipt QKJ41HAY6L") && result.contains(order), "{result}");
+}
+
+#[tokio::test]
+async fn till_code_counts_for_an_earlier_order() {
+    let desk = open_till().await;
     let (chat, _) = desk.buy(PHONE, "paybill").await;
     let first = desk.order_of(&chat).await;
     desk.buy_again(&chat).await;
     desk.daraja.decide(0, "0");
     wait_for_results(desk.app(), &chat.id, 1).await;
-    let said = ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
-    assert!(said.contains("asking M-PESA about QKJ41HAY6L"), "{said}");
-    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
-    let results = wait_for_results(desk.app(), &chat.id, 2).await;
-    assert!(results[1].contains("receipt QKJ41HAY6L") && results[1].contains(&first), "{results:?}");
+    code_counts(&desk, &chat.id, 2, &first).await;
 }
 
 #[tokio::test]
 async fn till_code_counts_in_a_later_conversation() {
-    let desk = Desk::open().await;
-    give_credentials(desk.app(), "default", &[("daraja_type", "till".to_owned())]).await;
+    let desk = open_till().await;
     let (chat, _) = desk.buy(PHONE, "paybill").await;
     let order = desk.order_of(&chat).await;
     let later = customer(&desk.shop, PHONE).await;
-    let said = ask(desk.app(), &later.id, "QKJ41HAY6L").await;
-    assert!(said.contains("asking M-PESA about QKJ41HAY6L"), "{said}");
-    desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "2500.0", "Completed")).await;
-    let results = wait_for_results(desk.app(), &later.id, 1).await;
-    assert!(results[0].contains("receipt QKJ41HAY6L") && results[0].contains(&order), "{results:?}");
+    code_counts(&desk, &later.id, 1, &order).await;
 }
 
 #[tokio::test]

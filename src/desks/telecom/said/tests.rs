@@ -1,0 +1,73 @@
+use super::*;
+use crate::desks::telecom::rules::TelecomRules;
+use crate::persona::Prompts;
+
+fn said(text: &str) -> Said {
+    TelecomRules::read(&Prompts::shipped()).expect("the rules").said(text)
+}
+
+fn pln(minor: i64) -> SaidAmount {
+    SaidAmount::One(Money::new(minor, Currency::Pln))
+}
+
+#[test]
+fn invoices_users_and_amounts_are_told_apart() {
+    for (text, user_id, invoice, amount) in [
+        ("I was overcharged PLN 100 on invoice INV-12345", None, Some("INV-12345"), pln(10_000)),
+        ("It's u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
+        ("my user id u123, invoice 20251001", Some("u123"), Some("20251001"), SaidAmount::Unclear),
+        ("the Huawei HG8245 and an AX3000", None, None, SaidAmount::Unclear),
+        ("INV12345", None, None, SaidAmount::Unclear),
+        ("100 zloty... no wait, make it 90", None, None, pln(9_000)),
+        ("100 zł, nie, czekaj, 90", None, None, pln(9_000)),
+        ("my customer id is 445566", Some("445566"), None, SaidAmount::Unclear),
+        ("zwrot 45,50 zł z faktury FV/2025/10/17", None, Some("FV/2025/10/17"), pln(4_550)),
+        ("Sorry, not 80 PLN, I meant 50 PLN", None, None, pln(5_000)),
+        ("zero złotych, żartowałem. 65 zł", None, None, pln(6_500)),
+        ("minus 20 PLN", None, None, pln(0)),
+        ("zwrot -20 zł", None, None, pln(0)),
+        ("1 000 zł", None, None, pln(100_000)),
+        ("0.005 PLN", None, None, SaidAmount::TooExact),
+        ("145 PLN instead of 45 PLN", None, None, SaidAmount::Unclear),
+        ("refund 20 EUR", None, None, SaidAmount::Unclear),
+        ("what about case R10001", None, None, SaidAmount::Unclear),
+        ("my Wi-Fi 6 router", None, None, SaidAmount::Unclear),
+    ] {
+        let said = said(text);
+        let found = (said.user_id(), said.invoice(None, None).map(String::from), said.amount(false));
+        assert_eq!(found, (user_id, invoice.map(str::to_owned), amount), "{text}: {said:?}");
+    }
+}
+
+#[test]
+fn bare_numbers_answer_what_was_asked() {
+    let number = said("it is 4550");
+    assert_eq!(number.amount(true), pln(455_000));
+    assert_eq!(number.invoice(Some(Asked::Invoice), None).map(String::from).as_deref(), Some("4550"));
+    assert_eq!((number.guessed_user_id(), number.invoice(Some(Asked::Proof), None)), (None, None), "it is an amount");
+    assert_eq!(said("it is 445566").guessed_user_id(), Some("445566"));
+    assert_eq!((number.amount(false), number.invoice(None, None)), (SaidAmount::Unclear, None));
+    let letters = said("FV12345");
+    assert_eq!(letters.invoice(Some(Asked::Proof), None).map(String::from).as_deref(), Some("FV12345"));
+    assert_eq!(letters.amount(true), SaidAmount::Unclear);
+    let corrected = said("k124 20251001").invoice(Some(Asked::Proof), Some("K124"));
+    assert_eq!(corrected.map(String::from).as_deref(), Some("20251001"));
+    assert_eq!(said("sorry, k124 and INV12345").corrected_user_id("k123"), Some("k124"));
+    assert_eq!(said("INV12345").corrected_user_id("u123"), None);
+}
+
+#[test]
+fn invoice_is_named_as_a_whole_word() {
+    let number = "INV-12345".parse().unwrap();
+    for (text, expected) in [
+        ("refund INV-12345", true),
+        ("it is 12345", true),
+        ("inv12345 please", true),
+        ("1 of 2345", false),
+        ("call 600 12345 6", true),
+        ("I paid 123 on the 45th", false),
+        ("INV-123456", false),
+    ] {
+        assert_eq!(said(text).names_invoice(&number), expected, "{text}");
+    }
+}
