@@ -93,6 +93,8 @@ pub struct TurnConfig {
     pub per_minute: Option<u64>,
     /// `TURNS_PER_DAY`: for each shop, by UTC; `None` = no limit.
     pub per_day: Option<u64>,
+    /// `TURNS_RUNNING_MAX`: in the whole server; others wait.
+    pub running_max: usize,
     /// `TURNS_WAITING_MAX`: for each conversation.
     pub waiting_max: u64,
     /// `TURNS_WAITING_TOTAL`: in the whole server.
@@ -155,6 +157,7 @@ impl Config {
             turns: TurnConfig {
                 per_minute: Some(env_ref.number("TURNS_PER_MINUTE", 30)).filter(|n| *n > 0),
                 per_day: Some(env_ref.number("TURNS_PER_DAY", 0)).filter(|n| *n > 0),
+                running_max: env_ref.at_least(1, "TURNS_RUNNING_MAX", 256),
                 waiting_max: env_ref.at_least(1, "TURNS_WAITING_MAX", 8),
                 waiting_total: env_ref.at_least(1, "TURNS_WAITING_TOTAL", 1000),
                 start_hold: env_ref.milliseconds("TURN_START_HOLD_MS", 2),

@@ -31,8 +31,8 @@ use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
-    ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, QueryFilter, Select,
-    TryInsertResult, Value,
+    ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, DbErr, QueryFilter,
+    RuntimeErr, Select, TryInsertResult, Value,
 };
 use serde_json::{Map, Value as Json};
 use tokio::sync::Mutex;
@@ -122,6 +122,10 @@ impl StoreOptions {
     }
 }
 
+/// How much longer than `STORE_TIMEOUT_SECONDS` a transaction may take. A statement waits for a lock for so many seconds, and
+/// its error is to come first.
+const ANSWER_AFTER_LOCK: Duration = Duration::from_secs(5);
+
 /// The database. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -129,6 +133,7 @@ pub struct Store {
     write: DatabaseConnection,
     read: DatabaseConnection,
     url: String,
+    timeout: Duration,
     /// Whether each message is stored with a job to embed it.
     embeds: bool,
     /// `None` outside of a server.
@@ -225,6 +230,7 @@ impl Store {
             write,
             read,
             url: options.url.clone(),
+            timeout: options.timeout,
             embeds: false,
             fence: None,
             health,
@@ -241,6 +247,8 @@ impl Store {
             .connect_timeout(options.timeout)
             .set_application_name("frontdesk")
             .sqlx_logging(false);
+        let lock_timeout = format!("{}ms", options.timeout.as_millis());
+        connect.map_sqlx_postgres_opts(move |server| server.options([("lock_timeout", &lock_timeout)]));
         let pool = Database::connect(connect).await.map_err(|error| {
             StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
         })?;
@@ -249,11 +257,25 @@ impl Store {
             write: pool.clone(),
             read: pool,
             url: options.url.clone(),
+            timeout: options.timeout,
             embeds: false,
             fence: None,
             health,
             accepting: Arc::default(),
             catalog_words: Arc::default(),
+        })
+    }
+
+    /// Gives up on a PostgreSQL server that does not answer: a connection that is lost without notice would wait for many
+    /// minutes. An SQLite statement always ends. The work may have been committed.
+    async fn in_time<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.is_sqlite() {
+            return work.await;
+        }
+        let limit = self.timeout + ANSWER_AFTER_LOCK;
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+            let cause = format!("the database has not answered for {limit:?}");
+            Err(StoreError::Unavailable(DbErr::Conn(RuntimeErr::Internal(cause))))
         })
     }
 

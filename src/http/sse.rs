@@ -8,9 +8,9 @@ use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 use tokio::time::{Instant, sleep, sleep_until};
+use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 

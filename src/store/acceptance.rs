@@ -257,14 +257,21 @@ impl Acceptor<'_> {
     /// Stores the message, its queued turn and its idempotency key, or refuses it. A customer's message reopens a closed
     /// conversation; a message of the shop does not.
     pub async fn accept_one(&self, shop: TenantStore<'_>, new: &NewTurn<'_>) -> Result<Decision> {
-        let mut batch = Batch::begin(self.store).await?;
-        let decision = batch.decide(shop, new).await?;
-        batch.commit().await?;
-        Ok(decision)
+        let store = async {
+            let mut batch = Batch::begin(self.store).await?;
+            let decision = batch.decide(shop, new).await?;
+            batch.commit().await?;
+            Ok(decision)
+        };
+        self.store.in_time(store).await
     }
 
     /// Does for each message what [`Acceptor::accept_one`] does, in one transaction.
     pub async fn accept_all(&self, new: &[(TenantStore<'_>, &NewTurn<'_>)]) -> Result<Vec<Decision>> {
+        self.store.in_time(self.accept_batch(new)).await
+    }
+
+    async fn accept_batch(&self, new: &[(TenantStore<'_>, &NewTurn<'_>)]) -> Result<Vec<Decision>> {
         let mut batch = Batch::begin(self.store).await?;
         // In the order in which the journal and an erasure lock conversations.
         let mut order: Vec<usize> = (0..new.len()).collect();

@@ -78,11 +78,15 @@ model_failed = COALESCE(new.column12, model_failed) \
 FROM (VALUES {rows}) AS new WHERE conversation_id = new.column1 AND turn = new.column2";
 
 impl Store {
-    /// Stores all entries in one transaction. Fails if another server has taken over the database.
+    /// Stores all entries in one transaction. May be repeated. Fails if another server has taken over the database.
     pub async fn append(&self, entries: &[Entry]) -> Result<()> {
         if entries.is_empty() {
             return Ok(());
         }
+        self.in_time(self.append_entries(entries)).await
+    }
+
+    async fn append_entries(&self, entries: &[Entry]) -> Result<()> {
         let transaction = self.begin().await?;
         self.insert_events(&transaction, entries).await?;
         let new: Vec<(&TenantId, &Message)> = messages_of(entries).collect();

@@ -30,8 +30,9 @@ impl Store {
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
         let (write, health) = (connection.clone(), Arc::default());
-        let (url, accepting, catalog_words) = (options.url.clone(), Arc::default(), Arc::default());
-        Ok(Self { write, read: connection, url, embeds: false, fence: None, health, accepting, catalog_words })
+        let (accepting, catalog_words) = (Arc::default(), Arc::default());
+        let StoreOptions { url, timeout, .. } = options.clone();
+        Ok(Self { write, read: connection, url, timeout, embeds: false, fence: None, health, accepting, catalog_words })
     }
 
     /// Compares the database's schema with this version's. Writes nothing.

@@ -10,6 +10,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, info};
@@ -59,6 +60,8 @@ struct Inner {
     proposals: Mutex<VecDeque<Proposal>>,
     /// Accepted turns of all conversations that have not started.
     waiting: AtomicUsize,
+    /// A permit for each turn that may run.
+    running: Semaphore,
     tasks: TaskTracker,
     draining: CancellationToken,
     stop: CancellationToken,
@@ -75,6 +78,7 @@ impl Engine {
         jobs: Arc<JobRunner>,
         tasks: TaskTracker,
     ) -> Self {
+        let running = Semaphore::new(config.running_max.min(Semaphore::MAX_PERMITS));
         Self(Arc::new(Inner {
             config,
             store,
@@ -87,6 +91,7 @@ impl Engine {
             edits: AtomicU64::new(0),
             proposals: Mutex::default(),
             waiting: AtomicUsize::new(0),
+            running,
             tasks,
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),

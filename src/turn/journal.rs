@@ -208,11 +208,11 @@ async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Durati
         metrics::histogram!("frontdesk_journal_commit_seconds").record(started.elapsed());
         match stored {
             Ok(()) => entries.into_iter().zip(targets).for_each(publish),
-            Err(cause) if cause.is_unavailable() => {
+            Err(cause) if cause.is_outage() => {
                 error!(error = %cause, events = entries.len(), "Could not store a batch of events");
                 targets.iter().for_each(|target| target.broken.cancel());
             }
-            // Store each event alone, so that a refused one fails only its turn.
+            // Store each event alone, so that a refused one, or a locked conversation, fails only its turn.
             Err(_) => {
                 for pair in entries.into_iter().zip(targets) {
                     append_alone(&store, pair, timeout).await;

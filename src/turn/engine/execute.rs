@@ -31,6 +31,8 @@ impl Engine {
     /// Runs the conversation's turns until none is left.
     pub(super) async fn run_lane(&self, tenant: &TenantId, conversation: ConversationId) {
         while let Some(next) = self.0.lanes.next(conversation) {
+            // A turn still counts as waiting until it gets a permit, so that an overload fills the queue and is refused.
+            let _permit = self.0.running.acquire().await;
             if !matches!(next, NextTurn::Unconfirmed) {
                 self.0.waiting.fetch_sub(1, Ordering::Relaxed);
             }

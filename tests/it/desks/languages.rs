@@ -101,7 +101,7 @@ async fn each_page_is_read_in_the_customers_language() {
             assert!(found[0].0 != found[1].0 && found[0].1 == found[1].1, "{id} has the same sections: {found:?}");
         }
         let judge = Judge::of(&pages);
-        let app = open(TestApp::builder()).await;
+        let app = open(TestApp::builder().every_desk()).await;
         let mut faults = Vec::new();
         for page in &pages {
             for own in [Language::EN, Language::VI] {
@@ -139,7 +139,7 @@ async fn after_a_switch_only_one_language_speaks() {
         ),
     ] {
         let judge = Judge::of(&[]);
-        let app = open(TestApp::builder()).await;
+        let app = open(TestApp::builder().every_desk()).await;
         let mut faults = Vec::new();
         for (first, switch) in turns {
             let id = app.open(&json!({"persona": persona, "language": "vi"})).await;

@@ -16,7 +16,7 @@ use crate::support::ollama::{Play, ScriptedOllama};
 const KEY: &str = "key-of-the-shop-0";
 
 async fn open(builder: TestAppBuilder) -> TestApp {
-    let app = builder.start().await;
+    let app = builder.every_desk().start().await;
     app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
     app
 }
@@ -80,7 +80,7 @@ async fn repeated_key_gives_the_same_reply() {
 
 #[tokio::test]
 async fn first_user_binds_the_session() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().every_desk().start().await;
     let said = |user: Option<&str>| json!({"session_id": "s-1", "message": "hello", "user_id": user});
     chat(&app, &said(None)).await;
     chat(&app, &said(Some("u123"))).await;

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
-use super::live::{BEGINNING, Live, QUESTION, delete, ended, stalled};
+use super::live::{BEGINNING, Live, QUESTION, delete, ended, stalled, turn};
 use super::problem::refused;
 use crate::support::app::TestApp;
 
@@ -62,6 +62,22 @@ async fn server_wide_queue_limit_frees_up() {
         assert_eq!(response.send().await.unwrap().status(), 202, "turn {turn}");
         assert_eq!(ended(&app, &other, turn).await, "completed");
     }
+}
+
+#[tokio::test]
+async fn turns_over_the_running_limit_wait() {
+    let builder = TestApp::builder().env("TURNS_RUNNING_MAX", 1).env("TURNS_WAITING_TOTAL", 1);
+    let (app, _ollama) = stalled(builder).await;
+    let [running, waiting, refused_one] =
+        [app.open(&json!({})).await, app.open(&json!({})).await, app.open(&json!({})).await];
+    Live::say(&app, &running, QUESTION, None).await.until(BEGINNING).await;
+    let say = |id: &str| app.post(&format!("/conversations/{id}/messages"), &json!({"text": "bảo hành ABC123"}));
+    assert_eq!(say(&waiting).send().await.unwrap().status(), 202);
+    refused(say(&refused_one), 503, "overloaded").await;
+    assert_eq!(turn(&app, &waiting, 1).await["status"], "queued");
+    delete(&app, &running).await;
+    assert_eq!(ended(&app, &waiting, 1).await, "completed");
+    assert_eq!(say(&refused_one).send().await.unwrap().status(), 202);
 }
 
 #[tokio::test]

@@ -46,14 +46,17 @@ pub struct TestAppBuilder {
     folder: Option<TempDir>,
     database_url: Option<String>,
     desks: DeskRegistry,
+    every_desk: bool,
 }
 
 impl TestApp {
-    /// Without a language model, without keys, with the repository's own prompts and documents.
+    /// Without a language model, without keys, with the repository's own prompts and documents. Of its personas only those
+    /// of one desk, the default persona's.
     pub fn builder() -> TestAppBuilder {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let desks = DeskRegistry::built_in();
-        let builder = TestAppBuilder { variables: Vec::new(), folder: None, database_url: None, desks };
+        let builder =
+            TestAppBuilder { variables: Vec::new(), folder: None, database_url: None, desks, every_desk: false };
         builder
             .env("LLM", "offline")
             // Which of two searches answers must not depend on how far the vectors are.
@@ -123,7 +126,7 @@ impl TestApp {
         self.shutdown.cancel();
     }
 
-    /// Tells the server to end, waits for it, and gives back what a next one can start on.
+    /// Tells the server to end, waits for it, and gives back what a next one can start on, with every desk.
     pub async fn stop(mut self) -> TestAppBuilder {
         self.shutdown.cancel();
         if let Some(server) = self.server.take() {
@@ -131,7 +134,7 @@ impl TestApp {
         }
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         let database_url = self.database_url.clone();
-        TestAppBuilder { folder: Some(folder), database_url: Some(database_url), ..Self::builder() }
+        TestAppBuilder { folder: Some(folder), database_url: Some(database_url), every_desk: true, ..Self::builder() }
     }
 }
 
@@ -157,6 +160,12 @@ impl TestAppBuilder {
         self
     }
 
+    /// With the personas of every desk.
+    pub fn every_desk(mut self) -> Self {
+        self.every_desk = true;
+        self
+    }
+
     /// With this language model.
     pub fn ollama(self, ollama: &ScriptedOllama) -> Self {
         self.env("LLM", "auto").env("OLLAMA_HOST", ollama.url())
@@ -168,8 +177,11 @@ impl TestAppBuilder {
         self
     }
 
-    pub async fn start(self) -> TestApp {
-        let folder = self.folder.unwrap_or_else(|| tempfile::tempdir().unwrap());
+    pub async fn start(mut self) -> TestApp {
+        let folder = self.folder.take().unwrap_or_else(|| tempfile::tempdir().unwrap());
+        if !self.every_desk {
+            self = self.keep_one_desk(folder.path());
+        }
         let fresh = self.database_url.is_none();
         let database_url = match self.database_url {
             Some(url) => url,
@@ -201,6 +213,26 @@ impl TestAppBuilder {
         // Proxies of the machine that runs the tests have no part in them.
         let client = Client::builder().no_proxy().build().unwrap();
         TestApp { url, client, database_url, inner: app, folder, shutdown, server: Some(server) }
+    }
+
+    /// Leaves the other desks' personas out of the repository's prompts: reading their rules takes half of a debug build's
+    /// start.
+    fn keep_one_desk(self, folder: &Path) -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
+        let setting = |name| self.variables.iter().rfind(|(known, _)| known == name).map(|(_, value)| Path::new(value));
+        let persona = setting("PERSONA_PATH").and_then(|path| path.strip_prefix(&root).ok()?.to_str());
+        let Some(persona) = persona.filter(|_| setting("PROMPTS_PATH") == Some(&root)) else { return self };
+        let desk = persona.rsplit_once('_').map_or(persona, |(desk, _)| desk).to_owned();
+        let prompts = folder.join("prompts");
+        std::fs::create_dir(&prompts).unwrap();
+        for entry in std::fs::read_dir(root).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().into_string().unwrap();
+            if !name.ends_with(".md") || name.starts_with(&desk) {
+                std::os::unix::fs::symlink(entry.path(), prompts.join(name)).unwrap();
+            }
+        }
+        let persona = prompts.join(persona).display().to_string();
+        self.env("PROMPTS_PATH", prompts.display()).env("PERSONA_PATH", persona)
     }
 }
 

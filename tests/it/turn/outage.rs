@@ -9,7 +9,7 @@ use futures_util::stream::FuturesUnordered;
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection, PgConnection};
 use serde_json::json;
 
-use crate::http::live::{ended, meddle};
+use crate::http::live::{BEGINNING, Live, QUESTION, ended, meddle, stalled, turn};
 use crate::http::unavailable::Held;
 use crate::store;
 use crate::support::app::TestApp;
@@ -103,6 +103,33 @@ async fn unreadable_conversation_accepts_messages() {
     assert_eq!(accept(&app, id, "a").await.unwrap().turn, 1);
 }
 
+/// Locks the conversation's row on PostgreSQL, as long as the connection is open.
+async fn lock(app: &TestApp, conversation: &str) -> PgConnection {
+    let mut connection = PgConnection::connect(&app.database_url).await.unwrap();
+    let lock = format!("BEGIN; SELECT 1 FROM conversations WHERE id = '{conversation}' FOR UPDATE");
+    sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut connection).await.unwrap();
+    connection
+}
+
+#[tokio::test]
+async fn locked_turn_ends_without_the_others() {
+    let (app, _ollama) = stalled(TestApp::builder().env("STORE_TIMEOUT_SECONDS", 1)).await;
+    if app.database_url.starts_with("sqlite:") {
+        return;
+    }
+    let (locked, free) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    Live::say(&app, &locked, QUESTION, None).await.until(BEGINNING).await;
+    let lock = lock(&app, &locked).await;
+    let cancel = app.request(reqwest::Method::POST, &format!("/conversations/{locked}/turns/1/cancel"));
+    assert_eq!(cancel.send().await.unwrap().status(), 202);
+    // The journal has one writer, which now waits for the locked row.
+    accept(&app, free.parse().unwrap(), "kiểm tra bảo hành ABC123").await.unwrap();
+    assert_eq!(ended(&app, &free, 1).await, "completed");
+    assert_eq!(turn(&app, &locked, 1).await["status"], "running");
+    drop(lock);
+    assert_eq!(ended(&app, &locked, 1).await, "cancelled");
+}
+
 #[tokio::test]
 async fn locked_conversation_stops_no_other() {
     let app = TestApp::start().await;
@@ -112,9 +139,7 @@ async fn locked_conversation_stops_no_other() {
     }
     let (locked, free) = (app.open(&json!({})).await, app.open(&json!({})).await);
     let (locked_id, free_id) = (locked.parse().unwrap(), free.parse().unwrap());
-    let mut erasure = PgConnection::connect(&app.database_url).await.unwrap();
-    let lock = format!("BEGIN; SELECT 1 FROM conversations WHERE id = '{locked}' FOR UPDATE");
-    sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut erasure).await.unwrap();
+    let erasure = lock(&app, &locked).await;
     // The first message is a batch, and the others are another one.
     let sent = [free_id, locked_id, free_id, locked_id].map(|id| accept(&app, id, "a"));
     let results = join_all(sent).await;

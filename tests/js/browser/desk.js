@@ -31,9 +31,11 @@ export async function newest(stage) {
 /** Opens a conversation with these messages, each answered by the rules or the model's next reply. */
 export async function talk(stage, ...texts) {
   const customer = await stage.page();
-  for (const text of texts) {
+  for (const [at, text] of texts.entries()) {
     await say(customer, text);
     await message(customer, text);
+    // A message may be stored some time before its turn begins.
+    await customer.locator(`.turn[data-turn="${at + 1}"] .message.reply`).first().waitFor();
     await quiet(customer);
   }
   const { id } = await newest(stage);

@@ -14,7 +14,7 @@ use crate::support::app::TestApp;
 const KEY: &str = "key-of-the-shop-0";
 
 async fn open() -> TestApp {
-    let app = guarded().start().await;
+    let app = guarded().every_desk().start().await;
     app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
     app
 }

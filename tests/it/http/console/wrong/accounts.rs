@@ -14,7 +14,7 @@ use crate::support::app::TestApp;
 
 #[tokio::test]
 async fn replayed_refund_sees_the_account_of_its_time() {
-    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let desk = Desk::open(TestApp::builder().every_desk(), &[]).await;
     let (tenant, sample) = (TenantId::default(), accounts());
     let store = desk.app.inner.store.tenant(&tenant);
     store.make_sample_accounts(&sample).await.unwrap();
@@ -35,7 +35,7 @@ async fn replayed_refund_sees_the_account_of_its_time() {
 
 #[tokio::test]
 async fn replayed_refund_knows_the_bound_customer() {
-    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let desk = Desk::open(TestApp::builder().every_desk(), &[]).await;
     let tenant = TenantId::default();
     desk.app.inner.store.tenant(&tenant).make_sample_accounts(&accounts()).await.unwrap();
     let id = desk.app.open(&json!({"persona": "telecom_en", "user_id": "u123"})).await;

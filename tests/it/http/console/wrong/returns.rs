@@ -26,7 +26,7 @@ fn person(now: DateTime<Utc>) -> By<'static> {
 
 /// The sample shop with a copy of the files.
 async fn open() -> Desk {
-    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let desk = Desk::open(TestApp::builder().every_desk(), &[]).await;
     shop::seed(&desk.app).await;
     desk
 }

@@ -10,7 +10,7 @@ use crate::support::app::TestApp;
 
 #[tokio::test]
 async fn replayed_sale_sees_the_order_of_its_time() {
-    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let desk = Desk::open(TestApp::builder().every_desk(), &[]).await;
     desk.app.inner.store.make_sample_tenants(&shops(Utc::now()).unwrap()).await.unwrap();
     let id = desk.app.open(&json!({"persona": "commerce_en", "user_id": "+254700000001"})).await;
     let texts = ["canvas shoes size 40 black", "make it 2", "use KARIBU10", "1", "yes", "where is my order"];
