@@ -98,7 +98,7 @@ impl App {
             }
         }
         let watch = watch_files(&config);
-        let store = store.embedding(config.embed.on);
+        let store = store.embedding(config.embed.on).external_vectors(config.vectors.chroma_url.is_some());
         let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config.embed)?), config.embed.clone()));
         let vectors = open_vectors(&config, &store)?;
         let (documents, search) = (config.knowledge.clone(), config.search.clone());
@@ -112,9 +112,9 @@ impl App {
         jobs.register(Arc::new(deliverer(&config, &reports)?));
         if memory.is_on() {
             jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
-            jobs.register(Arc::new(Forget::message(memory.clone())));
-            jobs.register(Arc::new(Forget::conversation(memory.clone())));
         }
+        jobs.register(Arc::new(Forget::message(memory.clone())));
+        jobs.register(Arc::new(Forget::conversation(memory.clone())));
         let secret = match &config.auth.token_secret {
             Some(secret) => secret.clone(),
             None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,

@@ -36,7 +36,7 @@ pub struct Record {
     pub id: String,
     /// The vector, of unit length and of the collection's dimension.
     pub vector: Vec<f32>,
-    /// The embedded text.
+    /// The embedded text, or empty if it is stored elsewhere.
     pub text: String,
     pub metadata: Labels,
 }

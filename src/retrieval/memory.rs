@@ -70,7 +70,7 @@ impl Memory {
             .map(|((user, message), vector)| Record {
                 id: message.id.to_string(),
                 vector,
-                text: message.text.clone(),
+                text: String::new(),
                 metadata: labels(user.as_deref(), message),
             })
             .collect();

@@ -222,7 +222,7 @@ impl TenantStore<'_> {
             return Ok(false);
         }
         erase(&transaction, self.tenant, &Person::of_conversations([id]), Reach::Words).await?;
-        if self.store.embeds {
+        if self.store.enqueues_forgetting() {
             self.enqueue_forgetting(&transaction, id, Utc::now()).await?;
         }
         self.record_act(&transaction).await?;

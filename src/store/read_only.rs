@@ -31,7 +31,18 @@ impl Store {
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
         let (write, health) = (connection.clone(), Arc::default());
         let (url, accepting, catalog_words) = (options.url.clone(), Arc::default(), Arc::default());
-        Ok(Self { write, read: connection, url, embeds: false, fence: None, health, accepting, catalog_words })
+        let (embeds, external_vectors) = (false, false);
+        Ok(Self {
+            write,
+            read: connection,
+            url,
+            embeds,
+            external_vectors,
+            fence: None,
+            health,
+            accepting,
+            catalog_words,
+        })
     }
 
     /// Compares the database's schema with this version's. Writes nothing.
