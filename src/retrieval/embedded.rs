@@ -18,7 +18,8 @@ use self::codes::{Question, dot, unit};
 use self::nearest::Nearest;
 use self::resident::Resident;
 use crate::providers::vector::{
-    CONVERSATION_ID, Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_labels, check_vector,
+    CONVERSATION_ID, Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_labels, check_space,
+    check_vector,
 };
 use crate::store::vectors::{StoredVector, VectorCollection, VectorRow, VectorScope};
 use crate::store::{Store, StoreError};
@@ -81,11 +82,7 @@ impl VectorIndex for EmbeddedIndex {
         }
         let store = self.store.tenant(&collection.tenant);
         let made = store.open_vector_collection(&collection.name, &space.model, space.dimension).await?;
-        let found = Space { model: made.model, dimension: made.dimension };
-        if found == *space {
-            return Ok(());
-        }
-        Err(VectorError::OtherSpace { collection: collection.name.clone(), found, wanted: space.clone() })
+        check_space(&collection.name, &space_of(&made), space)
     }
 
     async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError> {
@@ -102,6 +99,7 @@ impl VectorIndex for EmbeddedIndex {
     async fn query(
         &self,
         collection: &Collection,
+        space: &Space,
         vector: &[f32],
         limit: usize,
         only: &Labels,
@@ -110,7 +108,8 @@ impl VectorIndex for EmbeddedIndex {
             self.resident.forget(collection);
             return Ok(Vec::new());
         };
-        check_vector(vector, state.dimension)?;
+        check_space(&collection.name, &space_of(&state), space)?;
+        check_vector(vector, space.dimension)?;
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -162,6 +161,10 @@ impl From<StoreError> for VectorError {
     fn from(error: StoreError) -> Self {
         if error.is_unavailable() { Self::Unavailable(error.to_string()) } else { Self::Refused(error.to_string()) }
     }
+}
+
+fn space_of(collection: &VectorCollection) -> Space {
+    Space { model: collection.model.clone(), dimension: collection.dimension }
 }
 
 fn row(record: &Record) -> VectorRow {

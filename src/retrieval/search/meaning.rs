@@ -103,9 +103,10 @@ impl Knowledge {
         question: &[f32],
         words: &[(usize, f64)],
     ) -> Result<Option<Meaning>, Blind> {
+        let space = self.embedder.space().await?;
         let mut nearest: Vec<Near> = Vec::new();
         for collection in &view.collections {
-            let hits = self.vectors.query(collection, question, FETCH, &Labels::new()).await?;
+            let hits = self.vectors.query(collection, &space, question, FETCH, &Labels::new()).await?;
             // A removed chunk may still have a vector.
             nearest.extend(hits.into_iter().filter_map(|hit| {
                 let chunk = *view.places.get(&hit.id)?;

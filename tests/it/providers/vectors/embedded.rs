@@ -104,10 +104,10 @@ async fn all_search_paths_give_the_same_hits() {
         .collect();
     resident.upsert(&here, &records).await.unwrap();
     for degrees in [0.0, 33.3, 190.0] {
-        let in_memory = resident.query(&here, &angle(degrees), 24, &ANY).await.unwrap();
+        let in_memory = resident.query(&here, &space(3), &angle(degrees), 24, &ANY).await.unwrap();
         assert_eq!(in_memory.len(), 24);
-        assert_eq!(streamed.query(&here, &angle(degrees), 24, &ANY).await.unwrap(), in_memory);
-        assert_eq!(resident.query(&here, &angle(degrees), 24, &conversation("c")).await.unwrap(), in_memory);
+        assert_eq!(streamed.query(&here, &space(3), &angle(degrees), 24, &ANY).await.unwrap(), in_memory);
+        assert_eq!(resident.query(&here, &space(3), &angle(degrees), 24, &conversation("c")).await.unwrap(), in_memory);
     }
 }
 
