@@ -11,6 +11,7 @@ mod nearest;
 mod resident;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -33,14 +34,14 @@ const DIMENSION_MAX: usize = 65_536;
 #[derive(Debug)]
 pub struct EmbeddedIndex {
     store: Store,
-    resident: Resident,
+    resident: Arc<Resident>,
 }
 
 impl EmbeddedIndex {
     /// Creates an index whose copies in memory use at most `memory_max` bytes, estimated by
     /// [`matrix::Matrix::estimate`].
     pub fn new(store: Store, memory_max: usize) -> Self {
-        Self { store, resident: Resident::new(memory_max) }
+        Self { store, resident: Arc::new(Resident::new(memory_max)) }
     }
 
     async fn find(&self, collection: &Collection) -> Result<Option<VectorCollection>, VectorError> {
@@ -119,7 +120,7 @@ impl VectorIndex for EmbeddedIndex {
             let scope = VectorScope::Conversation(conversation);
             return self.search_stored(collection, &question, limit, scope, &only).await;
         }
-        match self.resident.current(&self.store, collection, &state).await? {
+        match self.resident.current(&self.store, collection, state).await? {
             Some(copy) => copy.nearest(question, limit, only.clone()).await,
             None => self.search_stored(collection, &question, limit, VectorScope::All, only).await,
         }

@@ -6,6 +6,7 @@ use frontdesk::retrieval::embedded::EmbeddedIndex;
 use frontdesk::store::{Store, StoreOptions};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use super::{ANY, angle, collection, conversation, found, ids, label, record, space, suite};
 use crate::support::database;
@@ -149,6 +150,15 @@ async fn concurrent_first_queries_see_earlier_writes() {
         task.unwrap();
     }
     assert_eq!(ids(&*index, &here).await.len(), 1008);
+}
+
+#[tokio::test]
+async fn impatient_questions_do_not_stop_a_load() {
+    let database = Database::new().await;
+    let here = filled(&database.index(PLENTY).await, 0..8000).await;
+    let index = database.index(PLENTY).await;
+    // The load takes longer than each question waits. The test runner has the deadline.
+    while timeout(Duration::from_millis(10), found(&index, &here, 1, &ANY)).await.is_err() {}
 }
 
 #[tokio::test]
