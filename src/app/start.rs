@@ -103,6 +103,7 @@ impl App {
         let vectors = open_vectors(&config, &store)?;
         let (documents, search) = (config.knowledge.clone(), config.search.clone());
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
+        let lost = knowledge.lost_vectors();
         let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
         let jobs = JobRunner::new(store.clone(), config.jobs.clone());
         let notifier = Notifier::new(mailer(&config)?);
@@ -149,7 +150,7 @@ impl App {
         let reloading = Reloading { watch, shops: shops.clone(), edited, read: changed.clone() };
         background.spawn(keep_fresh(reloading, stop.clone()));
         if config.embed.on {
-            background.spawn(keep_vectors_synced(shops.clone(), changed, config.jobs.pause, stop.clone()));
+            background.spawn(keep_vectors_synced(shops.clone(), changed, lost, config.jobs.pause, stop.clone()));
         }
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));

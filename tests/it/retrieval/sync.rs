@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use frontdesk::config::{ChunkConfig, Config, Env, KnowledgeConfig};
-use frontdesk::domain::TenantId;
+use frontdesk::domain::{Language, TenantId};
 use frontdesk::providers::vector::{Collection, Space, VectorError, VectorIndex};
 use frontdesk::retrieval::search::Knowledge;
 use frontdesk::retrieval::sync::{self, Progress, SyncError, SyncReport, Target};
-use frontdesk::retrieval::{SearchRules, Shelf, folder};
+use frontdesk::retrieval::{Query, SearchRules, Shelf, folder};
+use futures_util::FutureExt;
 use tempfile::TempDir;
 
 use crate::support::vectors::{MemoryVectors, WordModel};
@@ -199,4 +200,24 @@ async fn failed_folder_does_not_stop_the_others() {
     assert!(matches!(failed, Err(SyncError::Vectors(VectorError::OtherSpace { .. }))), "{failed:?}");
     let returns = Collection { name: "knowledge_dev-returns".to_owned(), ..shop.collection };
     assert_eq!(vectors.records(&returns).len(), 1);
+}
+
+#[tokio::test]
+async fn lost_vectors_are_noticed() {
+    let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
+    let knowledge = knowledge(&shop, &vectors);
+    let is_noticed = async || {
+        let text = "Delivery".to_owned();
+        let found =
+            knowledge.find(&folders(), &Query { text, language: Language::EN, limit: 3, pages_only: false }).await;
+        assert!(!found.passages.is_empty(), "words find it: {found:?}");
+        knowledge.lost_vectors().notified().now_or_never().is_some()
+    };
+    assert!(!is_noticed().await, "the first sync is still to come");
+    knowledge.sync().await.unwrap();
+    assert!(!is_noticed().await);
+    for name in ["knowledge_dev", "knowledge_dev-returns"] {
+        vectors.drop_collection(&Collection { name: name.to_owned(), ..shop.collection.clone() }).await.unwrap();
+    }
+    assert!(is_noticed().await);
 }
