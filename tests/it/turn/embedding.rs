@@ -152,7 +152,7 @@ async fn rebuild(database: &str, ollama: &ScriptedOllama) -> std::process::Outpu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rebuild_keeps_out_a_server_with_the_old_model() {
+async fn rebuild_keeps_out_the_old_model() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     app.open(&json!({})).await;
