@@ -107,8 +107,12 @@ impl Direct {
     }
 }
 
+fn space() -> Space {
+    Space { model: "bench".to_owned(), dimension: DIMENSION }
+}
+
 async fn fill(index: &dyn VectorIndex, collection: &Collection, rows: usize, made: &mut Vectors) -> Result<()> {
-    index.open(collection, &Space { model: "bench".to_owned(), dimension: DIMENSION }).await?;
+    index.open(collection, &space()).await?;
     for first in (0..rows).step_by(BATCH) {
         let records: Vec<Record> = (first..rows.min(first + BATCH))
             .map(|number| Record {
@@ -132,7 +136,7 @@ async fn ask(
     let (mut times, mut found) = (Vec::new(), Vec::new());
     for question in questions {
         let began = Instant::now();
-        let hits = index.query(collection, question, NEAREST, &Labels::new()).await?;
+        let hits = index.query(collection, &space(), question, NEAREST, &Labels::new()).await?;
         times.push(began.elapsed());
         found.push(hits.into_iter().map(|hit| hit.id).collect());
     }

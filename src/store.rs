@@ -136,6 +136,8 @@ pub struct Store {
     timeout: Duration,
     /// Whether each message is stored with a job to embed it.
     embeds: bool,
+    /// Whether vectors of messages may be on another server.
+    external_vectors: bool,
     /// `None` outside of a server.
     fence: Option<Fence>,
     health: Arc<Health>,
@@ -232,6 +234,7 @@ impl Store {
             url: options.url.clone(),
             timeout: options.timeout,
             embeds: false,
+            external_vectors: false,
             fence: None,
             health,
             accepting: Arc::default(),
@@ -259,6 +262,7 @@ impl Store {
             url: options.url.clone(),
             timeout: options.timeout,
             embeds: false,
+            external_vectors: false,
             fence: None,
             health,
             accepting: Arc::default(),
@@ -283,6 +287,17 @@ impl Store {
     pub fn embedding(mut self, on: bool) -> Self {
         self.embeds = on;
         self
+    }
+
+    /// Sets whether vectors of messages may be on another server, even if no message is embedded now.
+    pub fn external_vectors(mut self, on: bool) -> Self {
+        self.external_vectors = on;
+        self
+    }
+
+    /// Whether a deletion is stored with jobs that remove vectors from the index.
+    fn enqueues_forgetting(&self) -> bool {
+        self.embeds || self.external_vectors
     }
 
     /// Returns the store of one shop.

@@ -10,11 +10,12 @@ use tracing::{debug, info, warn};
 use crate::desks::Shops;
 use crate::retrieval::sync::SyncError;
 
-/// Syncs the vectors of every shop at the start and after each reload of documents. Retries after `rest` if a service does not
-/// answer; until then, documents are found by words only.
+/// Syncs the vectors of every shop at the start, after each reload of documents, and `rest` after the index `lost` vectors. Retries
+/// after `rest` if a service does not answer; until then, documents are found by words only.
 pub(super) async fn keep_vectors_synced(
     shops: Arc<Shops>,
     changed: Arc<Notify>,
+    lost: Arc<Notify>,
     rest: Duration,
     stop: CancellationToken,
 ) {
@@ -47,9 +48,15 @@ pub(super) async fn keep_vectors_synced(
         tokio::select! {
             () = stop.cancelled() => return,
             () = changed.notified() => {}
+            () = after(&lost, rest) => {}
             () = tokio::time::sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {}
         }
     }
+}
+
+async fn after(lost: &Notify, rest: Duration) {
+    lost.notified().await;
+    tokio::time::sleep(rest).await;
 }
 
 /// Syncs the shops one after another. The error of one shop does not stop the others.

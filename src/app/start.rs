@@ -98,11 +98,12 @@ impl App {
             }
         }
         let watch = watch_files(&config);
-        let store = store.embedding(config.embed.on);
+        let store = store.embedding(config.embed.on).external_vectors(config.vectors.chroma_url.is_some());
         let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config.embed)?), config.embed.clone()));
         let vectors = open_vectors(&config, &store)?;
         let (documents, search) = (config.knowledge.clone(), config.search.clone());
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
+        let lost = knowledge.lost_vectors();
         let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
         let jobs = JobRunner::new(store.clone(), config.jobs.clone());
         let notifier = Notifier::new(mailer(&config)?);
@@ -112,9 +113,9 @@ impl App {
         jobs.register(Arc::new(deliverer(&config, &reports)?));
         if memory.is_on() {
             jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
-            jobs.register(Arc::new(Forget::message(memory.clone())));
-            jobs.register(Arc::new(Forget::conversation(memory.clone())));
         }
+        jobs.register(Arc::new(Forget::message(memory.clone())));
+        jobs.register(Arc::new(Forget::conversation(memory.clone())));
         let secret = match &config.auth.token_secret {
             Some(secret) => secret.clone(),
             None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
@@ -149,7 +150,7 @@ impl App {
         let reloading = Reloading { watch, shops: shops.clone(), edited, read: changed.clone() };
         background.spawn(keep_fresh(reloading, stop.clone()));
         if config.embed.on {
-            background.spawn(keep_vectors_synced(shops.clone(), changed, config.jobs.pause, stop.clone()));
+            background.spawn(keep_vectors_synced(shops.clone(), changed, lost, config.jobs.pause, stop.clone()));
         }
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));

@@ -83,7 +83,8 @@ pub async fn run(config: Config, what: &What) -> anyhow::Result<()> {
     if store_options(&config).would_create()? {
         bail!("no database at {}: set DATABASE_URL, or run the command in the server's folder", config.store.url);
     }
-    let store = open_store(&config).await?.embedding(config.embed.on);
+    let store = open_store(&config).await?;
+    let store = store.embedding(config.embed.on).external_vectors(config.vectors.chroma_url.is_some());
     match what {
         What::Export { customer, output } => export(&config, &store, customer, output.as_ref()).await,
         What::Erase { customer, dry_run, yes } => erase(&config, &store, customer, *dry_run, *yes).await,

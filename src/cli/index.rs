@@ -96,11 +96,11 @@ async fn rebuild_memory(
     vectors: Arc<dyn VectorIndex>,
 ) -> anyhow::Result<u64> {
     let memory = Memory::new(Arc::new(embedder), vectors, config.vectors.collection.clone());
-    let (tenants, messages) = store.enqueue_all_messages(Utc::now()).await?;
-    for tenant in &tenants {
-        memory.forget_all(tenant).await?;
+    // Before the jobs, so that a running server with another model cannot store its vectors.
+    for tenant in &store.list_tenants_with_conversations().await? {
+        memory.start_over(tenant).await?;
     }
-    Ok(messages)
+    Ok(store.enqueue_all_messages(Utc::now()).await?)
 }
 
 pub(super) fn embedder(config: &Config) -> anyhow::Result<Embedder> {

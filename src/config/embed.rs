@@ -61,6 +61,11 @@ impl EmbedConfig {
             sync: env.choice("EMBED_SYNC", &[("0", false), ("1", true)], false),
         }
     }
+
+    /// Returns the prefix of passages if it is not the model's default.
+    pub fn own_passage_prefix(&self) -> Option<&str> {
+        Some(self.passage_prefix.as_str()).filter(|prefix| *prefix != prefixes(&self.model).1)
+    }
 }
 
 /// Returns the prefixes of queries and passages that models of this name expect.

@@ -10,7 +10,7 @@ use crate::domain::ConversationId;
 use crate::retrieval::memory::Memory;
 use crate::store::jobs::{FORGET_CONVERSATION, FORGET_MESSAGE};
 
-/// Removes vectors from the index.
+/// Removes vectors from the index. Needs no embedding model.
 pub struct Forget {
     name: &'static str,
     memory: Arc<Memory>,
@@ -38,15 +38,28 @@ impl Job for Forget {
         EMBEDDING_QUEUE
     }
 
-    fn is_ready(&self) -> bool {
-        self.memory.is_up()
-    }
-
     async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         match self.name {
             FORGET_MESSAGE => self.memory.forget(&job.tenant, &[job.subject]).await?,
             _ => self.memory.forget_conversation(&job.tenant, ConversationId(job.subject)).await?,
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{EmbedConfig, VectorConfig};
+    use crate::providers::embedding::{Embedder, OllamaEmbedding};
+    use crate::providers::vector::ChromaIndex;
+
+    #[test]
+    fn vectors_are_removed_while_embedding_is_off() {
+        let config = EmbedConfig { on: false, ..EmbedConfig::default() };
+        let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config).unwrap()), config));
+        let vectors = Arc::new(ChromaIndex::new("http://127.0.0.1:9", &VectorConfig::default()).unwrap());
+        let memory = Arc::new(Memory::new(embedder, vectors, "conversations".to_owned()));
+        assert!(Forget::message(memory.clone()).is_ready() && Forget::conversation(memory).is_ready());
     }
 }

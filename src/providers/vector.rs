@@ -23,7 +23,7 @@ pub struct Collection {
 /// The embedding model of a collection. Only vectors of the same model can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// The model's name at its provider.
+    /// The model's name at its provider, with the prefix of passages if it is not the model's default.
     pub model: String,
     /// The dimension of the vectors.
     pub dimension: usize,
@@ -36,7 +36,7 @@ pub struct Record {
     pub id: String,
     /// The vector, of unit length and of the collection's dimension.
     pub vector: Vec<f32>,
-    /// The embedded text.
+    /// The embedded text, or empty if it is stored elsewhere.
     pub text: String,
     pub metadata: Labels,
 }
@@ -70,9 +70,13 @@ pub trait VectorIndex: Send + Sync {
     async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError>;
 
     /// Returns at most `limit` records with all labels of `only`, nearest first. A missing collection has none.
+    ///
+    /// # Errors
+    /// [`VectorError::OtherSpace`] if the collection has another space than the vector.
     async fn query(
         &self,
         collection: &Collection,
+        space: &Space,
         vector: &[f32],
         limit: usize,
         only: &Labels,
@@ -113,6 +117,18 @@ pub enum VectorError {
     /// The service refused the request, or its response has an unexpected format.
     #[error("the vector index refused: {0}")]
     Refused(String),
+}
+
+/// Checks that a collection has the space that is wanted.
+///
+/// # Errors
+/// [`VectorError::OtherSpace`] if it has another one.
+pub fn check_space(collection: &str, found: &Space, wanted: &Space) -> Result<(), VectorError> {
+    if found == wanted {
+        return Ok(());
+    }
+    let (found, wanted) = (found.clone(), wanted.clone());
+    Err(VectorError::OtherSpace { collection: collection.to_owned(), found, wanted })
 }
 
 /// Returns the cosine similarity of two vectors of unit length, -1 to 1.

@@ -11,8 +11,9 @@ use crate::domain::Language;
 /// Parses the rows of a catalogue. Returns the chunks and the problems with their lines.
 ///
 /// The separator is the most frequent of comma, semicolon and tab in the first line. A row with too few or too many
-/// fields is reported and used as far as possible. A row without values is skipped. A catalogue has no headings and
-/// therefore no keywords. A column `specs_en` has the English text of the column `specs`.
+/// fields is reported and used as far as possible, and so is one with an unclear price. A row without a name is
+/// reported and skipped, a row without values only skipped. A catalogue has no headings and therefore no keywords. A
+/// column `specs_en` has the English text of the column `specs`.
 pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<Chunk>, Vec<(usize, String)>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = ReaderBuilder::new()
@@ -34,12 +35,17 @@ pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<C
                 continue;
             }
         };
+        let at = record.position().map_or(0, line);
         if record.len() != columns.len() {
-            let problem = format!("{} fields under {} columns", record.len(), columns.len());
-            complaints.push((record.position().map_or(0, line), problem));
+            complaints.push((at, format!("{} fields under {} columns", record.len(), columns.len())));
         }
-        let row = chunk(&columns, &record, rules);
-        chunks.extend(row.map(|row| Chunk { doc_id: doc_id.to_owned(), path: path.to_owned(), ..row }));
+        let Some(row) = chunk(&columns, &record, rules) else { continue };
+        if row.title.is_empty() {
+            complaints.push((at, "the row has no name and is skipped".to_owned()));
+            continue;
+        }
+        complaints.extend(unclear_price(&columns, &record).map(|problem| (at, problem)));
+        chunks.push(Chunk { doc_id: doc_id.to_owned(), path: path.to_owned(), ..row });
     }
     (chunks, complaints)
 }
@@ -140,6 +146,14 @@ fn chunk(columns: &[Header], record: &StringRecord, rules: &SearchRules) -> Opti
     })
 }
 
+/// Describes a price with digits that is not a whole amount. It is shown as written, and no budget finds it.
+fn unclear_price(columns: &[Header], record: &StringRecord) -> Option<String> {
+    let mut prices = columns.iter().zip(record).filter(|(header, _)| header.column.kind == ColumnKind::Price);
+    let is_unclear = |price: &str| price.contains(|c: char| c.is_ascii_digit()) && whole(price).is_none();
+    let (_, price) = prices.find(|(_, price)| is_unclear(price))?;
+    Some(format!("the price {price:?} is not a whole amount: write it as 1890000 or 1.890.000"))
+}
+
 /// Writes the row as text: price and stock first, without name and category, which are the passage's title and section.
 fn read_out(cells: &[Cell<'_>], language: Option<Language>) -> String {
     let mut cells = cells.to_vec();
@@ -165,13 +179,19 @@ fn read_out(cells: &[Cell<'_>], language: Option<Language>) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
-/// Parses a whole number with any thousands separator: `1890000`, `1.890.000`, `1,890,000 đ`.
+/// Parses a whole number, with thousands separators or as a spreadsheet writes it: `1890000`, `1.890.000`,
+/// `1,890,000 đ`, `1890000.0`. Returns `None` if the number has decimals, or if it is unclear.
 fn whole(text: &str) -> Option<u64> {
     let text = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    if !text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ')) {
-        return None;
+    let mut groups: Vec<&str> = text.split(['.', ',', ' ']).collect();
+    if groups.len() > 1 && groups.last().is_some_and(|last| matches!(*last, "0" | "00")) {
+        groups.pop();
     }
-    text.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
+    let (first, rest) = groups.split_first()?;
+    let is_grouped = rest.is_empty() || first.len() <= 3 && rest.iter().all(|group| group.len() == 3);
+    let digits = groups.concat();
+    let is_number = is_grouped && digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then(|| digits.parse().ok()).flatten()
 }
 
 /// Formats a price as in Viet Nam: `1.890.000 đ`.
@@ -226,5 +246,38 @@ mod tests {
         assert_eq!(complaints.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3]);
         let said: Vec<_> = rows.iter().map(|row| (row.title.as_str(), row.text.as_str())).collect();
         assert_eq!(said, [("A", ""), ("B", "Giá: 1.000 đ"), ("C, D", "Giá: 2.500 đ")]);
+    }
+
+    #[test]
+    fn whole_amounts_are_read_with_their_separators() {
+        for (text, amount) in [
+            ("1890000", Some(1_890_000)),
+            ("1.890.000", Some(1_890_000)),
+            ("1,890,000 đ", Some(1_890_000)),
+            ("1 890 000", Some(1_890_000)),
+            ("2190000.0", Some(2_190_000)),
+            ("2,190,000.00", Some(2_190_000)),
+            ("0", Some(0)),
+            ("0.0", Some(0)),
+            ("19.99", None),
+            ("2190000.5", None),
+            ("2190000.000", None),
+            ("1.89", None),
+            ("1.0000", None),
+            ("1.000 - 2.000", None),
+            (".5", None),
+            ("", None),
+        ] {
+            assert_eq!(whole(text), amount, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn unclear_prices_and_nameless_rows_are_reported() {
+        let text = "name,category,price\nA,SSD,19.99\n,SSD,1000\nC,SSD,ask us\n";
+        let (rows, complaints) = rows("a", "a.csv", text, &rules());
+        assert_eq!(complaints.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3], "{complaints:?}");
+        let said: Vec<_> = rows.iter().map(|row| (row.title.as_str(), row.text.as_str())).collect();
+        assert_eq!(said, [("A", "Giá: 19.99"), ("C", "Giá: ask us")]);
     }
 }

@@ -11,6 +11,7 @@ mod nearest;
 mod resident;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -18,7 +19,8 @@ use self::codes::{Question, dot, unit};
 use self::nearest::Nearest;
 use self::resident::Resident;
 use crate::providers::vector::{
-    CONVERSATION_ID, Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_labels, check_vector,
+    CONVERSATION_ID, Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_labels, check_space,
+    check_vector,
 };
 use crate::store::vectors::{StoredVector, VectorCollection, VectorRow, VectorScope};
 use crate::store::{Store, StoreError};
@@ -32,14 +34,14 @@ const DIMENSION_MAX: usize = 65_536;
 #[derive(Debug)]
 pub struct EmbeddedIndex {
     store: Store,
-    resident: Resident,
+    resident: Arc<Resident>,
 }
 
 impl EmbeddedIndex {
     /// Creates an index whose copies in memory use at most `memory_max` bytes, estimated by
     /// [`matrix::Matrix::estimate`].
     pub fn new(store: Store, memory_max: usize) -> Self {
-        Self { store, resident: Resident::new(memory_max) }
+        Self { store, resident: Arc::new(Resident::new(memory_max)) }
     }
 
     async fn find(&self, collection: &Collection) -> Result<Option<VectorCollection>, VectorError> {
@@ -81,11 +83,7 @@ impl VectorIndex for EmbeddedIndex {
         }
         let store = self.store.tenant(&collection.tenant);
         let made = store.open_vector_collection(&collection.name, &space.model, space.dimension).await?;
-        let found = Space { model: made.model, dimension: made.dimension };
-        if found == *space {
-            return Ok(());
-        }
-        Err(VectorError::OtherSpace { collection: collection.name.clone(), found, wanted: space.clone() })
+        check_space(&collection.name, &space_of(&made), space)
     }
 
     async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError> {
@@ -102,6 +100,7 @@ impl VectorIndex for EmbeddedIndex {
     async fn query(
         &self,
         collection: &Collection,
+        space: &Space,
         vector: &[f32],
         limit: usize,
         only: &Labels,
@@ -110,7 +109,8 @@ impl VectorIndex for EmbeddedIndex {
             self.resident.forget(collection);
             return Ok(Vec::new());
         };
-        check_vector(vector, state.dimension)?;
+        check_space(&collection.name, &space_of(&state), space)?;
+        check_vector(vector, space.dimension)?;
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -120,7 +120,7 @@ impl VectorIndex for EmbeddedIndex {
             let scope = VectorScope::Conversation(conversation);
             return self.search_stored(collection, &question, limit, scope, &only).await;
         }
-        match self.resident.current(&self.store, collection, &state).await? {
+        match self.resident.current(&self.store, collection, state).await? {
             Some(copy) => copy.nearest(question, limit, only.clone()).await,
             None => self.search_stored(collection, &question, limit, VectorScope::All, only).await,
         }
@@ -162,6 +162,10 @@ impl From<StoreError> for VectorError {
     fn from(error: StoreError) -> Self {
         if error.is_unavailable() { Self::Unavailable(error.to_string()) } else { Self::Refused(error.to_string()) }
     }
+}
+
+fn space_of(collection: &VectorCollection) -> Space {
+    Space { model: collection.model.clone(), dimension: collection.dimension }
 }
 
 fn row(record: &Record) -> VectorRow {

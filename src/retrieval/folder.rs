@@ -186,7 +186,7 @@ impl Source<'_> {
                 return Page::default();
             }
         };
-        match Ending::of(self.path) {
+        let page = match Ending::of(self.path) {
             Some(Ending::Markdown) => {
                 let (about, body, complaint) = split_front_matter(&text, &rules.languages);
                 complaints.extend(complaint.map(|(line, problem)| (Some(line), problem)));
@@ -199,7 +199,11 @@ impl Source<'_> {
             }
             Some(Ending::Text) => page::plain(self.doc_id, self.path, &text, &rules.languages, sizes),
             None => Page::default(),
+        };
+        if page.chunks.is_empty() && !text.trim().is_empty() {
+            complaints.push((None, "it has no rows, or no text below its headings".to_owned()));
         }
+        page
     }
 }
 

@@ -66,20 +66,23 @@ impl Library {
 
 /// Returns the vector collection of a folder: `base` for the top, `base-folder` for others.
 ///
-/// Vector servers accept only ASCII letters, digits, and `_` and `-` between them. Other characters are removed from
-/// the name, and eight digits of its SHA-1 are appended, so that no two folders share a collection.
+/// Vector servers accept only ASCII letters, digits, and `_` and single `-` between them. Other characters are removed
+/// from the name, and eight digits of its SHA-1 are appended, so that no two folders share a collection.
 pub fn collection_name(base: &str, folder: &str) -> String {
     if folder.is_empty() {
         return base.to_owned();
     }
     let plain: String =
         fold(folder).chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' }).collect();
+    let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
+    let plain = words.join("-");
     if plain == folder && plain.ends_with(|c: char| c.is_ascii_alphanumeric()) {
         return format!("{base}-{folder}");
     }
     let digest = Sha1::digest(folder);
     let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("{base}-{}-{digits}", plain.trim_matches('-'))
+    let parts = [base, &plain, &digits];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]
@@ -116,11 +119,14 @@ mod tests {
         {
             assert!(collection_name("k", folder).starts_with(name), "{folder}");
         }
-        let names = ["", "a", "a/b", "a b", "a-b", "á-b", "A"].map(|folder| collection_name("k", folder));
+        let folders =
+            ["", "a", "a/b", "a b", "a-b", "á-b", "A", "a--b", "-a", "FAQ - Kunden", "ご案内", "よくある質問"];
+        let names = folders.map(|folder| collection_name("k", folder));
         let mut apart = names.to_vec();
         apart.sort();
         apart.dedup();
         assert_eq!(apart.len(), names.len(), "{names:?}");
         assert!(names.iter().all(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')), "{names:?}");
+        assert!(names.iter().all(|name| !name.contains("--")), "{names:?}");
     }
 }

@@ -16,8 +16,8 @@ static HTML: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"(?s)<!--.*?(?:-
 pub struct Section {
     /// The headings above it, outermost first; empty before the first heading.
     pub path: Vec<String>,
-    /// Paragraphs, lists, code and tables in order. Lists and code are unchanged, emphasis marks and HTML are removed,
-    /// and a table row becomes a line `column: cell; column: cell`.
+    /// Paragraphs, lists, code and tables in order. Lists and code are unchanged, emphasis marks, backslashes before signs
+    /// and HTML are removed, and a table row becomes a line `column: cell; column: cell`.
     pub blocks: Vec<String>,
     /// Questions that the section answers, from a comment `<!-- questions`, one on each line.
     pub questions: Vec<String>,
@@ -68,7 +68,13 @@ impl Reader<'_> {
         match event {
             Event::Start(tag) => self.open(&tag, &range),
             Event::End(tag) => self.close(tag, range),
-            Event::Text(text) | Event::Code(text) => self.word(&text),
+            Event::Text(text) => {
+                if self.is_escaped(range.start) {
+                    self.cuts.push(range.start - 1..range.start);
+                }
+                self.word(&text);
+            }
+            Event::Code(text) => self.word(&text),
             Event::SoftBreak | Event::HardBreak => self.word(" "),
             // A top-level HTML block is handled when it ends, so that its text is kept.
             Event::Html(_) if self.depth == 1 => {}
@@ -127,6 +133,13 @@ impl Reader<'_> {
     fn cut_marks(&mut self, range: &Range<usize>, width: usize) {
         self.cuts.push(range.start..range.start + width);
         self.cuts.push(range.end - width..range.end);
+    }
+
+    /// Whether a backslash makes the sign at this place a plain one. Of two backslashes, the first one does so to the second.
+    fn is_escaped(&self, at: usize) -> bool {
+        let (before, rest) = self.page.as_bytes().split_at(at);
+        let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+        backslashes % 2 == 1 && rest.first().is_some_and(u8::is_ascii_punctuation)
     }
 
     fn enter(&mut self, level: HeadingLevel) {
@@ -236,6 +249,16 @@ mod tests {
         let page = "<div class=\"x\">\nKept <!-- not\nthis -->text.\n</div>\n\n> # Quoted\n\n- a\n\n  | x |\n  |---|\n  | y |\n\n<!-- never closed\n\n# Out\n";
         let blocks: Vec<String> = sections(page).into_iter().flat_map(|section| section.blocks).collect();
         assert_eq!(blocks, ["Kept text.", "> # Quoted", "- a\n\n  | x |\n  |---|\n  | y |"]);
+    }
+
+    #[test]
+    fn backslashes_before_signs_are_removed() {
+        let page =
+            "# 2\\*3\n\n\\*111\\*2# *a\\_b* C:\\\\\\*t D:\\x \\`c\\`\n\n- \\*1\n\n    \\*code\n\n```\n\\*code\n```\n";
+        let section = &sections(page)[0];
+        assert_eq!(section.path, ["2*3"]);
+        let blocks = ["*111*2# a_b C:\\*t D:\\x `c`", "- *1\n\n    *code", "```\n\\*code\n```"];
+        assert_eq!(section.blocks, blocks);
     }
 
     #[test]

@@ -70,16 +70,18 @@ impl Memory {
             .map(|((user, message), vector)| Record {
                 id: message.id.to_string(),
                 vector,
-                text: message.text.clone(),
+                text: String::new(),
                 metadata: labels(user.as_deref(), message),
             })
             .collect();
         Ok(self.vectors.upsert(&collection, &records).await?)
     }
 
-    /// Removes all vectors of a shop's messages.
-    pub async fn forget_all(&self, tenant: &TenantId) -> Result<(), MemoryError> {
-        Ok(self.vectors.drop_collection(&self.collection(tenant)).await?)
+    /// Removes all vectors of a shop's messages. From then on, only vectors of this embedding model are stored.
+    pub async fn start_over(&self, tenant: &TenantId) -> Result<(), MemoryError> {
+        let (collection, space) = (self.collection(tenant), self.embedder.space().await?);
+        self.vectors.drop_collection(&collection).await?;
+        Ok(self.vectors.open(&collection, &space).await?)
     }
 
     /// Removes the vectors of these messages of one shop.
@@ -105,7 +107,8 @@ impl Memory {
         if let Some(user) = &conversation.user_id {
             only.insert(USER_ID.to_owned(), user.clone());
         }
-        let hits = self.vectors.query(&self.collection(&conversation.tenant), question, limit, &only).await?;
+        let (collection, space) = (self.collection(&conversation.tenant), self.embedder.space().await?);
+        let hits = self.vectors.query(&collection, &space, question, limit, &only).await?;
         Ok(hits.into_iter().filter_map(|hit| Some((MessageId(hit.id.parse().ok()?), hit.similarity))).collect())
     }
 

@@ -108,8 +108,10 @@ impl Titles {
         let roots = |text: &str| -> Vec<String> { tokens(text).into_iter().map(|token| token.root).collect() };
         let mut titles = Vec::new();
         let (mut counts, mut pairs): (HashMap<String, usize>, HashMap<(String, String), usize>) = Default::default();
-        let products: Vec<&Arc<Chunk>> = chunks.iter().filter(|chunk| chunk.product.is_some()).collect();
-        for (piece, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| chunk.product.is_some()) {
+        let is_named = |chunk: &Chunk| chunk.product.is_some() && !chunk.title.trim().is_empty();
+        let products: Vec<(usize, &Arc<Chunk>)> =
+            chunks.iter().enumerate().filter(|(_, chunk)| is_named(chunk)).collect();
+        for (piece, chunk) in products.iter().copied() {
             let of_title = roots(&chunk.title);
             let distinct: HashSet<&String> = of_title.iter().collect();
             distinct.into_iter().for_each(|word| *counts.entry(word.clone()).or_default() += 1);
@@ -125,7 +127,7 @@ impl Titles {
         }
         let mut of_pages = HashSet::new();
         for page in chunks.iter().filter(|chunk| chunk.product.is_none()) {
-            let text = products.iter().fold(page.text.clone(), |text, product| text.replace(&product.title, " "));
+            let text = products.iter().fold(page.text.clone(), |text, (_, product)| text.replace(&product.title, " "));
             of_pages.extend(roots(&text));
         }
         Self { rules: rules.clone(), titles, counts, pairs, of_pages }
@@ -309,5 +311,21 @@ impl Knowledge {
         let most = rows.iter().map(met).max().unwrap_or_default();
         let is_of_kind = |row: &Row| named.contains(&row.passage.section) || met(row) >= most;
         mentions.retain(|mention| mention.rows.iter().any(is_of_kind));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::chunk::Product;
+
+    #[test]
+    fn nameless_product_leaves_pages_as_they_are() {
+        let rules = SearchRules::read(&crate::persona::Prompts::shipped()).unwrap();
+        let product = Some(Product { price: None, in_stock: true });
+        let page = Chunk { text: "guarantee".to_owned(), ..Chunk::default() };
+        let titles = Titles::new(&[Arc::new(Chunk { product, ..Chunk::default() }), Arc::new(page)], &rules);
+        let word = &rules.words(None).analyzer.tokens("guarantee")[0].root;
+        assert!(titles.titles.is_empty() && titles.of_pages.contains(word), "{:?}", titles.of_pages);
     }
 }

@@ -23,7 +23,7 @@ pub struct Page {
 /// Splits a Markdown page by section, so that citations are exact, and long sections into overlapping parts.
 ///
 /// The title comes from the front matter, else from the first heading, else it is `doc_id`. It is not part of section
-/// paths.
+/// paths. Some chunks are dropped because of [`says_too_little`], but never all.
 pub fn markdown(
     doc_id: &str,
     path: &str,
@@ -63,6 +63,9 @@ pub fn markdown(
                 ..template.clone()
             });
         }
+    }
+    if page.chunks.is_empty() {
+        page.chunks = std::mem::take(&mut page.dropped);
     }
     page
 }
@@ -172,6 +175,8 @@ mod tests {
         assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0), "the page's own title is a heading too");
         let page = markdown("p", "p.md", about("", "Khu vực"), body, &[], &sizes(600, 120, 2));
         assert_eq!(page.chunks.len(), 2);
+        let page = markdown("p", "p.md", about("", "Khu vực"), "Xin chào.", &[], &sizes(600, 120, 200));
+        assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0), "a page is never dropped as a whole");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use arc_swap::ArcSwap;
 use serde::Serialize;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::calibration::Calibration;
@@ -45,6 +46,8 @@ pub struct Knowledge {
     last_sync: Mutex<Option<LastSync>>,
     /// Why the last search by meaning failed.
     complaint: Mutex<String>,
+    /// Notified when vectors are lost. Shared by all shops.
+    lost: Arc<Notify>,
 }
 
 /// The result of a search by words in some folders.
@@ -88,9 +91,9 @@ impl Knowledge {
         vectors: Arc<dyn VectorIndex>,
     ) -> Self {
         let (shelves, calibrations) = (ArcSwap::default(), Mutex::default());
-        let (last_sync, complaint) = (Mutex::default(), Mutex::default());
+        let (last_sync, complaint, lost) = (Mutex::default(), Mutex::default(), Arc::default());
         let tenant = TenantId::default();
-        Self { tenant, knowledge, config, embedder, vectors, shelves, calibrations, last_sync, complaint }
+        Self { tenant, knowledge, config, embedder, vectors, shelves, calibrations, last_sync, complaint, lost }
     }
 
     /// Creates the search of another shop with the same services, without documents.
@@ -98,7 +101,13 @@ impl Knowledge {
         let mut knowledge = self.knowledge.clone();
         knowledge.folder = shop.knowledge.clone().unwrap_or_default();
         let (embedder, vectors) = (self.embedder.clone(), self.vectors.clone());
-        Self { tenant: shop.tenant.clone(), ..Self::new(knowledge, self.config.clone(), embedder, vectors) }
+        let new = Self::new(knowledge, self.config.clone(), embedder, vectors);
+        Self { tenant: shop.tenant.clone(), lost: self.lost.clone(), ..new }
+    }
+
+    /// Returns what is notified when a question finds that the index has lost a shop's vectors.
+    pub fn lost_vectors(&self) -> Arc<Notify> {
+        self.lost.clone()
     }
 
     /// Reads the documents that personas with these folders see, and replaces the earlier ones. Folders without a change are not

@@ -11,7 +11,7 @@ use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::messages::insert_messages;
 use super::personal::erase::{Reach, erase};
 use super::personal::person::Person;
-use super::{Result, TenantStore, all_inserted, from_db, object, to_db, unreadable};
+use super::{Result, Store, TenantStore, all_inserted, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{
     Channel, Conversation, ConversationId, ConversationStatus, EventId, Handoff, Language, LanguageSource, Message,
@@ -26,6 +26,15 @@ pub enum Creation {
     Repeated(ConversationId),
     /// The key was used before with another body.
     KeyReused,
+}
+
+impl Store {
+    /// Lists the shops that have conversations.
+    pub async fn list_tenants_with_conversations(&self) -> Result<Vec<TenantId>> {
+        let tenants = conversations::Entity::find().select_only().column(conversations::Column::TenantId).distinct();
+        let tenants: Vec<String> = tenants.into_tuple().all(&self.read).await?;
+        Ok(tenants.into_iter().filter_map(|tenant| tenant.parse().ok()).collect())
+    }
 }
 
 impl TenantStore<'_> {
@@ -222,7 +231,7 @@ impl TenantStore<'_> {
             return Ok(false);
         }
         erase(&transaction, self.tenant, &Person::of_conversations([id]), Reach::Words).await?;
-        if self.store.embeds {
+        if self.store.enqueues_forgetting() {
             self.enqueue_forgetting(&transaction, id, Utc::now()).await?;
         }
         self.record_act(&transaction).await?;

@@ -7,7 +7,7 @@
 //!
 //! The store knows nothing about what a job does: a name is any string. Names without a handler stay untouched.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -196,12 +196,12 @@ impl Store {
         Ok(!first.is_empty())
     }
 
-    /// Stores a job to embed every message of every shop. Returns the shops and the number of messages.
-    pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<(BTreeSet<TenantId>, u64)> {
+    /// Stores a job to embed every message of every shop. Returns the number of messages.
+    pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<u64> {
         // Dead letters are retried as well.
         let dead = with_any_name(&EMBEDDING_JOBS).add(jobs::Column::Dead.eq(true));
         jobs::Entity::delete_many().filter(dead).exec(self.writer()?).await?;
-        let (mut tenants, mut count, mut after) = (BTreeSet::new(), 0, Uuid::nil());
+        let (mut count, mut after) = (0, Uuid::nil());
         loop {
             let page: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
                 .select_only()
@@ -212,7 +212,7 @@ impl Store {
                 .into_tuple()
                 .all(&self.read)
                 .await?;
-            let Some((last, ..)) = page.last() else { return Ok((tenants, count)) };
+            let Some((last, ..)) = page.last() else { return Ok(count) };
             after = *last;
             count += page.len() as u64;
             let page: Vec<(MessageId, ConversationId, TenantId)> = page
@@ -222,7 +222,6 @@ impl Store {
             let new: Vec<NewJob<'_>> =
                 page.iter().map(|(id, of, tenant)| NewJob::embed(tenant, *of, *id, now)).collect();
             enqueue(self.writer()?, &new).await?;
-            tenants.extend(page.iter().map(|(.., tenant)| tenant.clone()));
         }
     }
 

@@ -32,7 +32,19 @@ impl Store {
         let (write, health) = (connection.clone(), Arc::default());
         let (accepting, catalog_words) = (Arc::default(), Arc::default());
         let StoreOptions { url, timeout, .. } = options.clone();
-        Ok(Self { write, read: connection, url, timeout, embeds: false, fence: None, health, accepting, catalog_words })
+        let (embeds, external_vectors) = (false, false);
+        Ok(Self {
+            write,
+            read: connection,
+            url,
+            timeout,
+            embeds,
+            external_vectors,
+            fence: None,
+            health,
+            accepting,
+            catalog_words,
+        })
     }
 
     /// Compares the database's schema with this version's. Writes nothing.

@@ -1,5 +1,7 @@
 //! Removes old rows: events, messages, idempotency keys, counts of failed attempts, empty conversations.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::ExprTrait;
@@ -9,6 +11,7 @@ use uuid::Uuid;
 use super::entities::{conversations, deliveries, events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
 use super::jobs::{FORGET_MESSAGE, NewJob, enqueue};
+use super::vectors::delete_vectors_of_messages;
 use super::{Result, Store};
 use crate::domain::{ConversationId, ConversationStatus, TenantId};
 
@@ -96,7 +99,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// Removes some messages older than `before`. Returns `false` when none are left.
+    /// Removes some messages older than `before`, with their vectors. Returns `false` when none are left.
     pub async fn forget_messages(&self, before: DateTime<Utc>) -> Result<bool> {
         let old: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
             .select_only()
@@ -115,12 +118,19 @@ impl Store {
             NewJob::new(FORGET_MESSAGE, *subject, tenant, now).in_conversation(*conversation)
         });
         let forget: Vec<NewJob<'_>> = forget.collect();
+        let mut by_tenant: BTreeMap<&TenantId, Vec<(Uuid, ConversationId)>> = BTreeMap::new();
+        for (id, conversation, tenant) in &old {
+            by_tenant.entry(tenant).or_default().push((*id, *conversation));
+        }
         let transaction = self.begin().await?;
+        for (tenant, messages) in &by_tenant {
+            delete_vectors_of_messages(&transaction, tenant, messages).await?;
+        }
         let ids = old.iter().map(|(id, _, _)| *id);
         messages::Entity::delete_many().filter(messages::Column::Id.is_in(ids.clone())).exec(&transaction).await?;
         let delivered = deliveries::Column::MessageId.is_in(ids);
         deliveries::Entity::delete_many().filter(delivered).exec(&transaction).await?;
-        if self.embeds {
+        if self.enqueues_forgetting() {
             enqueue(&transaction, &forget).await?;
         }
         transaction.commit().await?;

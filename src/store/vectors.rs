@@ -280,22 +280,36 @@ pub(super) async fn delete_vectors_of(
     tenant: &TenantId,
     conversation: ConversationId,
 ) -> Result<()> {
+    let of_conversation = vectors::Column::ConversationId.eq(conversation.to_string());
+    delete_rows(transaction, tenant, Condition::all().add(of_conversation)).await
+}
+
+/// Removes the vectors of messages from all of the shop's collections.
+pub(super) async fn delete_vectors_of_messages(
+    transaction: &DatabaseTransaction,
+    tenant: &TenantId,
+    messages: &[(Uuid, ConversationId)],
+) -> Result<()> {
+    use vectors::Column;
+    // The index is by conversation.
+    let of_messages = Condition::all()
+        .add(Column::ConversationId.is_in(messages.iter().map(|(_, conversation)| conversation.to_string())))
+        .add(Column::Id.is_in(messages.iter().map(|(id, _)| id.to_string())));
+    delete_rows(transaction, tenant, of_messages).await
+}
+
+async fn delete_rows(transaction: &DatabaseTransaction, tenant: &TenantId, rows: Condition) -> Result<()> {
     use vector_collections::Column;
-    let its_rows = Condition::all()
-        .add(vectors::Column::TenantId.eq(tenant.as_str()))
-        .add(vectors::Column::ConversationId.eq(conversation.to_string()));
-    let its_collections = Query::select()
-        .column(vectors::Column::Collection)
-        .from(vectors::Entity)
-        .cond_where(its_rows.clone())
-        .to_owned();
+    let rows = rows.add(vectors::Column::TenantId.eq(tenant.as_str()));
+    let collections =
+        Query::select().column(vectors::Column::Collection).from(vectors::Entity).cond_where(rows.clone()).to_owned();
     vector_collections::Entity::update_of(tenant)
         .col_expr(Column::Version, Expr::col(Column::Version).add(1))
         .col_expr(Column::RemovedVersion, Expr::col(Column::Version).add(1))
-        .filter(Column::Name.in_subquery(its_collections))
+        .filter(Column::Name.in_subquery(collections))
         .exec(transaction)
         .await?;
-    vectors::Entity::delete_many().filter(its_rows).exec(transaction).await?;
+    vectors::Entity::delete_many().filter(rows).exec(transaction).await?;
     Ok(())
 }
 

@@ -114,6 +114,7 @@ impl output::Report for Report {
         }
         if let Some(messages) = self.messages {
             writeln!(out, "queued {messages} messages, which the server embeds in the background")?;
+            writeln!(out, "after a change of the embedding model, restart the server")?;
         }
         let Self { documents, chunks, dropped, refused, seconds, .. } = self;
         writeln!(out, "{documents} documents, {chunks} chunks, {dropped} dropped, {refused} refused; {seconds:.3} s")

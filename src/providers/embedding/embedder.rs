@@ -41,13 +41,18 @@ impl Embedder {
         self.model.name()
     }
 
-    /// Returns the model's space. Embeds a text first if the dimension is not known yet.
+    /// Returns the model's space. Embeds a text first if the dimension is not known yet; the model may have to be loaded for it.
     pub async fn space(&self) -> Result<Space, EmbeddingError> {
         let dimension = match self.dimension.get() {
             Some(dimension) => *dimension,
-            None => self.query("?").await?.len(),
+            None => self.all(Purpose::Query, &["?".to_owned()]).await?.first().map_or(0, Vec::len),
         };
-        Ok(Space { model: self.model.name().to_owned(), dimension })
+        let model = self.model.name();
+        let model = match self.config.own_passage_prefix() {
+            Some(prefix) => format!("{model} with the prefix {prefix:?}"),
+            None => model.to_owned(),
+        };
+        Ok(Space { model, dimension })
     }
 
     /// Embeds a question within the short timeout for waiting customers.
@@ -143,5 +148,46 @@ impl Drop for Report<'_> {
             Change::Opened => warn!("The embedding model keeps failing: circuit breaker open"),
             Change::Closed => info!("The embedding model answers again: circuit breaker closed"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+
+    use super::*;
+
+    /// A model that has to be loaded.
+    struct Slow;
+
+    #[async_trait]
+    impl EmbeddingModel for Slow {
+        async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            Ok(texts.iter().map(|_| vec![1.0, 0.0]).collect())
+        }
+
+        fn name(&self) -> &str {
+            "slow"
+        }
+    }
+
+    fn embedder(config: EmbedConfig) -> Embedder {
+        Embedder::new(Arc::new(Slow), EmbedConfig { query_timeout: Duration::ZERO, ..config })
+    }
+
+    #[tokio::test]
+    async fn space_waits_longer_than_a_question() {
+        let embedder = embedder(EmbedConfig::default());
+        assert!(embedder.query("?").await.is_err());
+        assert_eq!(embedder.space().await, Ok(Space { model: "slow".to_owned(), dimension: 2 }));
+    }
+
+    #[tokio::test]
+    async fn another_passage_prefix_is_another_space() {
+        let prefixed = EmbedConfig { passage_prefix: "text: ".to_owned(), ..EmbedConfig::default() };
+        let (plain, prefixed) = (embedder(EmbedConfig::default()).space().await, embedder(prefixed).space().await);
+        assert!(plain.is_ok() && prefixed.is_ok());
+        assert_ne!(plain, prefixed);
     }
 }

@@ -5,7 +5,6 @@
 //! model.
 
 use std::io;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::TryStreamExt;
@@ -54,10 +53,7 @@ impl Ollama {
     /// Does not connect yet.
     pub fn new(config: &LlmConfig) -> Result<Self, InvalidOllama> {
         let base = address::base_url(&config.host, config.port)?;
-        // Longer than any timeout of the gateway, to detect a dead peer.
-        let read_timeout = config.first_token_timeout.max(config.between_tokens_timeout) + Duration::from_secs(5);
         let http = address::client(&base, config.connect_timeout)
-            .read_timeout(read_timeout)
             // Connecting is fast compared to an answer, and an idle connection may be dead when a customer waits.
             .pool_max_idle_per_host(0)
             .build()?;

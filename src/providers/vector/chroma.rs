@@ -16,7 +16,9 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use self::wire::Wire;
-use super::{Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_labels, check_vector};
+use super::{
+    Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_labels, check_space, check_vector,
+};
 use crate::config::VectorConfig;
 
 /// Keys of a collection's metadata.
@@ -49,7 +51,7 @@ pub enum InvalidChroma {
 #[derive(Clone)]
 struct Found {
     id: String,
-    dimension: usize,
+    space: Space,
 }
 
 #[derive(Deserialize)]
@@ -108,7 +110,7 @@ impl ChromaIndex {
     }
 
     fn remember(&self, name: &str, answer: &CollectionAnswer) -> Found {
-        let found = Found { id: answer.id.clone(), dimension: answer.space().dimension };
+        let found = Found { id: answer.id.clone(), space: answer.space() };
         self.found().insert(name.to_owned(), found.clone());
         found
     }
@@ -190,14 +192,11 @@ impl VectorIndex for ChromaIndex {
                     .ok_or_else(|| VectorError::Refused("the database default_database does not exist".to_owned()))?
             }
         };
-        let (collection, found) = (name.clone(), answer.space());
-        if found != *space {
-            return Err(VectorError::OtherSpace { collection, found, wanted: space.clone() });
-        }
+        check_space(&name, &answer.space(), space)?;
         let compares_by = &answer.configuration_json["hnsw"]["space"];
         if compares_by.as_str().is_some_and(|space| space != "cosine") {
             return Err(VectorError::Refused(format!(
-                "the collection {collection} uses {compares_by} instead of cosine: run `frontdesk index --rebuild`"
+                "the collection {name} uses {compares_by} instead of cosine: run `frontdesk index --rebuild`"
             )));
         }
         self.remember(&name, &answer);
@@ -210,7 +209,7 @@ impl VectorIndex for ChromaIndex {
         }
         let name = name::on_server(collection)?;
         let found = self.find(&name).await?.ok_or_else(|| missing(&name))?;
-        records.iter().try_for_each(|record| check_vector(&record.vector, found.dimension))?;
+        records.iter().try_for_each(|record| check_vector(&record.vector, found.space.dimension))?;
         // Chroma does not define which record is used if a request repeats an id.
         let records: BTreeMap<&str, &Record> = records.iter().map(|record| (record.id.as_str(), record)).collect();
         let records: Vec<&Record> = records.into_values().collect();
@@ -223,13 +222,15 @@ impl VectorIndex for ChromaIndex {
     async fn query(
         &self,
         collection: &Collection,
+        space: &Space,
         vector: &[f32],
         limit: usize,
         only: &Labels,
     ) -> Result<Vec<Hit>, VectorError> {
         let name = name::on_server(collection)?;
         let Some(found) = self.find(&name).await? else { return Ok(Vec::new()) };
-        check_vector(vector, found.dimension)?;
+        check_space(&name, &found.space, space)?;
+        check_vector(vector, space.dimension)?;
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -242,6 +243,10 @@ impl VectorIndex for ChromaIndex {
             body["where"] = labelled(only);
         }
         let answer: Option<QueryAnswer> = self.post(&name, "query", &body).await?;
+        // Another process may have created the collection again, with another model.
+        if let Some(found) = self.find(&name).await? {
+            check_space(&name, &found.space, space)?;
+        }
         Ok(answer.map(QueryAnswer::into_hits).unwrap_or_default())
     }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinError, spawn_blocking};
+use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::codes::Question;
@@ -25,6 +26,8 @@ pub struct Resident {
     copies: Mutex<HashMap<Collection, Arc<Copy>>>,
     /// Counts searches, to determine which copy was used last.
     clock: AtomicU64,
+    /// Running updates. They only read, so a shutdown need not wait for them.
+    updates: TaskTracker,
 }
 
 /// A collection in memory.
@@ -47,18 +50,35 @@ struct Held {
 
 impl Resident {
     pub fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, copies: Mutex::default(), clock: AtomicU64::new(1) }
+        Self { max_bytes, copies: Mutex::default(), clock: AtomicU64::new(1), updates: TaskTracker::new() }
     }
 
     /// Returns the collection's copy, at least as new as `state`, or `None` if it is too large for memory.
+    ///
+    /// An update continues if its caller stops waiting, so that a later question finds its result.
     pub async fn current(
+        self: &Arc<Self>,
+        store: &Store,
+        collection: &Collection,
+        state: VectorCollection,
+    ) -> Result<Option<Arc<Copy>>, VectorError> {
+        let copy = Arc::clone(self.copies().entry(collection.clone()).or_default());
+        copy.used.store(self.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if copy.is_at_least(&state) {
+            return Ok(Some(copy));
+        }
+        let (resident, store, collection) = (Arc::clone(self), store.clone(), collection.clone());
+        let updated = self.updates.spawn(async move { resident.update(copy, &store, &collection, &state).await });
+        updated.await.map_err(|error| ended(&error))?
+    }
+
+    async fn update(
         &self,
+        copy: Arc<Copy>,
         store: &Store,
         collection: &Collection,
         state: &VectorCollection,
     ) -> Result<Option<Arc<Copy>>, VectorError> {
-        let copy = Arc::clone(self.copies().entry(collection.clone()).or_default());
-        copy.used.store(self.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let _updating = copy.updating.lock().await;
         if copy.is_at_least(state) {
             return Ok(Some(Arc::clone(&copy)));
@@ -120,8 +140,12 @@ impl Copy {
     }
 
     fn is_at_least(&self, state: &VectorCollection) -> bool {
-        // Writers hold `updating`, so this can only wait for an update whose caller was cancelled.
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let held = match self.held.try_read() {
+            Ok(held) => held,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // An update that is writing has not ended.
+            Err(TryLockError::WouldBlock) => return false,
+        };
         held.as_ref().is_some_and(|held| held.generation == state.generation && held.version >= state.version)
     }
 
@@ -149,14 +173,10 @@ impl Copy {
         } else {
             None
         };
-        let (copy, generation, new_version) = (Arc::clone(self), state.generation, state.version);
+        let (copy, new_version) = (Arc::clone(self), state.version);
         blocking(move || {
             let mut held = copy.held.write().unwrap_or_else(PoisonError::into_inner);
-            // An update whose search was cancelled may be late: another one has then done its work.
-            let Some(held) = held.as_mut().filter(|held| held.generation == generation && held.version == version)
-            else {
-                return;
-            };
+            let Some(held) = held.as_mut() else { return };
             changed.iter().for_each(|row| put(&mut held.matrix, row));
             if let Some(left) = left {
                 held.matrix.retain(|id| left.contains(id));
@@ -205,5 +225,9 @@ fn put(matrix: &mut Matrix, row: &StoredVector) {
 
 /// Runs blocking work on another thread.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, VectorError> {
-    spawn_blocking(work).await.map_err(|error| VectorError::Unavailable(format!("the search was ended: {error}")))
+    spawn_blocking(work).await.map_err(|error| ended(&error))
+}
+
+fn ended(error: &JoinError) -> VectorError {
+    VectorError::Unavailable(format!("the search was ended: {error}"))
 }

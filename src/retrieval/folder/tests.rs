@@ -84,3 +84,13 @@ fn dropped_chunks_are_reported() {
     let dropped = Dropped { file: "a.md".into(), section: String::new(), tokens: 4 };
     assert_eq!(shelf(folder.path(), "").report.dropped, [dropped]);
 }
+
+#[test]
+fn file_without_any_chunk_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "headings.md", b"# Opening hours\n\n## Monday\n\n## Sunday closed\n");
+    write(folder.path(), "goods.csv", b"name,price\n");
+    write(folder.path(), "blank.txt", b" \n");
+    let warned = shelf(folder.path(), "").report.warnings;
+    assert_eq!(warned.iter().map(|warning| warning.file.as_str()).collect::<Vec<_>>(), ["goods.csv", "headings.md"]);
+}

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use tracing::{debug, warn};
 
 use super::view::View;
-use super::{By, Found, Knowledge};
+use super::{By, Found, Knowledge, LastSync};
 use crate::providers::embedding::EmbeddingError;
 use crate::providers::vector::{Labels, VectorError, cosine};
 use crate::retrieval::calibration::Calibration;
@@ -22,6 +22,8 @@ pub(super) enum Blind {
     Vectors(#[from] VectorError),
     #[error("the search took too long")]
     Late,
+    #[error("the index has lost the vectors of the documents, which are embedded again")]
+    Lost,
 }
 
 /// The result of a search by meaning.
@@ -53,6 +55,12 @@ impl Knowledge {
             warn!(error = %cause, "Searching only by words");
             *complaint = cause;
         }
+    }
+
+    /// Whether all chunks had vectors after the last sync.
+    fn is_synced(&self) -> bool {
+        let last_sync = self.last_sync.lock().unwrap_or_else(PoisonError::into_inner);
+        last_sync.as_ref().is_some_and(LastSync::is_complete)
     }
 
     pub(super) async fn question(&self, text: &str) -> Result<Vec<f32>, Blind> {
@@ -103,15 +111,22 @@ impl Knowledge {
         question: &[f32],
         words: &[(usize, f64)],
     ) -> Result<Option<Meaning>, Blind> {
+        let space = self.embedder.space().await?;
         let mut nearest: Vec<Near> = Vec::new();
+        let mut is_empty = true;
         for collection in &view.collections {
-            let hits = self.vectors.query(collection, question, FETCH, &Labels::new()).await?;
+            let hits = self.vectors.query(collection, &space, question, FETCH, &Labels::new()).await?;
+            is_empty &= hits.is_empty();
             // A removed chunk may still have a vector.
             nearest.extend(hits.into_iter().filter_map(|hit| {
                 let chunk = *view.places.get(&hit.id)?;
                 let is_wanted = !query.pages_only || view.index.chunks()[chunk].product.is_none();
                 is_wanted.then_some(Near { chunk, similarity: hit.similarity, vector: hit.vector })
             }));
+        }
+        if is_empty && !view.index.chunks().is_empty() && self.is_synced() {
+            self.lost.notify_one();
+            return Err(Blind::Lost);
         }
         if nearest.is_empty() {
             return Ok(None);

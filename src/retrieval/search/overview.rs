@@ -105,6 +105,11 @@ impl LastSync {
             refused: refused.collect(),
         }
     }
+
+    /// Whether all chunks had vectors after the run.
+    pub(super) fn is_complete(&self) -> bool {
+        self.error.is_none() && self.refused.is_empty()
+    }
 }
 
 impl Knowledge {

@@ -17,10 +17,10 @@ impl Knowledge {
         Collection { tenant: self.tenant.clone(), name }
     }
 
-    /// Updates the vectors to the documents that were read.
+    /// Updates the vectors to the documents that were read. A folder that fails does not stop the others.
     ///
     /// # Errors
-    /// See [`sync`]. Batches that were stored stay stored.
+    /// The first error of [`sync`]. Batches that were stored stay stored.
     pub async fn sync(&self) -> Result<Vec<SyncReport>, SyncError> {
         let reports = self.sync_shelves().await;
         *self.last_sync.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastSync::of(Utc::now(), &reports));
@@ -29,19 +29,26 @@ impl Knowledge {
 
     async fn sync_shelves(&self) -> Result<Vec<SyncReport>, SyncError> {
         let shelves = self.shelves.load_full();
-        let mut reports = Vec::new();
+        let (mut reports, mut failed) = (Vec::new(), None);
         for (folder, shelf) in &shelves.library.shelves {
-            let collection = self.collection(folder);
-            let target = Target {
-                index: self.vectors.as_ref(),
-                embedder: &self.embedder,
-                collection: &collection,
-                batch: self.config.batch,
-            };
-            reports.push(sync(&target, shelf, &|_: Progress| {}).await?);
-            self.calibrate(collection, shelf).await?;
+            match self.sync_shelf(self.collection(folder), shelf).await {
+                Ok(report) => reports.push(report),
+                Err(cause) => failed = failed.or(Some(cause)),
+            }
         }
-        Ok(reports)
+        failed.map_or(Ok(reports), Err)
+    }
+
+    async fn sync_shelf(&self, collection: Collection, shelf: &Shelf) -> Result<SyncReport, SyncError> {
+        let target = Target {
+            index: self.vectors.as_ref(),
+            embedder: &self.embedder,
+            collection: &collection,
+            batch: self.config.batch,
+        };
+        let report = sync(&target, shelf, &|_: Progress| {}).await?;
+        self.calibrate(collection, shelf).await?;
+        Ok(report)
     }
 
     /// Calibrates with the existing vectors and adds none, for a process next to the server that maintains them.

@@ -67,7 +67,7 @@ impl TenantStore<'_> {
         if dry_run {
             return Ok(Erasure::Done(erased));
         }
-        if self.store.embeds {
+        if self.store.enqueues_forgetting() {
             for id in &person.conversations {
                 self.enqueue_forgetting(&transaction, ConversationId(*id), now).await?;
             }

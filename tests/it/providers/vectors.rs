@@ -43,7 +43,7 @@ pub fn angle(degrees: f32) -> [f32; 3] {
 }
 
 pub async fn found(index: &dyn VectorIndex, collection: &Collection, limit: usize, only: &Labels) -> Vec<String> {
-    ids_of(index.query(collection, &angle(0.0), limit, only).await.unwrap())
+    ids_of(index.query(collection, &space(3), &angle(0.0), limit, only).await.unwrap())
 }
 
 pub fn ids_of(hits: Vec<Hit>) -> Vec<String> {

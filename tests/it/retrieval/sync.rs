@@ -1,14 +1,17 @@
 //! Synchronization of vectors with the documents.
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
-use frontdesk::config::ChunkConfig;
-use frontdesk::domain::TenantId;
-use frontdesk::providers::vector::{Collection, VectorError};
+use frontdesk::config::{ChunkConfig, Config, Env, KnowledgeConfig};
+use frontdesk::domain::{Language, TenantId};
+use frontdesk::providers::vector::{Collection, Space, VectorError, VectorIndex};
+use frontdesk::retrieval::search::Knowledge;
 use frontdesk::retrieval::sync::{self, Progress, SyncError, SyncReport, Target};
-use frontdesk::retrieval::{SearchRules, Shelf, folder};
+use frontdesk::retrieval::{Query, SearchRules, Shelf, folder};
+use futures_util::FutureExt;
 use tempfile::TempDir;
 
 use crate::support::vectors::{MemoryVectors, WordModel};
@@ -167,4 +170,54 @@ async fn progress_counts_what_was_missing() {
     let progress = |Progress { done, total }: Progress| seen.lock().unwrap().push((done, total));
     sync::sync(&target, &shop.shelf(), &progress).await.unwrap();
     assert_eq!(*seen.lock().unwrap(), [(0, 3), (2, 3), (3, 3)]);
+}
+
+/// The search of a shop in the top folder and `returns`.
+fn knowledge(shop: &Shop, vectors: &Arc<MemoryVectors>) -> Knowledge {
+    shop.write("delivery.md", "# Delivery\n\nDelivery is free.\n");
+    std::fs::create_dir(shop.folder.path().join("returns")).unwrap();
+    shop.write("returns/faq.md", "# Returns\n\nReturns within 7 days.\n");
+    let config = Config::read(Env::of([])).unwrap();
+    let documents = KnowledgeConfig { folder: shop.folder.path().to_owned(), ..config.knowledge };
+    let embedder = Arc::new(WordModel::new("words").embedder());
+    let knowledge = Knowledge::new(documents, config.search, embedder, vectors.clone());
+    let folders = BTreeSet::from([folders()]);
+    knowledge.read(&folders, &SearchRules::from_toml("").unwrap()).unwrap();
+    knowledge
+}
+
+fn folders() -> Vec<String> {
+    vec![String::new(), "returns".to_owned()]
+}
+
+#[tokio::test]
+async fn failed_folder_does_not_stop_the_others() {
+    let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
+    let knowledge = knowledge(&shop, &vectors);
+    let other = Space { model: "another model".to_owned(), dimension: 3 };
+    vectors.open(&shop.collection, &other).await.unwrap();
+    let failed = knowledge.sync().await;
+    assert!(matches!(failed, Err(SyncError::Vectors(VectorError::OtherSpace { .. }))), "{failed:?}");
+    let returns = Collection { name: "knowledge_dev-returns".to_owned(), ..shop.collection };
+    assert_eq!(vectors.records(&returns).len(), 1);
+}
+
+#[tokio::test]
+async fn lost_vectors_are_noticed() {
+    let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
+    let knowledge = knowledge(&shop, &vectors);
+    let is_noticed = async || {
+        let text = "Delivery".to_owned();
+        let found =
+            knowledge.find(&folders(), &Query { text, language: Language::EN, limit: 3, pages_only: false }).await;
+        assert!(!found.passages.is_empty(), "words find it: {found:?}");
+        knowledge.lost_vectors().notified().now_or_never().is_some()
+    };
+    assert!(!is_noticed().await, "the first sync is still to come");
+    knowledge.sync().await.unwrap();
+    assert!(!is_noticed().await);
+    for name in ["knowledge_dev", "knowledge_dev-returns"] {
+        vectors.drop_collection(&Collection { name: name.to_owned(), ..shop.collection.clone() }).await.unwrap();
+    }
+    assert!(is_noticed().await);
 }

@@ -121,3 +121,16 @@ async fn expired_messages_enqueue_jobs_to_forget_them() {
     let jobs = store.lease_jobs(&[FORGET_MESSAGE], Utc::now(), LEASE, 10).await.unwrap();
     assert!(jobs.len() == 2, "{jobs:?}");
 }
+
+#[tokio::test]
+async fn external_vectors_are_forgotten_without_embedding() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let store = store.external_vectors(true);
+    let shop = tenant("acme");
+    let (id, _) = (opened(&store, &shop).await, opened(&store, &shop).await);
+    assert!(store.tenant(&shop).delete_conversation(id).await.unwrap());
+    assert!(store.forget_messages(Utc::now() + TimeDelta::seconds(1)).await.unwrap());
+    for name in [FORGET_CONVERSATION, FORGET_MESSAGE] {
+        assert_eq!(count_jobs(&store, &[name]).await, JobCounts { waiting: 1, dead: 0 }, "{name}");
+    }
+}

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
+use chrono::{TimeDelta, Utc};
 use frontdesk::store::Store;
 use frontdesk::store::vectors::{StoredVector, VectorRow, VectorScope};
 
-use super::{TestStore, opened, tenant};
+use super::{TestStore, conversation, opened, tenant};
 
 const NAME: &str = "knowledge";
 
@@ -88,4 +89,20 @@ async fn deleted_conversation_removes_its_vectors() {
     assert_eq!(state(&store, "acme").await, (2, 2));
     assert_eq!(list(&store, "other", VectorScope::All).await, ["its", "not its"]);
     assert_eq!(state(&store, "other").await, (1, 0));
+}
+
+#[tokio::test]
+async fn expired_messages_lose_their_vectors() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let (shop, now) = (tenant("acme"), Utc::now());
+    let (conversation, greeting) = conversation(&shop, now);
+    let scoped = store.tenant(&shop);
+    scoped.create_conversation(&conversation, &greeting, "", None).await.unwrap();
+    scoped.open_vector_collection(NAME, "bge-m3", 3).await.unwrap();
+    let its = conversation.id.to_string();
+    let rows = [row(&greeting.id.to_string(), Some(&its)), row("newer", Some(&its)), row("page", None)];
+    scoped.upsert_vectors(NAME, &rows).await.unwrap();
+    assert!(store.forget_messages(now + TimeDelta::seconds(1)).await.unwrap());
+    assert_eq!(list(&store, "acme", VectorScope::All).await, ["newer", "page"]);
+    assert_eq!(state(&store, "acme").await, (2, 2), "copies in memory notice it");
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use frontdesk::config::EmbedConfig;
 use frontdesk::providers::embedding::{Embedder, EmbeddingError, EmbeddingModel};
-use frontdesk::providers::vector::{Collection, Hit, Labels, Record, Space, VectorError, VectorIndex};
+use frontdesk::providers::vector::{Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_space};
 
 type Kept = (Space, BTreeMap<String, Record>);
 
@@ -47,11 +47,7 @@ impl VectorIndex for MemoryVectors {
     async fn open(&self, collection: &Collection, space: &Space) -> Result<(), VectorError> {
         let mut collections = self.collections.lock().unwrap();
         let (found, _) = collections.entry(collection.clone()).or_insert_with(|| (space.clone(), BTreeMap::new()));
-        if found == space {
-            return Ok(());
-        }
-        let collection = collection.name.clone();
-        Err(VectorError::OtherSpace { collection, found: found.clone(), wanted: space.clone() })
+        check_space(&collection.name, found, space)
     }
 
     async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError> {
@@ -64,10 +60,14 @@ impl VectorIndex for MemoryVectors {
     async fn query(
         &self,
         collection: &Collection,
+        space: &Space,
         vector: &[f32],
         limit: usize,
         only: &Labels,
     ) -> Result<Vec<Hit>, VectorError> {
+        if let Some((found, _)) = self.collections.lock().unwrap().get(collection) {
+            check_space(&collection.name, found, space)?;
+        }
         let fits = |record: &Record| only.iter().all(|(name, value)| record.metadata.get(name) == Some(value));
         let mut hits: Vec<Hit> = self
             .records(collection)

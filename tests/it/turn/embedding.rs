@@ -143,6 +143,27 @@ async fn recall_is_limited_to_the_conversation() {
     assert!(!system.contains("Lan"), "{system}");
 }
 
+/// Runs `frontdesk index --rebuild` with another model.
+async fn rebuild(database: &str, ollama: &ScriptedOllama) -> std::process::Output {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_frontdesk"));
+    command.args(["index", "--rebuild"]).current_dir(env!("CARGO_MANIFEST_DIR")).env_clear();
+    command.env("DATABASE_URL", database).env("OLLAMA_HOST", ollama.url());
+    command.env("OLLAMA_EMBED_MODEL", "another-model").output().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rebuild_keeps_out_the_old_model() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
+    app.open(&json!({})).await;
+    let run = rebuild(&app.database_url, &ollama).await;
+    let out = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && out.contains("restart the server"), "{run:?}");
+    let store = store::open(&app.database_url).await;
+    let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();
+    assert_eq!((made.model.as_str(), embedded(&store).await), ("another-model", BTreeSet::new()));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn rebuild_embeds_messages_with_the_new_model() {
     let ollama = ScriptedOllama::start().await;
@@ -160,17 +181,7 @@ async fn rebuild_embeds_messages_with_the_new_model() {
     assert_eq!(embedded(&store).await, first, "vectors of two models are never mixed");
     let messages = messages_of(&app, &id).await;
     assert_eq!(jobs(&store).await.dead, 0, "and no job is a dead letter");
-    let root = env!("CARGO_MANIFEST_DIR");
-    let run = tokio::process::Command::new(env!("CARGO_BIN_EXE_frontdesk"))
-        .args(["index", "--rebuild"])
-        .current_dir(root)
-        .env_clear()
-        .env("DATABASE_URL", &database)
-        .env("OLLAMA_HOST", ollama.url())
-        .env("OLLAMA_EMBED_MODEL", "another-model")
-        .output()
-        .await
-        .unwrap();
+    let run = rebuild(&database, &ollama).await;
     let out = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && out.contains(&format!("queued {} messages", messages.len())), "{run:?}");
     until(async || jobs(&store).await.waiting == 0).await;

@@ -75,8 +75,8 @@ struct Document {
     heading: usize,
     in_list: bool,
     in_text: bool,
-    /// The cells of a table's row, if in one.
-    row: Option<Vec<String>>,
+    /// The cells of the open rows of tables. A row within a cell of another one is after it.
+    rows: Vec<Vec<String>>,
 }
 
 impl Document {
@@ -85,8 +85,12 @@ impl Document {
             "t" => self.in_text = true,
             "tab" | "br" | "cr" => self.paragraph.push(' '),
             "numPr" => self.in_list = true,
-            "tr" => self.row = Some(Vec::new()),
-            "tc" => self.row.get_or_insert_default().push(String::new()),
+            "tr" => self.rows.push(Vec::new()),
+            "tc" => {
+                if let Some(row) = self.rows.last_mut() {
+                    row.push(String::new());
+                }
+            }
             "pStyle" => {
                 let value = tag.attributes().flatten().find(|of| of.key.local_name().as_ref() == "val");
                 self.heading = value.map_or(0, |of| level_of(&of.value));
@@ -100,9 +104,12 @@ impl Document {
             "t" => self.in_text = false,
             "p" => self.end_paragraph(),
             "tr" => {
-                let cells = self.row.take().unwrap_or_default();
+                let cells = self.rows.pop().unwrap_or_default();
                 let cells: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
-                self.add(&escaped(&cells.join(" — ")));
+                let row = cells.join(" — ");
+                if !self.add_to_cell(&row, "; ") {
+                    self.add(&escaped(&row));
+                }
             }
             _ => {}
         }
@@ -115,9 +122,7 @@ impl Document {
         if paragraph.is_empty() {
             return;
         }
-        if let Some(cell) = self.row.as_mut().and_then(|row| row.last_mut()) {
-            let space = if cell.is_empty() { "" } else { " " };
-            cell.push_str(&format!("{space}{paragraph}"));
+        if self.add_to_cell(&paragraph, " ") {
             return;
         }
         let paragraph = escaped(&paragraph);
@@ -126,6 +131,16 @@ impl Document {
             (0, true) => self.add(&format!("- {paragraph}")),
             (0, false) => self.add(&paragraph),
         }
+    }
+
+    /// Adds a text to the open cell. Returns `false` without one.
+    fn add_to_cell(&mut self, text: &str, separator: &str) -> bool {
+        let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()) else { return false };
+        if !cell.is_empty() && !text.is_empty() {
+            cell.push_str(separator);
+        }
+        cell.push_str(text);
+        true
     }
 
     fn add(&mut self, block: &str) {
@@ -143,5 +158,22 @@ fn level_of(style: &str) -> usize {
     match style.strip_prefix("heading") {
         Some(level) => level.trim().parse::<usize>().map_or(0, |level| (level + 1).clamp(2, DEEPEST)),
         None => usize::from(style == "title"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_within_a_cell_keeps_the_row() {
+        let cell = |content: &str| format!("<tc>{content}</tc>");
+        let text = |text: &str| format!("<p><t>{text}</t></p>");
+        let inner = |city: &str, fee: &str| format!("<tr>{}{}</tr>", cell(&text(city)), cell(&text(fee)));
+        let table = format!("<tbl>{}{}</tbl>", inner("Nairobi", "200"), inner("Mombasa", "300"));
+        let fees = format!("{}{table}{}", text("Fees"), text("in shillings"));
+        let row = format!("<tbl><tr>{}{}{}</tr></tbl>", cell(&text("Delivery")), cell(&fees), cell(&text("2 days")));
+        let expected = "Delivery — Fees; Nairobi — 200; Mombasa — 300 in shillings — 2 days\n\n";
+        assert_eq!(read(row.as_bytes()).expect("a document"), expected);
     }
 }

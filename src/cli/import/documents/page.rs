@@ -42,22 +42,19 @@ pub(super) fn make(file: &Path, format: Format, text: &str, language: Option<Lan
     Ok(format!("---\ntitle: {title}\n{language}---\n\n{body}\n"))
 }
 
-/// Joins the lines of each paragraph. A short paragraph of one line without closing punctuation is a heading.
+/// Joins the lines of each paragraph. A short line without closing punctuation is a heading if a paragraph follows it:
+/// a heading without a text below it is not searched.
 fn with_headings(text: &str) -> String {
-    let mut blocks: Vec<String> = Vec::new();
-    let mut lines: Vec<&str> = Vec::new();
-    for line in text.lines().chain([""]) {
-        if !line.trim().is_empty() {
-            lines.push(line.trim());
-            continue;
-        }
-        match std::mem::take(&mut lines).as_slice() {
-            [] => {}
-            [only] if is_heading(only) => blocks.push(format!("## {}", escaped(only))),
-            several => blocks.push(several.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("\n")),
-        }
-    }
-    blocks.join("\n\n")
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let blocks: Vec<&[&str]> = lines.split(|line| line.is_empty()).filter(|block| !block.is_empty()).collect();
+    let is_short = |at: usize| matches!(blocks[at], [only] if is_heading(only));
+    let written = (0..blocks.len()).map(|at| {
+        let is_followed = at + 1 < blocks.len() && !is_short(at + 1);
+        let mark = if is_short(at) && is_followed { "## " } else { "" };
+        let lines: Vec<String> = blocks[at].iter().map(|line| escaped(line)).collect();
+        format!("{mark}{}", lines.join("\n"))
+    });
+    written.collect::<Vec<_>>().join("\n\n")
 }
 
 fn is_heading(line: &str) -> bool {
@@ -66,11 +63,18 @@ fn is_heading(line: &str) -> bool {
     begins && !ends && line.chars().any(char::is_alphabetic) && line.split_whitespace().count() <= HEADING_MAX_WORDS
 }
 
-/// Returns a line that means the same in Markdown: without marks of a heading or quotation, and without HTML.
+/// Returns a line that shows the same text in Markdown, with a space in what could be HTML. An item of a list stays one.
 pub(super) fn escaped(line: &str) -> String {
-    let line = line.trim_start_matches(['#', '>', '`', '~', '=', ' ']);
+    let line = line.trim_start();
+    let is_rule = line.starts_with('-') && !line.starts_with("- ");
     let mut escaped = String::with_capacity(line.len());
+    if is_rule || line.starts_with(['#', '>', '~', '=']) {
+        escaped.push('\\');
+    }
     for c in line.chars() {
+        if matches!(c, '\\' | '*' | '_' | '`' | '[') {
+            escaped.push('\\');
+        }
         escaped.push(c);
         if c == '<' {
             escaped.push(' ');
@@ -82,6 +86,8 @@ pub(super) fn escaped(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ChunkConfig;
+    use crate::retrieval::{SearchRules, folder};
 
     #[test]
     fn page_is_named_like_its_file() {
@@ -95,13 +101,34 @@ mod tests {
         assert!(name_of("--.pdf".as_ref()).is_err());
     }
 
+    /// Returns the sections and texts that a shop answers from.
+    fn passages(text: &str) -> Vec<(String, String)> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let page = make("info.txt".as_ref(), Format::Text, text, None).expect("a page");
+        std::fs::write(folder.path().join("info.md"), page).expect("a file");
+        let rules = SearchRules::from_toml("").expect("rules");
+        let shelf = folder::read(folder.path(), "", &rules, &ChunkConfig::default()).expect("a shelf");
+        shelf.chunks.iter().map(|chunk| (chunk.section(), chunk.text.clone())).collect()
+    }
+
     #[test]
-    fn short_lines_become_headings() {
+    fn short_line_above_a_paragraph_is_a_heading() {
         let text = "Delivery times\n\nWe deliver in\nNairobi today.\n\n# 1 <b>offer</b>\n\nIs it free?\n";
-        assert_eq!(
-            with_headings(text),
-            "## Delivery times\n\nWe deliver in\nNairobi today.\n\n1 < b>offer< /b>\n\n## Is it free?"
-        );
+        let page = "## Delivery times\n\nWe deliver in\nNairobi today.\n\n\\# 1 < b>offer< /b>\n\nIs it free?";
+        assert_eq!(with_headings(text), page);
+    }
+
+    #[test]
+    fn text_of_short_lines_is_searched() {
+        let text = "Opening hours\n\nMonday to Friday 9:00-18:00\n\nSunday closed";
+        assert_eq!(passages(text), [(String::new(), text.to_owned())]);
+    }
+
+    #[test]
+    fn imported_text_keeps_its_signs() {
+        let text = "Dial *111*2# for a box of 60*40*30 cm, see [1]: snake_case_name `x` C:\\*temp \\\\ end.\n\
+                    #100# is free.\n> 5 kg costs more.\n-----\na - b";
+        assert_eq!(passages(&format!("USSD *1*2#\n\n{text}")), [("USSD *1*2#".to_owned(), text.to_owned())]);
     }
 
     #[test]

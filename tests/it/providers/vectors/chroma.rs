@@ -107,7 +107,7 @@ async fn ask_everything(index: &ChromaIndex) -> Vec<VectorError> {
         index.ping().await.unwrap_err(),
         index.open(&here, &space(3)).await.unwrap_err(),
         index.upsert(&here, &[record("a", &angle(0.0), &[])]).await.unwrap_err(),
-        index.query(&here, &angle(0.0), 5, &ANY).await.unwrap_err(),
+        index.query(&here, &space(3), &angle(0.0), 5, &ANY).await.unwrap_err(),
         index.ids(&here).await.unwrap_err(),
         index.delete(&here, &["a".to_owned()]).await.unwrap_err(),
         index.delete_where(&here, &label).await.unwrap_err(),

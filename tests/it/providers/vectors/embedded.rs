@@ -6,6 +6,7 @@ use frontdesk::retrieval::embedded::EmbeddedIndex;
 use frontdesk::store::{Store, StoreOptions};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use super::{ANY, angle, collection, conversation, found, ids, label, record, space, suite};
 use crate::support::database;
@@ -104,10 +105,10 @@ async fn all_search_paths_give_the_same_hits() {
         .collect();
     resident.upsert(&here, &records).await.unwrap();
     for degrees in [0.0, 33.3, 190.0] {
-        let in_memory = resident.query(&here, &angle(degrees), 24, &ANY).await.unwrap();
+        let in_memory = resident.query(&here, &space(3), &angle(degrees), 24, &ANY).await.unwrap();
         assert_eq!(in_memory.len(), 24);
-        assert_eq!(streamed.query(&here, &angle(degrees), 24, &ANY).await.unwrap(), in_memory);
-        assert_eq!(resident.query(&here, &angle(degrees), 24, &conversation("c")).await.unwrap(), in_memory);
+        assert_eq!(streamed.query(&here, &space(3), &angle(degrees), 24, &ANY).await.unwrap(), in_memory);
+        assert_eq!(resident.query(&here, &space(3), &angle(degrees), 24, &conversation("c")).await.unwrap(), in_memory);
     }
 }
 
@@ -149,6 +150,15 @@ async fn concurrent_first_queries_see_earlier_writes() {
         task.unwrap();
     }
     assert_eq!(ids(&*index, &here).await.len(), 1008);
+}
+
+#[tokio::test]
+async fn impatient_questions_do_not_stop_a_load() {
+    let database = Database::new().await;
+    let here = filled(&database.index(PLENTY).await, 0..8000).await;
+    let index = database.index(PLENTY).await;
+    // The load takes longer than each question waits. The test runner has the deadline.
+    while timeout(Duration::from_millis(10), found(&index, &here, 1, &ANY)).await.is_err() {}
 }
 
 #[tokio::test]

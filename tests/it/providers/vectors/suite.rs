@@ -47,7 +47,7 @@ async fn the_nearest_come_first_and_no_more_than_asked_for(index: &dyn VectorInd
         record("same", &angle(0.0), &[]),
     ];
     index.upsert(&here, &records).await.unwrap();
-    let hits = index.query(&here, &[2.0, 0.0, 0.0], 24, &ANY).await.unwrap();
+    let hits = index.query(&here, &space(3), &[2.0, 0.0, 0.0], 24, &ANY).await.unwrap();
     let expected = [("same", 1.0), ("near", 10_f32.to_radians().cos()), ("middle", 0.5), ("far", -1.0)];
     assert_eq!(hits.len(), expected.len());
     for (hit, (id, similarity)) in hits.iter().zip(expected) {
@@ -161,11 +161,14 @@ async fn another_models_collection_is_refused_with_both_names(index: &dyn Vector
     }
     assert!(matches!(index.open(&here, &space(4)).await, Err(VectorError::OtherSpace { .. })));
     assert_eq!(ids(index, &here).await, ["a"]);
+    let same_dimension = frontdesk::providers::vector::Space { dimension: 3, ..other.clone() };
+    let asked = index.query(&here, &same_dimension, &angle(0.0), 5, &ANY).await;
+    assert!(matches!(asked, Err(VectorError::OtherSpace { .. })), "{asked:?}");
     // As a rebuild does.
     index.drop_collection(&here).await.unwrap();
     index.open(&here, &other).await.unwrap();
     index.upsert(&here, &[record("b", &[0.0, 0.0, 0.0, 1.0], &[])]).await.unwrap();
-    let hits = index.query(&here, &[0.0, 0.0, 0.0, 1.0], 5, &ANY).await.unwrap();
+    let hits = index.query(&here, &other, &[0.0, 0.0, 0.0, 1.0], 5, &ANY).await.unwrap();
     assert_eq!(super::ids_of(hits), ["b"]);
     index.drop_collection(&here).await.unwrap();
 }
@@ -222,7 +225,7 @@ async fn what_cannot_be_compared_is_refused(index: &dyn VectorIndex) {
         let good = record("good", &angle(0.0), &[]);
         let written = index.upsert(&here, &[good, record("bad", bad, &[])]).await;
         assert!(matches!(written, Err(VectorError::Refused(_))), "{written:?}");
-        let asked = index.query(&here, bad, 5, &ANY).await;
+        let asked = index.query(&here, &space(3), bad, 5, &ANY).await;
         assert!(matches!(asked, Err(VectorError::Refused(_))), "{asked:?}");
     }
     assert!(ids(index, &here).await.is_empty());
