@@ -17,9 +17,9 @@ use super::logged_path::logged_path;
 use super::serve::Peer;
 use crate::app::{App, Keys, Notice, TooMany};
 
-/// A request over its limit that may still be answered if it repeats an accepted one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OnlyRepeats(pub TooMany);
+/// A request over a limit that may still be answered if it repeats an accepted one. Holds the refusal otherwise.
+#[derive(Clone, Debug)]
+pub(super) struct OnlyRepeats(pub ApiError);
 
 /// The API key of a request.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) async fn count(
         if key == Key::Wrong || !may_repeat(&parts) {
             return ApiError::from(too_many).into_response();
         }
-        parts.extensions.insert(OnlyRepeats(too_many));
+        parts.extensions.insert(OnlyRepeats(too_many.into()));
     }
     if !is_webhook(&parts) {
         warn_about_proxy(&app, &parts);
