@@ -258,7 +258,7 @@ impl Retail {
             timeout: self.services.config.desks.social_timeout,
             redirect,
         };
-        let reply = if holds_fact || model_is_late { vec![Piece::Text(text)] } else { model.reply(turn, text).await };
+        let reply = if holds_fact || model_is_late { vec![Piece::Text(text)] } else { model.reply(turn, text).await? };
         turn.note("social_topic", topic.as_str());
         // A customer who leaves is not asked for more.
         let redirect = (topic != Social::Goodbye).then(|| Piece::Text(format!(" {redirect}")));
