@@ -260,27 +260,31 @@ impl App {
         }
     }
 
-    /// Opens a conversation with the persona's greeting.
+    /// Opens a conversation with the persona's greeting. A repeated request gets its conversation, even where a new one is refused.
     pub async fn open(&self, tenant: &TenantId, new: NewConversation) -> Result<Opened, OpenError> {
         let now = Utc::now();
-        let (conversation, greeting) = self.begin_conversation(tenant, &new, now)?;
         let door = self.store.tenant(tenant);
         let scope = new.visitor.map(|address| format!("visitor:{}", self.client_names.of(address))).unwrap_or_default();
-        let creation = match &new.idempotency {
-            key if !new.repeats_only => {
-                door.create_conversation(&conversation, &greeting, &scope, key.as_ref()).await?
+        let begun = match new.repeats_only {
+            true => Err(OpenError::NotRepeated),
+            false => self.begin_conversation(tenant, &new, now),
+        };
+        let creation = match (&begun, &new.idempotency) {
+            (Ok((conversation, greeting)), key) => {
+                Some(door.create_conversation(conversation, greeting, &scope, key.as_ref()).await?)
             }
-            Some(key) => door.find_creation(&scope, key, now).await?.ok_or(OpenError::NotRepeated)?,
-            None => return Err(OpenError::NotRepeated),
+            (Err(_), Some(key)) => door.find_creation(&scope, key, now).await?,
+            (Err(_), None) => None,
         };
         match creation {
-            Creation::Created => {
+            Some(Creation::Created) | None => {
+                let (conversation, greeting) = begun?;
                 self.jobs.wake();
                 self.jobs.embed_messages_of(conversation.id).await;
                 Ok(self.opened(conversation, greeting, now))
             }
-            Creation::KeyReused => Err(OpenError::KeyReused),
-            Creation::Repeated(id) => {
+            Some(Creation::KeyReused) => Err(OpenError::KeyReused),
+            Some(Creation::Repeated(id)) => {
                 let conversation = door.find_conversation(id).await?;
                 let greeting = door.find_greeting(id).await?;
                 match (conversation, greeting) {

@@ -17,12 +17,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::limit::RequestBodyLimitLayer;
-use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use crate::app::App;
 use logged_path::logged_path;
@@ -42,6 +43,7 @@ mod docs;
 mod error;
 mod events;
 mod extract;
+mod head;
 mod health;
 mod history;
 mod json;
@@ -81,6 +83,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
         .layer(middleware::from_fn(compress))
         .layer(CatchPanicLayer::custom(problem::panicked))
+        .layer(middleware::from_fn(head::limit))
         .layer(middleware::from_fn(problem::finish))
         .layer(middleware::from_fn(body::discard_unread))
         // Only known paths answer a preflight request.
@@ -106,8 +109,18 @@ fn outermost(router: Router) -> Router {
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
         .layer(SetResponseHeaderLayer::if_not_present(header::X_CONTENT_TYPE_OPTIONS, nosniff))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
-        .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
+        .layer(SetRequestIdLayer::new(REQUEST_ID, NewRequestId))
         .layer(middleware::from_fn(problem::check_request_id))
+}
+
+/// Makes the ids of requests that bring none.
+#[derive(Clone, Copy)]
+struct NewRequestId;
+
+impl MakeRequestId for NewRequestId {
+    fn make_request_id<B>(&mut self, _: &Request<B>) -> Option<RequestId> {
+        Uuid::now_v7().to_string().parse().ok().map(RequestId::new)
+    }
 }
 
 /// Returns the OpenAPI document that `/openapi.json` serves.

@@ -11,14 +11,14 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::config::HttpConfig;
-use crate::domain::TenantId;
 use crate::domain::network::client_network;
 
 /// The rate limits. A disabled limit is `None`.
 pub struct Limits {
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
     address_rate: u32,
-    keys: Option<DefaultKeyedRateLimiter<TenantId>>,
+    /// By the hashes of API keys.
+    keys: Option<DefaultKeyedRateLimiter<[u8; 32]>>,
     key_rate: u32,
     /// Networks that sent too many wrong keys, and until when keys from there are refused.
     guessing: Mutex<HashMap<IpAddr, Instant>>,
@@ -77,9 +77,9 @@ impl Limits {
         }
     }
 
-    /// Counts a request with a shop's key.
-    pub fn count_key(&self, tenant: &TenantId) -> Result<(), TooMany> {
-        count(self.keys.as_ref(), tenant, self.key_rate)
+    /// Counts a request with the API key of this hash.
+    pub fn count_key(&self, hash: &[u8; 32]) -> Result<(), TooMany> {
+        count(self.keys.as_ref(), hash, self.key_rate)
     }
 
     /// Returns `true` on the first call for this notice.
@@ -129,7 +129,7 @@ mod tests {
         let (v6, neighbour) = ("2001:db8::1".parse().unwrap(), "2001:db8::ffff:2".parse().unwrap());
         assert!((0..3).all(|_| limits.count_address(v6).is_ok()));
         assert!(limits.count_address(neighbour).is_err(), "the same network");
-        assert!((0..100).all(|_| limits.count_key(&TenantId::default()).is_ok()), "off");
+        assert!((0..100).all(|_| limits.count_key(&[0; 32]).is_ok()), "off");
     }
 
     #[test]

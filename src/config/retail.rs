@@ -82,7 +82,7 @@ impl RetailConfig {
             ),
             miss_limit: env.number("WARRANTY_MISS_LIMIT", 5),
             miss_window: env.seconds_of_minutes("WARRANTY_MISS_MINUTES", 10),
-            serials_max: env.number("WARRANTY_SERIALS_MAX", 5),
+            serials_max: env.number("WARRANTY_SERIALS_MAX", 10),
         }
     }
 }

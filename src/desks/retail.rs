@@ -216,10 +216,7 @@ impl Retail {
         let earlier = memory.last_intent.replace(understood.intent());
         let is_out_of_place = understood.utterance.complains() || understood.utterance.says_farewell();
         let greets = match self.config().cute_greeting {
-            CuteGreeting::OnChange => {
-                let changes = earlier.is_none() || (earlier != Some(understood.intent()) && !understood.is_settled);
-                changes && !is_out_of_place
-            }
+            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !is_out_of_place,
             CuteGreeting::Always => true,
             CuteGreeting::Off => false,
         };
@@ -261,7 +258,7 @@ impl Retail {
             timeout: self.services.config.desks.social_timeout,
             redirect,
         };
-        let reply = if holds_fact || model_is_late { vec![Piece::Text(text)] } else { model.reply(turn, text).await };
+        let reply = if holds_fact || model_is_late { vec![Piece::Text(text)] } else { model.reply(turn, text).await? };
         turn.note("social_topic", topic.as_str());
         // A customer who leaves is not asked for more.
         let redirect = (topic != Social::Goodbye).then(|| Piece::Text(format!(" {redirect}")));

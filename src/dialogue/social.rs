@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use serde::Deserialize;
+use tokio::time::timeout;
 use tracing::warn;
 
-use super::Turn;
 use super::history::window;
+use super::model::wait_in_queue;
 use super::opening::Wanted;
+use super::{SinkClosed, Turn};
 use crate::domain::Language;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::grounding::{Grounded, Grounding, Piece, Placeholders};
 use crate::nlu::language::LanguageRules;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts, cut_at_sentence};
-use crate::providers::llm::{ChatMessage, ChatRequest, Gateway, LlmError};
+use crate::providers::llm::{ChatMessage, ChatRequest, Gateway, LlmError, Phase, Ticket};
 use crate::replies::{MissingValue, Replies, ReplyKey, reply_keys};
 
 /// Characters of the conversation in the prompt.
@@ -175,8 +177,8 @@ pub struct SocialModel<'a> {
 impl SocialModel<'_> {
     /// Returns the model's reply after the guards. The written text replaces one that does not come in time or that the guards
     /// stopped.
-    pub async fn reply(&self, turn: &Turn, written: String) -> Vec<Piece> {
-        let Some(reply) = self.ask(turn).await else { return vec![Piece::Text(written)] };
+    pub async fn reply(&self, turn: &mut Turn, written: String) -> Result<Vec<Piece>, SinkClosed> {
+        let Some(reply) = self.ask(turn).await? else { return Ok(vec![Piece::Text(written)]) };
         let mut sources = turn.sources();
         sources.shop.push(&self.common.hotline);
         sources.instructions.push(self.prompt);
@@ -189,14 +191,13 @@ impl SocialModel<'_> {
             pieces.retain(|piece| matches!(piece, Piece::Guard(_)));
             pieces.push(Piece::Text(written));
         }
-        pieces
+        Ok(pieces)
     }
 
-    /// Returns the model's reply, or `None` if there is no model or it does not answer in time. The reply is read completely
-    /// before it is sent, so that an incomplete one is replaced by the written text.
-    async fn ask(&self, turn: &Turn) -> Option<String> {
+    /// Returns the model's reply, or `None` if there is no model or it does not answer in time, with the wait in its queue.
+    async fn ask(&self, turn: &mut Turn) -> Result<Option<String>, SinkClosed> {
         if !self.gateway.is_up() {
-            return None;
+            return Ok(None);
         }
         let persona = cut_at_sentence(&turn.persona.text, self.persona_max_chars);
         let (canary, language) = (self.grounding.canary().line(), turn.language());
@@ -207,31 +208,38 @@ impl SocialModel<'_> {
         messages.push(ChatMessage::user(turn.message.text.clone()));
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
-        let whole = async {
-            let wanted = Wanted::of(turn, self.language_rules);
-            let mut deltas = wanted.stream(self.gateway.enter()?, request).await?;
-            let mut text = String::new();
-            while let Some(delta) = deltas.next().await {
-                text.push_str(&delta?);
-                if text.chars().count() > REPLY_MAX_CHARS {
-                    break;
-                }
-            }
-            Ok::<String, LlmError>(text)
+        let wanted = Wanted::of(turn, self.language_rules);
+        let asking = async {
+            let mut ticket = match self.gateway.enter() {
+                Ok(ticket) => ticket,
+                Err(error) => return Ok(Err(error)),
+            };
+            wait_in_queue(turn, &mut ticket).await?;
+            Ok::<_, SinkClosed>(read(&wanted, ticket, request).await)
         };
-        let text = match tokio::time::timeout(self.timeout, whole).await {
-            Ok(Ok(text)) => text,
-            Ok(Err(error)) => {
+        let late = Ok(Err(LlmError::Timeout(Phase::Answer)));
+        let text = match timeout(self.timeout, asking).await.unwrap_or(late)? {
+            Ok(text) => text,
+            Err(error) => {
                 warn!(%error, "No social reply from the language model: using a written one");
-                return None;
-            }
-            Err(_) => {
-                warn!("The language model took too long over a social reply: using a written one");
-                return None;
+                return Ok(None);
             }
         };
         let text = text.trim().trim_matches('"').trim().trim_end_matches(self.redirect);
         let text = cut_at_sentence(text, REPLY_MAX_CHARS).trim();
-        (!text.is_empty()).then(|| text.to_owned())
+        Ok((!text.is_empty()).then(|| text.to_owned()))
     }
+}
+
+/// Reads the whole reply before any of it is sent, so that the written text can replace an incomplete one.
+async fn read(wanted: &Wanted<'_>, ticket: Ticket, request: ChatRequest) -> Result<String, LlmError> {
+    let mut deltas = wanted.stream(ticket, request).await?;
+    let mut text = String::new();
+    while let Some(delta) = deltas.next().await {
+        text.push_str(&delta?);
+        if text.chars().count() > REPLY_MAX_CHARS {
+            break;
+        }
+    }
+    Ok(text)
 }

@@ -160,8 +160,8 @@ pub(super) async fn post(
     };
     let session = session(body.value, repeats.is_some())?;
     let finding = async {
-        match (app.conversation_of_session(&shop.tenant, &session).await, repeats) {
-            (Err(SessionError::Open(OpenError::NotRepeated)), Some(OnlyRepeats(too_many))) => Err(too_many.into()),
+        match (app.conversation_of_session(&shop.tenant, &session).await, &repeats) {
+            (Err(SessionError::Open(OpenError::NotRepeated)), Some(OnlyRepeats(refusal))) => Err(refusal.clone()),
             (found, _) => found.map_err(ApiError::from),
         }
     };

@@ -97,7 +97,7 @@ pub(super) async fn create(
     };
     let opening = async {
         match (app.open(&opener.tenant, new).await, repeats) {
-            (Err(OpenError::NotRepeated), Some(Extension(OnlyRepeats(too_many)))) => Err(too_many.into()),
+            (Err(OpenError::NotRepeated), Some(Extension(OnlyRepeats(refusal)))) => Err(refusal),
             (opened, _) => opened.map_err(ApiError::from),
         }
     };

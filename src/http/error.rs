@@ -14,7 +14,7 @@ pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 /// An error response. Its detail is one sentence for the developer of a client; it never contains the text of a provider, SQL,
 /// a path or a key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ApiError {
     InvalidJson,
     /// The caller is unknown. Holds the detail.

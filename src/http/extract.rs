@@ -92,6 +92,10 @@ fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value> {
     let value = super::json::parse(bytes).map_err(|cause| match cause.classify() {
         // Valid JSON that is refused: a repeated field name, or too many levels.
         Category::Data => ApiError::InvalidRequest(sentence(&cause.to_string())),
+        // Valid JSON as well, but serde_json calls it a syntax error.
+        Category::Syntax if cause.to_string().starts_with("number out of range") => {
+            ApiError::InvalidRequest("A number is too large.".to_owned())
+        }
         Category::Io | Category::Syntax | Category::Eof => ApiError::InvalidJson,
     })?;
     if value.is_object() {

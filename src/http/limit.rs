@@ -15,17 +15,17 @@ use super::client::{ClientAddress, has_proxy_header, is_from_this_machine, is_tr
 use super::error::ApiError;
 use super::logged_path::logged_path;
 use super::serve::Peer;
-use crate::app::{App, Notice, TooMany};
-use crate::domain::TenantId;
+use crate::app::{App, Keys, Notice, TooMany};
 
-/// A request over its limit that may still be answered if it repeats an accepted one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OnlyRepeats(pub TooMany);
+/// A request over a limit that may still be answered if it repeats an accepted one. Holds the refusal otherwise.
+#[derive(Clone, Debug)]
+pub(super) struct OnlyRepeats(pub ApiError);
 
 /// The API key of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Key {
-    Known(TenantId),
+    /// A valid key, by its hash.
+    Known([u8; 32]),
     Wrong,
     /// None was sent, or none is needed.
     Absent,
@@ -44,7 +44,7 @@ pub(super) async fn count(
         if key == Key::Wrong || !may_repeat(&parts) {
             return ApiError::from(too_many).into_response();
         }
-        parts.extensions.insert(OnlyRepeats(too_many));
+        parts.extensions.insert(OnlyRepeats(too_many.into()));
     }
     if !is_webhook(&parts) {
         warn_about_proxy(&app, &parts);
@@ -70,7 +70,10 @@ pub(super) async fn count(
 
 fn key_of(app: &App, parts: &Parts) -> Key {
     match (&app.keys, parts.headers.get("x-api-key")) {
-        (Some(keys), Some(key)) => keys.find_tenant(key.as_bytes()).map_or(Key::Wrong, Key::Known),
+        (Some(keys), Some(key)) => match keys.find_tenant(key.as_bytes()) {
+            Some(_) => Key::Known(Keys::hash(key.as_bytes())),
+            None => Key::Wrong,
+        },
         _ => Key::Absent,
     }
 }
@@ -80,12 +83,12 @@ fn count_request(app: &App, address: Option<IpAddr>, key: &Key, parts: &Parts) -
         return Ok(());
     }
     match (key, address) {
-        (Key::Known(tenant), address) => {
+        (Key::Known(hash), address) => {
             // Otherwise an address that guesses keys would see which guess is right.
             if let Some(address) = address.filter(|_| !is_from_this_machine(parts)) {
                 app.limits.check_guessing(address)?;
             }
-            if is_events(parts) { Ok(()) } else { app.limits.count_key(tenant) }
+            if is_events(parts) { Ok(()) } else { app.limits.count_key(hash) }
         }
         (Key::Wrong, Some(address)) => app.limits.count_guess(address),
         (Key::Absent, Some(_)) if is_events(parts) => Ok(()),

@@ -118,9 +118,15 @@ pub(super) async fn stream(
     headers: HeaderMap,
     body: Body<PostMessage>,
 ) -> Result<Response> {
-    // Refuse before anything is stored.
-    let lease = guest.lease_turn(&app)?;
-    let (guest, accepted) = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?;
+    // Refuse before anything is stored. Above the limit, the message may only repeat an accepted one.
+    let (lease, repeats) = match guest.lease_turn(&app) {
+        Ok(lease) => (lease, repeats.map(|repeats| repeats.0)),
+        Err(refusal) if headers.contains_key("idempotency-key") => {
+            (guest.lease_replay(&app)?, Some(OnlyRepeats(refusal)))
+        }
+        Err(refusal) => return Err(refusal),
+    };
+    let (guest, accepted) = accept(&app, guest, &headers, repeats, body).await?;
     let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
     Ok(sse::response(reader, lease, &app.config.http))
 }
@@ -157,7 +163,7 @@ pub(super) async fn accept_message(
         match (app.engine.accept(tenant, conversation, message).await, repeats) {
             (Ok(accepted), _) => Ok(accepted),
             // Over its limit, the request could only repeat an accepted one, and it did not.
-            (Err(AcceptError::Overloaded), Some(OnlyRepeats(too_many))) => Err(too_many.into()),
+            (Err(AcceptError::Overloaded), Some(OnlyRepeats(refusal))) => Err(refusal),
             (Err(cause), _) => Err(ApiError::from(cause)),
         }
     };

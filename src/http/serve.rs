@@ -24,6 +24,9 @@ use super::connection_limit::{ConnectionLimit, ConnectionPermit};
 use crate::app::App;
 use crate::config::HttpConfig;
 
+/// The most headers that hyper parses. More than [`head`](super::head) accepts, because hyper's own refusal has no body and no
+/// request id.
+const MAX_HEADERS: usize = 1024;
 /// How long a connection may take to read its last bytes after every turn has ended.
 const LAST_BYTES: Duration = Duration::from_secs(2);
 
@@ -71,7 +74,7 @@ struct Connections {
 impl Connections {
     fn new(config: &HttpConfig, router: Router) -> Arc<Self> {
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(unless_zero(config.head_timeout));
+        http.timer(TokioTimer::new()).header_read_timeout(unless_zero(config.head_timeout)).max_headers(MAX_HEADERS);
         let cut = CancellationToken::new();
         Arc::new(Self {
             http,

@@ -29,8 +29,6 @@ pub(super) struct Understood {
     pub clarify_needed: bool,
     /// Whether the model was too late; it is not asked again in this turn.
     pub model_is_late: bool,
-    /// Whether the conversation or the documents decided on the intent.
-    pub is_settled: bool,
     /// The model's reason.
     rationale: Option<String>,
     /// Why the model's answer was not used.
@@ -45,7 +43,6 @@ impl Understood {
             source: IntentSource::Rules,
             clarify_needed: false,
             model_is_late: false,
-            is_settled: false,
             rationale: None,
             model_error: None,
         }
@@ -57,8 +54,6 @@ impl Understood {
 
     /// Decides on an intent after all. `because` is shown in the receipt.
     pub fn settle(&mut self, intent: Intent, because: &str) {
-        // The rules may have decided the same.
-        self.is_settled |= self.clarify_needed || self.utterance.intent != Some(intent);
         self.utterance.intent = Some(intent);
         self.utterance.matched.insert(0, because.to_owned());
         self.utterance.acts.retain(|act| !matches!(act, Act::Chat(_)));
@@ -190,7 +185,6 @@ fn by_rules(utterance: Utterance, source: IntentSource, threshold: f64, unusable
         clarify_needed: utterance.intent.is_none() || utterance.confidence < threshold,
         utterance,
         source,
-        is_settled: false,
         model_is_late: unusable.as_ref().is_some_and(|unusable| unusable.is_late),
         rationale: None,
         model_error: unusable.map(|unusable| unusable.reason),
@@ -209,7 +203,6 @@ fn by_model(answer: ModelVerdict, mut utterance: Utterance, threshold: f64) -> U
         clarify_needed: utterance.intent.is_none() || answer.clarify_needed || answer.confidence < threshold,
         utterance,
         source: IntentSource::Llm,
-        is_settled: false,
         model_is_late: false,
         rationale: Some(answer.rationale),
         model_error: None,

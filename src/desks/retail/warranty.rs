@@ -239,7 +239,8 @@ impl Retail {
         turn.note("warranty", "too many misses: nothing was looked up");
         let minutes = window.as_secs().div_ceil(60).to_string();
         let text = self.text(turn, Text::WarrantyWait, &[("minutes", &minutes)])?;
-        Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata(kind::WARRANTY_RESULT, false, None)).await?)
+        turn.say_with(kind::WARRANTY_RESULT, &text, metadata(kind::WARRANTY_RESULT, false, None)).await?;
+        self.follow_up(turn).await
     }
 
     /// Says what the records have. `most` is how many serial numbers are looked up at a time, if the message had more.

@@ -46,6 +46,7 @@ fn bad_anywhere() -> Vec<(Vec<u8>, (u16, &'static str))> {
         text("{\"text\":\"hi\",\"txet\":\"hi\"}", UNFIT),
         text("{\"text\":\"hi\",\"text\":\"ho\"}", UNFIT),
         text(r#"{"text":"hi","te\u0078t":"ho"}"#, UNFIT),
+        text("{\"text\":1e400}", UNFIT),
         text(&nested(65), UNFIT),
         text(&nested(20_000), UNFIT),
     ]

@@ -123,6 +123,22 @@ async fn only_trusted_proxies_name_client_address() {
 }
 
 #[tokio::test]
+async fn keys_of_one_shop_have_separate_limits() {
+    let keys = "acme:key-of-the-shop-0,acme:key-of-the-shop-1";
+    let app = TestApp::builder().env("X_API_KEYS", keys).env("KEY_RATE_LIMIT_PER_SECOND", 1).start().await;
+    let status = async |key: &str| {
+        let response = app.get("/conversations").header("x-api-key", key.to_owned()).send().await.unwrap();
+        response.status().as_u16()
+    };
+    let mut statuses = Vec::new();
+    while statuses.len() < 100 && statuses.last() != Some(&429) {
+        statuses.push(status("key-of-the-shop-0").await);
+    }
+    assert!(statuses.ends_with(&[429]), "{statuses:?}");
+    assert_eq!(status("key-of-the-shop-1").await, 200);
+}
+
+#[tokio::test]
 async fn cancelled_queued_turn_frees_its_slot() {
     let (app, _ollama) = stalled(TestApp::builder().env("TURNS_WAITING_MAX", 2)).await;
     let id = app.open(&json!({})).await;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use futures_util::future::join_all;
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
 use super::live::{BEGINNING, Live, QUESTION, delete, ended, stalled};
@@ -102,4 +103,20 @@ async fn repeated_key_replays_running_turn_despite_limits() {
     let (first, second) = (first.text().await, second.text().await);
     assert_eq!(first, second);
     assert_eq!(parse(&first).status(), "cancelled");
+}
+
+#[tokio::test]
+async fn repeated_key_replays_despite_stream_limit() {
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("STREAMS_PER_KEY", 1).start().await;
+    let keyed = |request: RequestBuilder| request.header("x-api-key", "key-of-the-shop-0");
+    let opened: Value = keyed(app.post("/conversations", &json!({}))).send().await.unwrap().json().await.unwrap();
+    let path = format!("/conversations/{}", opened["id"].as_str().unwrap());
+    let _open = Live::open(keyed(app.get(&format!("{path}/events")))).await.opened().await;
+    let say = |route: &str| keyed(app.post(&format!("{path}/{route}"), &json!({"text": "kiểm tra bảo hành ABC123"})));
+    assert_eq!(say("messages").header("idempotency-key", "k").send().await.unwrap().status(), 202);
+    let replay = Live::open(say("stream").header("idempotency-key", "k")).await;
+    assert_eq!(replay.events().await.status(), "completed");
+    refused(say("stream").header("idempotency-key", "k2"), 429, "rate_limited").await;
+    refused(say("stream"), 429, "rate_limited").await;
+    assert_eq!(say("messages").send().await.unwrap().json::<Value>().await.unwrap()["turn"], 2, "none was stored");
 }

@@ -10,7 +10,9 @@ use crate::support::app::TestApp;
 async fn draining_server_refuses_new_messages() {
     // Longer than any machine takes.
     let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 600)).await;
-    let id = app.open(&json!({})).await;
+    let create = |body: Value| app.post("/conversations", &body).header("idempotency-key", "k");
+    let opened: Value = create(json!({})).send().await.unwrap().json().await.unwrap();
+    let id = opened["id"].as_str().unwrap().to_owned();
     let mut running = Live::say(&app, &id, QUESTION, Some("k")).await;
     running.until(BEGINNING).await;
     app.begin_shutdown();
@@ -28,7 +30,11 @@ async fn draining_server_refuses_new_messages() {
         let body = if path == "/conversations" { json!({}) } else { json!({"text": "hi"}) };
         refused(app.post(&path, &body), 503, "draining").await;
     }
-    // A retry of an accepted message still returns its turn.
+    // A retry of an accepted request still gets its response.
+    let again = create(json!({})).send().await.unwrap();
+    assert_eq!(again.status(), 201);
+    assert_eq!(again.json::<Value>().await.unwrap()["id"], opened["id"]);
+    refused(create(json!({"language": "en"})), 422, "invalid_request").await;
     let again = app.post(&format!("/conversations/{id}/messages"), &json!({"text": QUESTION}));
     let again = again.header("idempotency-key", "k").send().await.unwrap();
     assert_eq!(again.status(), 202);

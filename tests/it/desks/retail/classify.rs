@@ -50,10 +50,15 @@ async fn llm_first_asks_the_model_before_the_rules() {
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("CLASSIFIER", "llm_first")).await;
     ollama.classify(&verdict("shopping", 0.9));
     ollama.reply("Dạ có ạ.");
-    // A recorded serial number would decide, whatever the model says.
-    let events = shop.chat().await.say("kiểm tra bảo hành NOT-0001").await;
+    let mut chat = shop.chat().await;
+    let events = chat.say("kiểm tra bảo hành NOT-0001").await;
     let intent = events.first("intent");
     assert_eq!((&intent["intent"], &intent["source"]), (&json!("shopping"), &json!("llm")));
+    // A recorded serial number decides, whatever the model says, and changes the intent.
+    ollama.classify(&verdict("shopping", 0.9));
+    let events = chat.say("kiểm tra bảo hành FUT-2099").await;
+    assert_eq!(events.first("intent")["intent"], "warranty");
+    assert_eq!(events.kinds(), ["cute_greeting", "warranty_result", "follow_up"]);
     ollama.play_answer(Play::refuses(500, "out of memory"));
     let events = shop.chat().await.say("kiểm tra bảo hành FUT-2099").await;
     let intent = events.first("intent");

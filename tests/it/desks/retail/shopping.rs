@@ -102,23 +102,32 @@ async fn vague_question_is_searched_with_the_previous_one() {
 }
 
 #[tokio::test]
-async fn second_question_reports_queue_position() {
+async fn waiting_customer_sees_queue_position() {
     let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1)).await;
-    ollama.play(Play::new().says("Dạ").stalls());
-    ollama.reply("Dạ có ạ.");
-    let (first, mut second) = (shop.chat().await, shop.chat().await);
+    let builder = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1).env("SOCIAL_TIMEOUT_MS", 600_000);
+    let shop = open_shop(builder).await;
     let question = "SSD Kingston giá bao nhiêu vậy em";
-    let posted = first.request(Method::POST, "/messages").json(&json!({ "text": question })).send().await.unwrap();
-    assert_eq!(posted.status(), 202);
-    crate::support::eventually("the model speaks to the first", || !ollama.chats().is_empty()).await;
-    let queued = || async {
-        // The first one leaves as soon as the second is seen to wait.
-        assert_eq!(first.request(Method::DELETE, "").send().await.unwrap().status(), 204);
-    };
-    let events = second.say_and_when_it_shows(question, "queued", queued).await;
-    assert_eq!(events.first("queued")["position"], 1);
-    assert_eq!((events.status(), events.text("reply").as_str()), ("completed", "Dạ có ạ."));
+    for (text, kind, said) in [
+        (question, "reply", "Dạ có ạ."),
+        // A request to switch the language is classified by rules alone.
+        ("speak english please, how are you today?", "social", "Thank you, that is very kind of you to say."),
+    ] {
+        let before = ollama.chats().len();
+        ollama.play(Play::new().says("Dạ").stalls());
+        ollama.reply(said);
+        let (first, mut second) = (shop.chat().await, shop.chat().await);
+        let posted = first.request(Method::POST, "/messages").json(&json!({ "text": question })).send().await.unwrap();
+        assert_eq!(posted.status(), 202);
+        crate::support::eventually("the model speaks to the first", || ollama.chats().len() > before).await;
+        let queued = || async {
+            // The first one leaves as soon as the second is seen to wait.
+            assert_eq!(first.request(Method::DELETE, "").send().await.unwrap().status(), 204);
+        };
+        let events = second.say_and_when_it_shows(text, "queued", queued).await;
+        assert_eq!(events.first("queued")["position"], 1, "{text}");
+        assert_eq!(events.status(), "completed", "{text}");
+        assert!(events.text(kind).starts_with(said), "{text}: {events:?}");
+    }
 }
 
 #[tokio::test]
