@@ -1,5 +1,12 @@
 //! Describes the personal data in every table.
 
+use chrono::{DateTime, Utc};
+use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
+
+use crate::domain::returns::TicketKind;
+use crate::domain::telecom::CaseStatus;
+use crate::store::mails::{MailStatus, RETRIED_FOR};
+
 /// The personal data in a table. `tenant_id`, numbers, times and row ids need no entry.
 #[derive(Debug)]
 pub struct Table {
@@ -63,6 +70,8 @@ pub enum Blank {
     Object,
     /// JSON: `null`.
     JsonNull,
+    /// JSON: an object, of which the text of its member `reason` is removed.
+    Reason,
     /// JSON: numbers, states and identifiers stay; text and addresses are removed.
     Facts,
 }
@@ -74,8 +83,8 @@ pub struct Aged {
     pub since: &'static str,
     /// Whether [`Table::person`] is cleared as well as [`Table::words`].
     pub person: bool,
-    /// Rows in which this column has this value are not cleared yet.
-    pub unless: Option<(&'static str, &'static str)>,
+    /// Selects the rows that are still needed at this time, and are not cleared yet.
+    pub needed: Option<fn(DateTime<Utc>) -> SimpleExpr>,
 }
 
 /// Describes a table without personal data.
@@ -96,7 +105,24 @@ const fn about(
 const CONVERSATION: &[(&str, Key)] = &[("conversation_id", Key::Conversation)];
 
 const fn since(since: &'static str) -> Option<Aged> {
-    Some(Aged { since, person: false, unless: None })
+    Some(Aged { since, person: false, needed: None })
+}
+
+/// Tickets that a person must decide. The others end with their RMA.
+fn is_undecided_ticket(_: DateTime<Utc>) -> SimpleExpr {
+    let is_decided_by_person = Expr::col("kind").is_in(TicketKind::DECIDED.map(TicketKind::as_str));
+    is_decided_by_person.and(Expr::col("resolved_at").is_null())
+}
+
+/// Mails that wait or may be tried again.
+fn is_unsent_mail(now: DateTime<Utc>) -> SimpleExpr {
+    let failed = Expr::col("status").eq(MailStatus::Failed.as_str());
+    let is_retried = failed.and(Expr::col("created_at").gt(now - RETRIED_FOR));
+    Expr::col("status").eq(MailStatus::Queued.as_str()).or(is_retried)
+}
+
+fn is_open_case(_: DateTime<Utc>) -> SimpleExpr {
+    Expr::col("status").is_in(CaseStatus::OPEN.map(CaseStatus::as_str))
 }
 
 /// Every table of the schema.
@@ -162,9 +188,10 @@ pub const TABLES: &[Table] = &[
     about("rma_items", &[("rma_id", Key::Rma)], Rows::Kept, &[]),
     about("labels", &[("rma_id", Key::Rma)], Rows::Kept, &["tracking"]),
     Table {
-        aged: since("created_at"),
+        aged: Some(Aged { since: "created_at", person: false, needed: Some(is_undecided_ticket) }),
         words: &[
-            ("claim", Blank::Null),
+            // What an approval makes, and which lines were rejected, is kept.
+            ("claim", Blank::Reason),
             ("request", Blank::Empty),
             ("reason", Blank::Empty),
             ("summary", Blank::Empty),
@@ -178,7 +205,7 @@ pub const TABLES: &[Table] = &[
         )
     },
     Table {
-        aged: Some(Aged { since: "created_at", person: true, unless: Some(("status", "queued")) }),
+        aged: Some(Aged { since: "created_at", person: true, needed: Some(is_unsent_mail) }),
         person: &[
             ("recipient", Blank::Address),
             ("context", Blank::Object),
@@ -198,7 +225,7 @@ pub const TABLES: &[Table] = &[
         ..about("invoices", &[("user_id", Key::User)], Rows::Kept, &["number"])
     },
     Table {
-        aged: since("opened_at"),
+        aged: Some(Aged { since: "opened_at", person: false, needed: Some(is_open_case) }),
         words: &[("description", Blank::Null)],
         person: &[("decided_why", Blank::Null), ("user_id", Blank::Null)],
         ..about(
