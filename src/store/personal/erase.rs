@@ -177,18 +177,21 @@ pub(in crate::store) async fn erase(
         for rows in table.rows_of(tenant, person) {
             match table.rows {
                 Rows::Vectors | Rows::Removed => erased.rows += delete(transaction, table, rows).await?,
-                Rows::RemovedUnless(column) => {
-                    let rows_to_remove = rows.clone().add(Expr::col(column).is_null());
-                    erased.rows += delete(transaction, table, rows_to_remove).await?;
+                Rows::RemovedIf(is_removed) => {
+                    erased.rows += delete(transaction, table, rows.clone().add(is_removed())).await?;
                     erased.values += clear(transaction, table, &rows, reach).await?;
                 }
-                Rows::Kept => erased.values += clear(transaction, table, &rows, reach).await?,
+                Rows::Kept | Rows::Detached => erased.values += clear(transaction, table, &rows, reach).await?,
             }
         }
-        if table.rows == Rows::Vectors {
-            for id in &person.conversations {
-                delete_vectors_of(transaction, tenant, ConversationId(*id)).await?;
+        match table.rows {
+            Rows::Vectors => {
+                for id in &person.conversations {
+                    delete_vectors_of(transaction, tenant, ConversationId(*id)).await?;
+                }
             }
+            Rows::Detached => detach(transaction, table, tenant, person).await?,
+            Rows::Kept | Rows::Removed | Rows::RemovedIf(_) => {}
         }
         all.push(erased);
     }
@@ -216,9 +219,23 @@ impl Table {
     }
 }
 
+/// Removes the conversation from rows that outlive it.
+async fn detach(transaction: &DatabaseTransaction, table: &Table, tenant: &TenantId, person: &Person) -> Result<()> {
+    for ids in person.values(Key::Conversation).chunks(VALUES_AT_ONCE) {
+        let update = Query::update()
+            .table(table.name)
+            .value("conversation_id", Expr::cust("NULL"))
+            .and_where(Expr::col("tenant_id").eq(tenant.as_str()))
+            .and_where(Expr::col("conversation_id").is_in(ids.iter().cloned()))
+            .to_owned();
+        transaction.execute(&update).await?;
+    }
+    Ok(())
+}
+
 /// Removes the rows, or counts them if [`delete_vectors_of`] removes them.
 async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Condition) -> Result<u64> {
-    if table.rows == Rows::Vectors {
+    if matches!(table.rows, Rows::Vectors) {
         use crate::store::entities::vectors;
         return Ok(vectors::Entity::find().filter(rows).count(transaction).await?);
     }
@@ -227,9 +244,14 @@ async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Conditio
 }
 
 async fn clear(transaction: &DatabaseTransaction, table: &Table, rows: &Condition, reach: Reach) -> Result<u64> {
-    let person = table.person.iter().filter(|_| reach == Reach::Person);
+    let customers_words = match table.shops_words {
+        Some(shops_words) => rows.clone().add(shops_words().not()),
+        None => rows.clone(),
+    };
+    let words = table.words.iter().map(|column| (column, &customers_words));
+    let person = table.person.iter().filter(|_| reach == Reach::Person).map(|column| (column, rows));
     let mut cleared = 0;
-    for (column, blank) in table.words.iter().chain(person) {
+    for ((column, blank), rows) in words.chain(person) {
         if *blank == Blank::Facts {
             // This clears both columns of the audit log, so the second one has nothing left.
             cleared += keep_facts(transaction, rows).await?;

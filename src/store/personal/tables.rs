@@ -6,6 +6,9 @@ use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use crate::domain::returns::TicketKind;
 use crate::domain::telecom::CaseStatus;
 use crate::store::mails::{MailStatus, RETRIED_FOR};
+use crate::store::payment_callbacks::{APPLY_RECEIPT, CHECK_RECEIPT};
+use crate::store::payments::SAY_PAYMENT;
+use crate::store::returns::escalate::PAYMENT;
 
 /// The personal data in a table. `tenant_id`, numbers, times and row ids need no entry.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub struct Table {
     pub hidden: &'static [&'static str],
     /// The customer's words. Erased with the conversation.
     pub words: &'static [(&'static str, Blank)],
+    /// Selects rows of which the shop has written the words, so that they stay until they age.
+    pub shops_words: Option<fn() -> SimpleExpr>,
     /// The customer's identity. Erased with the customer, in this order: a column of [`Table::found_by`] comes last.
     pub person: &'static [(&'static str, Blank)],
 }
@@ -47,13 +52,15 @@ pub enum Key {
 }
 
 /// What an erasure does with rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Rows {
     /// The rows stay; only columns are erased.
     Kept,
+    /// As [`Rows::Kept`], and the rows no longer belong to a conversation that is erased.
+    Detached,
     Removed,
-    /// Removed, unless this column contains an order number: the history of an order is kept.
-    RemovedUnless(&'static str),
+    /// Removed if this selects them. Of the others, only columns are erased.
+    RemovedIf(fn() -> SimpleExpr),
     /// Removed, and in-memory copies of the collection are invalidated.
     Vectors,
 }
@@ -89,7 +96,17 @@ pub struct Aged {
 
 /// Describes a table without personal data.
 const fn none(name: &'static str, kept: &'static [&'static str]) -> Table {
-    Table { name, found_by: &[], rows: Rows::Kept, aged: None, kept, hidden: &[], words: &[], person: &[] }
+    Table {
+        name,
+        found_by: &[],
+        rows: Rows::Kept,
+        aged: None,
+        kept,
+        hidden: &[],
+        words: &[],
+        shops_words: None,
+        person: &[],
+    }
 }
 
 /// Describes a table whose rows are about customers, without columns to erase.
@@ -162,7 +179,8 @@ pub const TABLES: &[Table] = &[
     about(
         "jobs",
         &[("conversation_id", Key::Conversation), ("subject", Key::MailJob)],
-        Rows::Removed,
+        // Money is followed to its end without the conversation.
+        Rows::RemovedIf(|| Expr::col("kind").is_not_in([SAY_PAYMENT, CHECK_RECEIPT, APPLY_RECEIPT])),
         &["kind", "subject", "error", "payload"],
     ),
     Table {
@@ -196,11 +214,12 @@ pub const TABLES: &[Table] = &[
             ("reason", Blank::Empty),
             ("summary", Blank::Empty),
         ],
+        shops_words: Some(|| Expr::col("reason").eq(PAYMENT)),
         person: &[("resolved_why", Blank::Empty)],
         ..about(
             "tickets",
             &[("conversation_id", Key::Conversation), ("order_number", Key::Order), ("rma_number", Key::RmaNumber)],
-            Rows::RemovedUnless("order_number"),
+            Rows::Detached,
             &["id", "kind", "idempotency_key", "order_number", "rma_number", "priority", "resolution", "resolved_by"],
         )
     },
@@ -245,7 +264,8 @@ pub const TABLES: &[Table] = &[
                 ("rma_number", Key::RmaNumber),
                 ("user_id", Key::User),
             ],
-            Rows::RemovedUnless("order_number"),
+            // The history of an order is kept.
+            Rows::RemovedIf(|| Expr::col("order_number").is_null()),
             &["kind", "who", "what", "order_number", "rma_number"],
         )
     },

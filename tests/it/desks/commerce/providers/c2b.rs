@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use frontdesk::domain::ConversationStatus;
 use frontdesk::domain::commerce::payment::PaymentStatus;
 use serde_json::{Value, json};
 
@@ -65,8 +66,8 @@ impl Desk {
     }
 
     async fn loose_tickets(&self) -> Vec<String> {
-        let tickets = self.app().inner.store.tenant(&DEFAULT).list_loose_tickets().await.unwrap();
-        tickets.into_iter().map(|ticket| ticket.summary).collect()
+        let tickets = self.app().inner.store.list_loose_tickets().await.unwrap();
+        tickets.into_iter().map(|(_, ticket)| ticket.summary).collect()
     }
 }
 
@@ -107,6 +108,9 @@ async fn short_and_excess_payments_are_for_people() {
         let tickets = desk.tickets(&chat).await;
         assert_eq!(tickets.len(), 1, "{tickets:?}");
         assert!(tickets[0].contains(problem), "{tickets:?}");
+        let door = desk.app().inner.store.tenant(&DEFAULT);
+        let conversation = door.find_conversation(chat.id.parse().unwrap()).await.unwrap().unwrap();
+        assert_eq!(conversation.status, ConversationStatus::Waiting);
     }
 }
 
