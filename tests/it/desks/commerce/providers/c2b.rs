@@ -96,6 +96,20 @@ async fn confirmed_receipt_pays_the_order() {
 }
 
 #[tokio::test]
+async fn refused_registration_is_tried_again() {
+    for (why, times) in [("Internal Server Error", 2), ("URLs are already registered", 1)] {
+        let desk = Desk::open().await;
+        desk.daraja.state().refuses_registration = Some(why);
+        let (_, said) = desk.buy(PHONE, "paybill").await;
+        assert!(said.contains("Paybill 174379"), "{said}");
+        desk.daraja.state().refuses_registration = None;
+        desk.buy("+254700000002", "paybill").await;
+        let daraja = desk.daraja.state();
+        assert_eq!((daraja.registrations, daraja.registered.len()), (times, times - 1), "{why}");
+    }
+}
+
+#[tokio::test]
 async fn short_and_excess_payments_are_for_people() {
     for (amount, problem) in [("2400.0", "short"), ("2600.0", "excess")] {
         let desk = Desk::open().await;
