@@ -47,8 +47,10 @@ pub enum Key {
     MailJob,
     /// The subject of a count of failed attempts.
     AttemptSubject,
-    /// The customer's id in the shop's own system.
+    /// The customer's id in the shop's own system. Over WhatsApp, it is their phone number.
     User,
+    Shopper,
+    Sale,
 }
 
 /// What an erasure does with rows.
@@ -285,18 +287,13 @@ pub const TABLES: &[Table] = &[
     ),
     Table {
         person: &[("phone_e164", Blank::Null)],
-        ..about(
-            "shoppers",
-            &[("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
-            Rows::Kept,
-            &["language_preference", "tags"],
-        )
+        ..about("shoppers", &[("id", Key::Shopper)], Rows::Kept, &["language_preference", "tags"])
     },
-    // They name a customer by a row id, and prove what the customer agreed to.
-    none("consent_changes", &["who", "before", "after"]),
+    // They prove what the customer agreed to.
+    about("consent_changes", &[("shopper_id", Key::Shopper)], Rows::Kept, &["who", "before", "after"]),
     about(
         "sales",
-        &[("conversation_id", Key::Conversation)],
+        &[("shopper_id", Key::Shopper), ("conversation_id", Key::Conversation)],
         Rows::Kept,
         &["sale_id", "status", "lines", "totals", "coupon"],
     ),
@@ -304,7 +301,7 @@ pub const TABLES: &[Table] = &[
         person: &[("phone_e164", Blank::Null)],
         ..about(
             "payment_requests",
-            &[("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
+            &[("sale_id", Key::Sale), ("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
             Rows::Kept,
             &["sale_id", "method", "currency", "status", "provider", "provider_reference", "receipts"],
         )
