@@ -7,16 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{TimeDelta, Utc};
+use chrono::Utc;
 use tracing::{debug, error};
 
 use super::{Job, JobContext, JobError, JobRunner, LeasedJob};
 use crate::notify::Notifier;
-use crate::store::mails::{MailId, MailOutcome, MailStatus, SEND_MAIL};
+use crate::store::mails::{MailId, MailOutcome, MailStatus, RETRIED_FOR, SEND_MAIL};
 use crate::store::{StoreError, TenantStore};
-
-/// How long a mail is retried. RFC 5321, 4.5.4.1, recommends 4 to 5 days.
-const GIVE_UP_AFTER: TimeDelta = TimeDelta::days(5);
 
 /// Renders and sends the mail that the subject names.
 pub struct SendMail(pub Arc<Notifier>);
@@ -27,6 +24,11 @@ impl Job for SendMail {
         SEND_MAIL
     }
 
+    /// A mail server that does not answer must not delay other jobs.
+    fn queue(&self) -> &'static str {
+        "mails"
+    }
+
     /// The mail's age is the limit.
     fn has_attempt_limit(&self) -> bool {
         false
@@ -35,8 +37,13 @@ impl Job for SendMail {
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let store = context.store.tenant(&job.tenant);
         let id = MailId(job.subject);
-        let mail = store.find_mail(id).await?.filter(|mail| mail.status != MailStatus::Sent && !mail.to.is_erased());
+        let mail = store.find_mail(id).await?.filter(|mail| mail.status != MailStatus::Sent);
         let Some(mail) = mail else { return Ok(()) };
+        if mail.to.is_erased() {
+            let outcome = MailOutcome::Failed { error: "the recipient's address was erased" };
+            store.finish_mail(id, &mail.to, &outcome, Utc::now()).await?;
+            return Ok(());
+        }
         let cause = match self.0.send(&job.tenant, &mail).await {
             Ok(rendered) => {
                 let outcome = MailOutcome::Sent { preview: &rendered.preview() };
@@ -56,7 +63,7 @@ impl Job for SendMail {
             // The mail was queued again for another address, with a new job.
             return Ok(());
         }
-        if cause.is_permanent() || Utc::now() - mail.created_at > GIVE_UP_AFTER {
+        if cause.is_permanent() || Utc::now() - mail.created_at > RETRIED_FOR {
             error!(mail = %mail.number, error = reason, "Gave up a mail");
             return Ok(());
         }

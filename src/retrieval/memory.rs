@@ -103,10 +103,8 @@ impl Memory {
         question: &[f32],
         limit: usize,
     ) -> Result<Vec<(MessageId, f32)>, MemoryError> {
-        let mut only = Labels::from([(CONVERSATION_ID.to_owned(), conversation.id.to_string())]);
-        if let Some(user) = &conversation.user_id {
-            only.insert(USER_ID.to_owned(), user.clone());
-        }
+        // Not by user: a conversation may get its user after its first messages.
+        let only = Labels::from([(CONVERSATION_ID.to_owned(), conversation.id.to_string())]);
         let (collection, space) = (self.collection(&conversation.tenant), self.embedder.space().await?);
         let hits = self.vectors.query(&collection, &space, question, limit, &only).await?;
         Ok(hits.into_iter().filter_map(|hit| Some((MessageId(hit.id.parse().ok()?), hit.similarity))).collect())

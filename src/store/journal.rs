@@ -272,7 +272,7 @@ impl Updates {
 }
 
 /// Lets the customer wait for a person, unless one has taken the conversation.
-async fn wait_for_person(connection: &impl ConnectionTrait, id: Uuid, since: DateTime<Utc>) -> Result<()> {
+pub(super) async fn wait_for_person(connection: &impl ConnectionTrait, id: Uuid, since: DateTime<Utc>) -> Result<()> {
     let row = conversations::ActiveModel {
         status: Set(ConversationStatus::Waiting.as_str().to_owned()),
         waiting_since: Set(Some(since)),

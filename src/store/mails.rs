@@ -1,6 +1,6 @@
 //! E-mails to customers. A mail is stored in the transaction of the change that it reports, and sent by a job.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -18,6 +18,8 @@ use crate::domain::{AuditEntry, ConversationId, Language, TenantId, string_enum}
 
 /// Sends a mail; the subject is the mail's id.
 pub const SEND_MAIL: &str = "send_mail";
+/// How long a mail is retried. RFC 5321, 4.5.4.1, recommends 4 to 5 days.
+pub const RETRIED_FOR: TimeDelta = TimeDelta::days(5);
 
 /// Identifies a mail in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

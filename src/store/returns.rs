@@ -16,9 +16,9 @@ use serde_json::json;
 use super::audit::record;
 use super::entities::{TenantEntity, orders, rmas, tickets};
 use super::jobs::{NewJob, subject_of};
-use super::{Result, TenantStore};
+use super::{Result, Store, TenantStore, unreadable};
 use crate::domain::commerce::{OrderNumber, OrderStatus};
-use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
+use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket, TicketKind};
 use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
 
 pub mod advance;
@@ -111,24 +111,32 @@ impl TenantStore<'_> {
 
     /// Lists the tickets of a conversation, oldest first.
     pub async fn list_tickets_in(&self, conversation: ConversationId) -> Result<Vec<Ticket>> {
-        self.tickets_where(tickets::Column::ConversationId.eq(conversation.0)).await
-    }
-
-    /// Lists the open tickets that belong to no conversation, oldest first.
-    pub async fn list_loose_tickets(&self) -> Result<Vec<Ticket>> {
-        let found = self.tickets_where(tickets::Column::ConversationId.is_null()).await?;
-        Ok(found.into_iter().filter(|ticket| ticket.resolved.is_none()).collect())
-    }
-
-    async fn tickets_where(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Ticket>> {
         let found = self
             .rows::<tickets::Entity>()
-            .filter(which)
+            .filter(tickets::Column::ConversationId.eq(conversation.0))
             .order_by_asc(tickets::Column::CreatedAt)
             .order_by_asc(tickets::Column::Id)
             .all(&self.store.read)
             .await?;
         found.into_iter().map(rows::read_ticket).collect()
+    }
+}
+
+impl Store {
+    /// Lists the tickets of every shop that wait for a person's decision and belong to no conversation. For the operator of the
+    /// server.
+    pub async fn list_loose_tickets(&self) -> Result<Vec<(TenantId, Ticket)>> {
+        let mut all = Vec::new();
+        let rows = tickets::Entity::find()
+            .filter(tickets::Column::ConversationId.is_null())
+            .filter(tickets::Column::ResolvedAt.is_null())
+            .filter(tickets::Column::Kind.is_in(TicketKind::DECIDED.map(TicketKind::as_str)));
+        let rows = rows.order_by_asc(tickets::Column::TenantId).order_by_asc(tickets::Column::CreatedAt);
+        for row in rows.all(&self.read).await? {
+            let shop = row.tenant_id.parse().map_err(|_| unreadable("tickets", "tenant_id"))?;
+            all.push((shop, rows::read_ticket(row)?));
+        }
+        Ok(all)
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn forget(
     if let Some(before) = before_messages {
         let mut forgot = false;
         while !shutdown.is_cancelled() {
-            let (messages, aged) = (store.forget_messages(before).await, store.forget_aged(before).await);
+            let (messages, aged) = (store.forget_messages(before).await, store.forget_aged(before, now).await);
             // Whatever the results: one may have failed after the other deleted something.
             engine.forget_histories();
             if !(messages? | aged?) {

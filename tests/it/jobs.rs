@@ -8,10 +8,16 @@ use async_trait::async_trait;
 use chrono::Utc;
 use frontdesk::config::JobsConfig;
 use frontdesk::domain::TenantId;
+use frontdesk::domain::identity::ERASED_DOMAIN;
+use frontdesk::jobs::send_mail::SendMail;
 use frontdesk::jobs::{Job, JobContext, JobError, JobRunner, LeasedJob, NewJob};
+use frontdesk::notify::{Notifier, RenderedMail};
+use frontdesk::providers::email::{EmailError, Mailer};
 use frontdesk::store::Store;
 use frontdesk::store::jobs::JobCounts;
+use frontdesk::store::mails::{MailId, MailStatus, NewMail, SEND_MAIL};
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -172,4 +178,64 @@ async fn each_waiting_job_runs_on_time() {
     tokio::time::timeout(Duration::from_millis(4800), ended).await.unwrap();
     shutdown.cancel();
     running.await.unwrap();
+}
+
+/// A mail server that does not answer. It notes that it was called.
+#[derive(Default)]
+struct SilentMailer(Notify);
+
+#[async_trait]
+impl Mailer for SilentMailer {
+    async fn send(&self, _: &frontdesk::providers::email::Email) -> Result<(), EmailError> {
+        self.0.notify_one();
+        std::future::pending().await
+    }
+
+    fn describe(&self) -> String {
+        "silent".to_owned()
+    }
+}
+
+/// Returns a runner of mails and `echo` jobs, with one mail to this address.
+async fn runner_with_mail(to: &str) -> (TestStore, Arc<JobRunner>, Arc<SilentMailer>, MailId) {
+    let test = TestStore::open().await;
+    let mail = NewMail {
+        number: "MSG-1700000000-1A2B3C4D".parse().unwrap(),
+        to: to.parse().unwrap(),
+        template: "greeting".to_owned(),
+        language: "en".parse().unwrap(),
+        context: json!({}),
+        conversation: None,
+        order: None,
+        rma: None,
+    };
+    let id = test.store.tenant(&tenant("acme")).queue_mail(&mail, "desk", Utc::now()).await.unwrap();
+    let (runner, mailer) = (JobRunner::new(test.store.clone(), config()), Arc::<SilentMailer>::default());
+    let notifier = Notifier::new(mailer.clone());
+    let rendered = RenderedMail { subject: "Hello".to_owned(), text: "Hello\n".to_owned() };
+    notifier.register(&["greeting"], Arc::new(move |_, _| Ok(rendered.clone())));
+    runner.register(Arc::new(SendMail(notifier)));
+    runner.register(Arc::<Echo>::default());
+    (test, runner, mailer, id)
+}
+
+#[tokio::test]
+async fn silent_mail_server_delays_no_other_job() {
+    let (test, runner, mailer, _) = runner_with_mail("john@example.com").await;
+    let running = tokio::spawn(runner.clone().run(None, CancellationToken::new()));
+    mailer.0.notified().await;
+    enqueue(&runner, &tenant("acme"), "echo", 0, "a").await;
+    let echoed = wait_for(&test.store, "echo", JobCounts::default());
+    tokio::time::timeout(Duration::from_secs(60), echoed).await.unwrap();
+    running.abort();
+}
+
+#[tokio::test]
+async fn mail_to_an_erased_address_fails() {
+    let (test, runner, _, id) = runner_with_mail(&format!("erased-1@{ERASED_DOMAIN}")).await;
+    let running = tokio::spawn(runner.clone().run(None, CancellationToken::new()));
+    wait_for(&test.store, SEND_MAIL, JobCounts::default()).await;
+    running.abort();
+    let mail = test.store.tenant(&tenant("acme")).find_mail(id).await.unwrap().unwrap();
+    assert_eq!(mail.status, MailStatus::Failed);
 }

@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::config::paths::{may_create_in, nearest_folder};
 use crate::domain::TenantId;
 use crate::domain::check::Check;
+use crate::domain::returns::Ticket;
 use crate::jobs::deliver::Deliver;
 use crate::store::settings::SERVING_AT;
 use crate::store::{Outage, Schema, Store, StoreError, StoreOptions, lock};
@@ -134,7 +135,23 @@ async fn look_into(
     checks.extend(shop_credentials(config, store).await?);
     checks.extend(whatsapp(config, store).await?);
     checks.extend(payments::examine(config, store).await?);
+    checks.extend(loose_tickets(store).await?);
     Ok(())
+}
+
+/// Lists the escalations that no conversation leads to, such as those of deleted ones.
+async fn loose_tickets(store: &Store) -> Result<Vec<Check>, StoreError> {
+    let describe = |(shop, ticket): (TenantId, Ticket)| {
+        let about = ticket.order.map(|order| format!(" about order {order}")).unwrap_or_default();
+        let what = ticket.summary.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
+        let line = format!(
+            "shop {shop}: {}{about} belongs to no conversation{what}: decide it with `frontdesk rma resolve {} DECISION \
+             --tenant {shop}`",
+            ticket.id, ticket.id
+        );
+        Check::warn("tickets", line)
+    };
+    Ok(store.list_loose_tickets().await?.into_iter().map(describe).collect())
 }
 
 /// Checks that `TENANT_SECRET_KEY` opens the credentials of the shops that sell over WhatsApp, if there are such shops.

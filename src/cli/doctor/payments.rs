@@ -34,11 +34,6 @@ pub(super) async fn examine(config: &Config, store: &Store) -> Result<Vec<Check>
             [] => Check::ok(NAME, format!("shop {shop}: its providers accept its credentials")),
             problems => Check::fail(NAME, format!("shop {shop}: {}", problems.join("; "))),
         });
-        for ticket in store.tenant(shop).list_loose_tickets().await? {
-            let what = ticket.summary.lines().next().unwrap_or_default().to_owned();
-            let line = format!("shop {shop}: {what}: decide it with `frontdesk rma resolve {}`", ticket.id);
-            checks.push(Check::warn(NAME, line));
-        }
     }
     Ok(checks)
 }

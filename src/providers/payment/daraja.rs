@@ -135,12 +135,11 @@ impl Daraja {
             "ConfirmationURL": confirmation, "ValidationURL": validation,
         });
         let answer = self.call(tenant, account, "mpesa/c2b/v1/registerurl", &body).await?;
-        if !is_accepted(&answer) {
-            // A repetition would not help, and payments can be found by their receipt codes.
-            let code = answer.text("errorCode").unwrap_or_default();
-            warn!(%tenant, code, "Daraja did not register the addresses for payments to the shop's paybill or till");
+        if is_accepted(&answer) || is_registered(&answer) {
+            return Ok(());
         }
-        Ok(())
+        let code = answer.text("errorCode").unwrap_or_default();
+        Err(Unanswered::NotSent(format!("Daraja refused the addresses ({} {code})", answer.status)))
     }
 
     /// Asks for the status of a receipt. The answer comes later, at `result_url`.
@@ -169,6 +168,12 @@ impl Daraja {
 
 fn is_accepted(answer: &Answer) -> bool {
     answer.status.is_success() && answer.text("ResponseCode").as_deref() == Some("0")
+}
+
+/// Whether the answer says that the shop has registered addresses before. No code of its own says so.
+fn is_registered(answer: &Answer) -> bool {
+    let mut texts = ["errorMessage", "ResponseDescription"].into_iter().filter_map(|field| answer.text(field));
+    texts.any(|text| text.to_ascii_lowercase().contains("already registered"))
 }
 
 impl StkPush<'_> {

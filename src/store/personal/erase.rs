@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::person::{Named, Person, VALUES_AT_ONCE, find_person};
-use super::tables::{Aged, Blank, Key, Rows, TABLES, Table};
+use super::tables::{Blank, Key, Rows, TABLES, Table};
 use crate::domain::identity::ERASED_DOMAIN;
 use crate::domain::{AuditEntry, ConversationId, TenantId, TurnStatus};
 use crate::store::audit::record;
@@ -125,37 +125,30 @@ impl TenantStore<'_> {
 
 impl Store {
     /// Clears columns of some rows older than `before` that retention keeps: desks' memory, reasons of RMAs and
-    /// tickets, mails. Returns `false` when none are left.
-    pub async fn forget_aged(&self, before: DateTime<Utc>) -> Result<bool> {
+    /// tickets, mails. Rows that are still needed at `now` wait. Returns `false` when none are left.
+    pub async fn forget_aged(&self, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<bool> {
         let mut cleared = 0;
         for (table, aged) in TABLES.iter().filter_map(|table| Some((table, table.aged?))) {
             let person = table.person.iter().filter(|_| aged.person);
+            let mut old = Condition::all().add(Expr::col(aged.since).lt(before));
+            if let Some(needed) = aged.needed {
+                old = old.add(needed(now).not());
+            }
             for (column, blank) in table.words.iter().chain(person) {
-                cleared += self.clear_aged(table, aged, column, *blank, before).await?;
+                cleared += self.clear_aged(table, &old, column, *blank).await?;
             }
         }
         Ok(cleared > 0)
     }
 
-    async fn clear_aged(
-        &self,
-        table: &Table,
-        aged: Aged,
-        column: &'static str,
-        blank: Blank,
-        before: DateTime<Utc>,
-    ) -> Result<u64> {
+    async fn clear_aged(&self, table: &Table, old: &Condition, column: &'static str, blank: Blank) -> Result<u64> {
         let backend = self.write.get_database_backend();
         // Neither database supports `LIMIT` in updates, and the tables have different keys.
         let row = if backend == DbBackend::Sqlite { "rowid" } else { "ctid" };
-        let mut old = Condition::all().add(Expr::col(aged.since).lt(before)).add(blank.is_left(column));
-        if let Some((column, value)) = aged.unless {
-            old = old.add(Expr::col(column).ne(value));
-        }
         let some = Query::select()
             .expr(Expr::cust(row))
             .from(table.name)
-            .cond_where(old)
+            .cond_where(old.clone().add(blank.is_left(column, backend)))
             .limit(VALUES_AT_ONCE as u64)
             .to_owned();
         // Check first, without the lock that writers wait for.
@@ -164,7 +157,7 @@ impl Store {
         }
         let update = Query::update()
             .table(table.name)
-            .value(column, blank.value(backend))
+            .value(column, blank.value(column, backend))
             .and_where(Expr::cust(row).in_subquery(some))
             .to_owned();
         Ok(self.writer()?.execute(&update).await?.rows_affected())
@@ -184,18 +177,21 @@ pub(in crate::store) async fn erase(
         for rows in table.rows_of(tenant, person) {
             match table.rows {
                 Rows::Vectors | Rows::Removed => erased.rows += delete(transaction, table, rows).await?,
-                Rows::RemovedUnless(column) => {
-                    let rows_to_remove = rows.clone().add(Expr::col(column).is_null());
-                    erased.rows += delete(transaction, table, rows_to_remove).await?;
+                Rows::RemovedIf(is_removed) => {
+                    erased.rows += delete(transaction, table, rows.clone().add(is_removed())).await?;
                     erased.values += clear(transaction, table, &rows, reach).await?;
                 }
-                Rows::Kept => erased.values += clear(transaction, table, &rows, reach).await?,
+                Rows::Kept | Rows::Detached => erased.values += clear(transaction, table, &rows, reach).await?,
             }
         }
-        if table.rows == Rows::Vectors {
-            for id in &person.conversations {
-                delete_vectors_of(transaction, tenant, ConversationId(*id)).await?;
+        match table.rows {
+            Rows::Vectors => {
+                for id in &person.conversations {
+                    delete_vectors_of(transaction, tenant, ConversationId(*id)).await?;
+                }
             }
+            Rows::Detached => detach(transaction, table, tenant, person).await?,
+            Rows::Kept | Rows::Removed | Rows::RemovedIf(_) => {}
         }
         all.push(erased);
     }
@@ -223,9 +219,23 @@ impl Table {
     }
 }
 
+/// Removes the conversation from rows that outlive it.
+async fn detach(transaction: &DatabaseTransaction, table: &Table, tenant: &TenantId, person: &Person) -> Result<()> {
+    for ids in person.values(Key::Conversation).chunks(VALUES_AT_ONCE) {
+        let update = Query::update()
+            .table(table.name)
+            .value("conversation_id", Expr::cust("NULL"))
+            .and_where(Expr::col("tenant_id").eq(tenant.as_str()))
+            .and_where(Expr::col("conversation_id").is_in(ids.iter().cloned()))
+            .to_owned();
+        transaction.execute(&update).await?;
+    }
+    Ok(())
+}
+
 /// Removes the rows, or counts them if [`delete_vectors_of`] removes them.
 async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Condition) -> Result<u64> {
-    if table.rows == Rows::Vectors {
+    if matches!(table.rows, Rows::Vectors) {
         use crate::store::entities::vectors;
         return Ok(vectors::Entity::find().filter(rows).count(transaction).await?);
     }
@@ -234,18 +244,24 @@ async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Conditio
 }
 
 async fn clear(transaction: &DatabaseTransaction, table: &Table, rows: &Condition, reach: Reach) -> Result<u64> {
-    let person = table.person.iter().filter(|_| reach == Reach::Person);
+    let customers_words = match table.shops_words {
+        Some(shops_words) => rows.clone().add(shops_words().not()),
+        None => rows.clone(),
+    };
+    let words = table.words.iter().map(|column| (column, &customers_words));
+    let person = table.person.iter().filter(|_| reach == Reach::Person).map(|column| (column, rows));
     let mut cleared = 0;
-    for (column, blank) in table.words.iter().chain(person) {
+    for ((column, blank), rows) in words.chain(person) {
         if *blank == Blank::Facts {
             // This clears both columns of the audit log, so the second one has nothing left.
             cleared += keep_facts(transaction, rows).await?;
             continue;
         }
+        let backend = transaction.get_database_backend();
         let update = Query::update()
             .table(table.name)
-            .value(*column, blank.value(transaction.get_database_backend()))
-            .cond_where(rows.clone().add(blank.is_left(column)))
+            .value(*column, blank.value(column, backend))
+            .cond_where(rows.clone().add(blank.is_left(column, backend)))
             .to_owned();
         cleared += transaction.execute(&update).await?.rows_affected();
     }
@@ -285,12 +301,16 @@ fn facts_of(value: &Value) -> Value {
 }
 
 impl Blank {
-    fn value(self, backend: DbBackend) -> SimpleExpr {
+    fn value(self, column: &str, backend: DbBackend) -> SimpleExpr {
         match self {
             Self::Empty => Expr::value(""),
             Self::Null => Expr::cust("NULL"),
             Self::Object => Expr::cust("'{}'"),
             Self::JsonNull | Self::Facts => Expr::cust("'null'"),
+            Self::Reason => Expr::cust(match backend {
+                DbBackend::Sqlite => format!("json_set({column}, '$.reason', '')"),
+                _ => format!("jsonb_set({column}, '{{reason}}', '\"\"')"),
+            }),
             // Random in each row: a predictable address would give access to the orders that have it.
             Self::Address => {
                 let random = match backend {
@@ -303,7 +323,7 @@ impl Blank {
     }
 
     /// The condition for rows that are not cleared yet.
-    fn is_left(self, column: &'static str) -> SimpleExpr {
+    fn is_left(self, column: &'static str, backend: DbBackend) -> SimpleExpr {
         let text = || Expr::col(column).cast_as("text");
         match self {
             Self::Empty => Expr::col(column).ne(""),
@@ -311,6 +331,10 @@ impl Blank {
             Self::Address => Expr::col(column).not_like(format!("%@{ERASED_DOMAIN}")),
             Self::Object => text().ne("{}"),
             Self::JsonNull | Self::Facts => text().ne("null"),
+            Self::Reason => Expr::cust(match backend {
+                DbBackend::Sqlite => format!("json_extract({column}, '$.reason') <> ''"),
+                _ => format!("{column} ->> 'reason' <> ''"),
+            }),
         }
     }
 }

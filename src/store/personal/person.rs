@@ -12,8 +12,8 @@ use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Sender, TenantId};
 use crate::store::entities::{
-    TenantEntity, audit, conversations, customers, invoices, mails, messages, orders, refund_cases, rmas,
-    subscriptions, tickets,
+    TenantEntity, audit, conversations, customers, invoices, mails, messages, orders, payment_requests, refund_cases,
+    rmas, sales, shoppers, subscriptions, tickets,
 };
 use crate::store::returns::overview::withholds_order;
 use crate::store::{Result, TenantStore};
@@ -42,7 +42,9 @@ pub struct Person {
     rmas: BTreeSet<Uuid>,
     rma_numbers: BTreeSet<String>,
     mails: BTreeSet<Uuid>,
-    /// Whether a telecom account has the customer's user id.
+    shoppers: BTreeSet<Uuid>,
+    sales: BTreeSet<String>,
+    /// Whether a telecom account or a payment has the customer's user id.
     has_account: bool,
 }
 
@@ -59,6 +61,7 @@ impl Person {
             && self.customers.is_empty()
             && self.orders.is_empty()
             && self.mails.is_empty()
+            && self.shoppers.is_empty()
     }
 
     pub(super) fn values(&self, key: Key) -> Vec<Value> {
@@ -75,6 +78,8 @@ impl Person {
             Key::RmaNumber => texts(&self.rma_numbers),
             Key::Mail => ids(&self.mails),
             Key::MailJob => ids_as_texts(&self.mails),
+            Key::Shopper => ids(&self.shoppers),
+            Key::Sale => texts(&self.sales),
             Key::AttemptSubject => {
                 let conversations = self.conversations.iter().map(|id| format!("conversation:{id}"));
                 let orders = self.orders.iter().map(|number| format!("order:{number}"));
@@ -92,8 +97,9 @@ impl TenantStore<'_> {
     }
 }
 
-/// Finds the customer's rows: customers, accounts, orders, RMAs and mails, and the conversations that have their `user_id`,
-/// opened one of their orders or their account, or contain their address. A conversation with another `user_id` never belongs to them.
+/// Finds the customer's rows: customers, accounts, orders, RMAs, mails, shoppers and sales, and the conversations that have their
+/// `user_id`, opened one of their orders or their account, or contain their address. A conversation with another `user_id` never belongs to
+/// them.
 pub(super) async fn find_person(connection: &impl ConnectionTrait, tenant: &TenantId, named: &Named) -> Result<Person> {
     let mut person = Person::default();
     match named {
@@ -119,6 +125,7 @@ pub(super) async fn find_person(connection: &impl ConnectionTrait, tenant: &Tena
     find_orders(connection, tenant, &mut person).await?;
     person.has_account = has_account(connection, tenant, &person.users).await?;
     find_conversations(connection, tenant, &mut person).await?;
+    find_shoppers(connection, tenant, &mut person).await?;
     Ok(person)
 }
 
@@ -151,7 +158,29 @@ async fn find_orders(connection: &impl ConnectionTrait, tenant: &TenantId, perso
 async fn has_account(connection: &impl ConnectionTrait, tenant: &TenantId, users: &BTreeSet<String>) -> Result<bool> {
     let subscribed = subscriptions::Entity::of(tenant).filter(subscriptions::Column::UserId.is_in(users));
     let invoiced = invoices::Entity::of(tenant).filter(invoices::Column::UserId.is_in(users));
-    Ok(subscribed.one(connection).await?.is_some() || invoiced.one(connection).await?.is_some())
+    let paid = payment_requests::Entity::of(tenant).filter(payment_requests::Column::PhoneE164.is_in(users));
+    Ok(subscribed.one(connection).await?.is_some()
+        || invoiced.one(connection).await?.is_some()
+        || paid.one(connection).await?.is_some())
+}
+
+/// Finds the customers of the commerce desk, whose rows outlive their conversations, and their sales.
+async fn find_shoppers(connection: &impl ConnectionTrait, tenant: &TenantId, person: &mut Person) -> Result<()> {
+    let of_shop = || shoppers::Entity::of(tenant).select_only().column(shoppers::Column::Id);
+    let theirs = of_shop().filter(shoppers::Column::PhoneE164.is_in(&person.users));
+    person.shoppers.extend(theirs.into_tuple::<Uuid>().all(connection).await?);
+    let conversations: Vec<Uuid> = person.conversations.iter().copied().collect();
+    for some in conversations.chunks(VALUES_AT_ONCE) {
+        let theirs = of_shop().filter(shoppers::Column::ConversationId.is_in(some.iter().copied()));
+        person.shoppers.extend(theirs.into_tuple::<Uuid>().all(connection).await?);
+    }
+    let shoppers: Vec<Uuid> = person.shoppers.iter().copied().collect();
+    for some in shoppers.chunks(VALUES_AT_ONCE) {
+        let theirs = sales::Entity::of(tenant).filter(sales::Column::ShopperId.is_in(some.iter().copied()));
+        let numbers = theirs.select_only().column(sales::Column::SaleId);
+        person.sales.extend(numbers.into_tuple::<String>().all(connection).await?);
+    }
+    Ok(())
 }
 
 async fn find_conversations(connection: &impl ConnectionTrait, tenant: &TenantId, person: &mut Person) -> Result<()> {

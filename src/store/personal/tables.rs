@@ -1,5 +1,15 @@
 //! Describes the personal data in every table.
 
+use chrono::{DateTime, Utc};
+use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
+
+use crate::domain::returns::TicketKind;
+use crate::domain::telecom::CaseStatus;
+use crate::store::mails::{MailStatus, RETRIED_FOR};
+use crate::store::payment_callbacks::{APPLY_RECEIPT, CHECK_RECEIPT};
+use crate::store::payments::SAY_PAYMENT;
+use crate::store::returns::escalate::PAYMENT;
+
 /// The personal data in a table. `tenant_id`, numbers, times and row ids need no entry.
 #[derive(Debug)]
 pub struct Table {
@@ -16,6 +26,8 @@ pub struct Table {
     pub hidden: &'static [&'static str],
     /// The customer's words. Erased with the conversation.
     pub words: &'static [(&'static str, Blank)],
+    /// Selects rows of which the shop has written the words, so that they stay until they age.
+    pub shops_words: Option<fn() -> SimpleExpr>,
     /// The customer's identity. Erased with the customer, in this order: a column of [`Table::found_by`] comes last.
     pub person: &'static [(&'static str, Blank)],
 }
@@ -35,18 +47,22 @@ pub enum Key {
     MailJob,
     /// The subject of a count of failed attempts.
     AttemptSubject,
-    /// The customer's id in the shop's own system.
+    /// The customer's id in the shop's own system. Over WhatsApp, it is their phone number.
     User,
+    Shopper,
+    Sale,
 }
 
 /// What an erasure does with rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Rows {
     /// The rows stay; only columns are erased.
     Kept,
+    /// As [`Rows::Kept`], and the rows no longer belong to a conversation that is erased.
+    Detached,
     Removed,
-    /// Removed, unless this column contains an order number: the history of an order is kept.
-    RemovedUnless(&'static str),
+    /// Removed if this selects them. Of the others, only columns are erased.
+    RemovedIf(fn() -> SimpleExpr),
     /// Removed, and in-memory copies of the collection are invalidated.
     Vectors,
 }
@@ -63,6 +79,8 @@ pub enum Blank {
     Object,
     /// JSON: `null`.
     JsonNull,
+    /// JSON: an object, of which the text of its member `reason` is removed.
+    Reason,
     /// JSON: numbers, states and identifiers stay; text and addresses are removed.
     Facts,
 }
@@ -74,13 +92,23 @@ pub struct Aged {
     pub since: &'static str,
     /// Whether [`Table::person`] is cleared as well as [`Table::words`].
     pub person: bool,
-    /// Rows in which this column has this value are not cleared yet.
-    pub unless: Option<(&'static str, &'static str)>,
+    /// Selects the rows that are still needed at this time, and are not cleared yet.
+    pub needed: Option<fn(DateTime<Utc>) -> SimpleExpr>,
 }
 
 /// Describes a table without personal data.
 const fn none(name: &'static str, kept: &'static [&'static str]) -> Table {
-    Table { name, found_by: &[], rows: Rows::Kept, aged: None, kept, hidden: &[], words: &[], person: &[] }
+    Table {
+        name,
+        found_by: &[],
+        rows: Rows::Kept,
+        aged: None,
+        kept,
+        hidden: &[],
+        words: &[],
+        shops_words: None,
+        person: &[],
+    }
 }
 
 /// Describes a table whose rows are about customers, without columns to erase.
@@ -96,7 +124,24 @@ const fn about(
 const CONVERSATION: &[(&str, Key)] = &[("conversation_id", Key::Conversation)];
 
 const fn since(since: &'static str) -> Option<Aged> {
-    Some(Aged { since, person: false, unless: None })
+    Some(Aged { since, person: false, needed: None })
+}
+
+/// Tickets that a person must decide. The others end with their RMA.
+fn is_undecided_ticket(_: DateTime<Utc>) -> SimpleExpr {
+    let is_decided_by_person = Expr::col("kind").is_in(TicketKind::DECIDED.map(TicketKind::as_str));
+    is_decided_by_person.and(Expr::col("resolved_at").is_null())
+}
+
+/// Mails that wait or may be tried again.
+fn is_unsent_mail(now: DateTime<Utc>) -> SimpleExpr {
+    let failed = Expr::col("status").eq(MailStatus::Failed.as_str());
+    let is_retried = failed.and(Expr::col("created_at").gt(now - RETRIED_FOR));
+    Expr::col("status").eq(MailStatus::Queued.as_str()).or(is_retried)
+}
+
+fn is_open_case(_: DateTime<Utc>) -> SimpleExpr {
+    Expr::col("status").is_in(CaseStatus::OPEN.map(CaseStatus::as_str))
 }
 
 /// Every table of the schema.
@@ -136,7 +181,8 @@ pub const TABLES: &[Table] = &[
     about(
         "jobs",
         &[("conversation_id", Key::Conversation), ("subject", Key::MailJob)],
-        Rows::Removed,
+        // Money is followed to its end without the conversation.
+        Rows::RemovedIf(|| Expr::col("kind").is_not_in([SAY_PAYMENT, CHECK_RECEIPT, APPLY_RECEIPT])),
         &["kind", "subject", "error", "payload"],
     ),
     Table {
@@ -162,23 +208,25 @@ pub const TABLES: &[Table] = &[
     about("rma_items", &[("rma_id", Key::Rma)], Rows::Kept, &[]),
     about("labels", &[("rma_id", Key::Rma)], Rows::Kept, &["tracking"]),
     Table {
-        aged: since("created_at"),
+        aged: Some(Aged { since: "created_at", person: false, needed: Some(is_undecided_ticket) }),
         words: &[
-            ("claim", Blank::Null),
+            // What an approval makes, and which lines were rejected, is kept.
+            ("claim", Blank::Reason),
             ("request", Blank::Empty),
             ("reason", Blank::Empty),
             ("summary", Blank::Empty),
         ],
+        shops_words: Some(|| Expr::col("reason").eq(PAYMENT)),
         person: &[("resolved_why", Blank::Empty)],
         ..about(
             "tickets",
             &[("conversation_id", Key::Conversation), ("order_number", Key::Order), ("rma_number", Key::RmaNumber)],
-            Rows::RemovedUnless("order_number"),
+            Rows::Detached,
             &["id", "kind", "idempotency_key", "order_number", "rma_number", "priority", "resolution", "resolved_by"],
         )
     },
     Table {
-        aged: Some(Aged { since: "created_at", person: true, unless: Some(("status", "queued")) }),
+        aged: Some(Aged { since: "created_at", person: true, needed: Some(is_unsent_mail) }),
         person: &[
             ("recipient", Blank::Address),
             ("context", Blank::Object),
@@ -198,7 +246,7 @@ pub const TABLES: &[Table] = &[
         ..about("invoices", &[("user_id", Key::User)], Rows::Kept, &["number"])
     },
     Table {
-        aged: since("opened_at"),
+        aged: Some(Aged { since: "opened_at", person: false, needed: Some(is_open_case) }),
         words: &[("description", Blank::Null)],
         person: &[("decided_why", Blank::Null), ("user_id", Blank::Null)],
         ..about(
@@ -218,7 +266,8 @@ pub const TABLES: &[Table] = &[
                 ("rma_number", Key::RmaNumber),
                 ("user_id", Key::User),
             ],
-            Rows::RemovedUnless("order_number"),
+            // The history of an order is kept.
+            Rows::RemovedIf(|| Expr::col("order_number").is_null()),
             &["kind", "who", "what", "order_number", "rma_number"],
         )
     },
@@ -238,18 +287,13 @@ pub const TABLES: &[Table] = &[
     ),
     Table {
         person: &[("phone_e164", Blank::Null)],
-        ..about(
-            "shoppers",
-            &[("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
-            Rows::Kept,
-            &["language_preference", "tags"],
-        )
+        ..about("shoppers", &[("id", Key::Shopper)], Rows::Kept, &["language_preference", "tags"])
     },
-    // They name a customer by a row id, and prove what the customer agreed to.
-    none("consent_changes", &["who", "before", "after"]),
+    // They prove what the customer agreed to.
+    about("consent_changes", &[("shopper_id", Key::Shopper)], Rows::Kept, &["who", "before", "after"]),
     about(
         "sales",
-        &[("conversation_id", Key::Conversation)],
+        &[("shopper_id", Key::Shopper), ("conversation_id", Key::Conversation)],
         Rows::Kept,
         &["sale_id", "status", "lines", "totals", "coupon"],
     ),
@@ -257,7 +301,7 @@ pub const TABLES: &[Table] = &[
         person: &[("phone_e164", Blank::Null)],
         ..about(
             "payment_requests",
-            &[("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
+            &[("sale_id", Key::Sale), ("conversation_id", Key::Conversation), ("phone_e164", Key::User)],
             Rows::Kept,
             &["sale_id", "method", "currency", "status", "provider", "provider_reference", "receipts"],
         )

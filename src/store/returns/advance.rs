@@ -118,7 +118,8 @@ impl TenantStore<'_> {
         };
         let number = NewMail::number_for(rma, template);
         let mut mail = NewMail::about(template, number, &order, Some(rma), language);
-        mail.to = last.map_or(mail.to, |last| last.to);
+        // Retention erases the addresses of old mails. The order keeps its address.
+        mail.to = last.map(|last| last.to).filter(|to| !to.is_erased()).unwrap_or(mail.to);
         queue(transaction, self.tenant, &mail, by.who, by.now).await?;
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -17,9 +18,13 @@ use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
 use crate::domain::{AuditEntry, ConversationId, TenantId};
 use crate::store::audit::record;
-use crate::store::entities::{TenantEntity, audit, rmas, tickets};
+use crate::store::entities::{TenantEntity, audit, conversations, rmas, tickets};
+use crate::store::journal::wait_for_person;
 use crate::store::orders::lock_order;
 use crate::store::{Result, StoreError, TenantStore, all_inserted};
+
+/// The reason of tickets about payments. The shop has written them, not the customer.
+pub const PAYMENT: &str = "a payment needs a decision";
 
 /// A request for a person's decision.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +38,8 @@ pub struct NewEscalation<'a> {
     pub summary: &'a str,
     /// The return to create if the person approves it.
     pub claim: Option<&'a Claim>,
-    /// Names what happened, so that it gets one ticket however often it is reported, also after the decision.
+    /// Names what happened, so that it gets one ticket however often it is reported, also after the decision. The shop found it
+    /// out by itself, so the conversation waits for a person from then on.
     pub once: Option<&'a str>,
 }
 
@@ -72,6 +78,19 @@ async fn latest_escalation(
             found => return Ok((key, found)),
         }
     }
+}
+
+/// Lets the conversation wait for a person. Returns its id, or `None` if it was deleted.
+async fn wait_in(
+    transaction: &DatabaseTransaction,
+    id: ConversationId,
+    since: DateTime<Utc>,
+) -> Result<Option<ConversationId>> {
+    let row = conversations::Entity::find_by_id(id.0).lock(LockType::Update).one(transaction).await?;
+    if row.is_some() {
+        wait_for_person(transaction, id.0, since).await?;
+    }
+    Ok(row.map(|_| id))
 }
 
 /// The audit log's name for a conversation that joined an open ticket.
@@ -137,6 +156,13 @@ impl TenantStore<'_> {
         {
             return Ok(Escalated::Duplicate(Box::new(read_ticket(known)?)));
         }
+        let mut by = *by;
+        if new.once.is_some()
+            && let Some(id) = by.conversation
+        {
+            by.conversation = wait_in(&transaction, id, by.now).await?;
+        }
+        let by = &by;
         let marked = self.rmas_to_lock(&transaction, new).await?;
         let mut earlier = self.ticket_of_lock(&transaction, new).await?;
         let key = loop {

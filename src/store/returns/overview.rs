@@ -50,7 +50,7 @@ impl TenantStore<'_> {
         let numbers: Vec<&OrderNumber> = numbers.iter().collect();
         let found = self.rma_rows(conversation, &numbers).await?;
         let found = newest(found, LISTED_AT_MOST, &mut has_more);
-        let found_tickets = self.ticket_rows(conversation, &found).await?;
+        let found_tickets = self.ticket_rows(conversation, &found, &numbers).await?;
         let found_mails = self.mail_rows(&own, &found).await?;
         let mut record = self.audit_rows_elsewhere(&numbers).await?;
         record.extend(own);
@@ -110,13 +110,19 @@ impl TenantStore<'_> {
         self.last(by_time.order_by_desc(rmas::Column::Id), LISTED_AT_MOST).await
     }
 
-    /// Lists the tickets of the conversation and of the RMAs, including those that lock them.
-    async fn ticket_rows(&self, conversation: ConversationId, rmas: &[rmas::Model]) -> Result<Vec<tickets::Model>> {
+    /// Lists the tickets of the conversation, its orders and the RMAs, including those that lock them.
+    async fn ticket_rows(
+        &self,
+        conversation: ConversationId,
+        rmas: &[rmas::Model],
+        orders: &[&OrderNumber],
+    ) -> Result<Vec<tickets::Model>> {
+        let of_orders = tickets::Column::OrderNumber.is_in(orders.iter().map(|number| number.as_str()));
         let of_rmas = tickets::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
         let locking = tickets::Column::Id.is_in(rmas.iter().filter_map(|rma| rma.escalation_ticket.as_deref()));
         let own = tickets::Column::ConversationId.eq(conversation.0);
         let of_shop = self.rows::<tickets::Entity>();
-        let either = of_shop.filter(Condition::any().add(own).add(of_rmas).add(locking));
+        let either = of_shop.filter(Condition::any().add(own).add(of_orders).add(of_rmas).add(locking));
         let by_time = either.order_by_desc(tickets::Column::CreatedAt);
         self.last(by_time.order_by_desc(tickets::Column::Id), LISTED_AT_MOST).await
     }

@@ -1,5 +1,8 @@
 //! `frontdesk doctor` in a good folder and in broken ones.
 
+use frontdesk::domain::returns::{Hand, Priority};
+use frontdesk::store::returns::By;
+use frontdesk::store::returns::escalate::{NewEscalation, PAYMENT};
 use serde_json::Value;
 
 use super::shop::{Shop, taken_port};
@@ -171,6 +174,32 @@ fn doctor_checks_the_files_of_every_shop() {
         FAIL,
         "prompts: shop acme: database/shops/acme/shop.toml: there is no persona 'guest': write one of host",
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_lists_tickets_without_conversation() {
+    let shop = Shop::new();
+    std::fs::create_dir(shop.path("database")).unwrap();
+    let store = crate::store::open(&format!("sqlite://{}", shop.path("database/frontdesk.db").display())).await;
+    let new = NewEscalation {
+        rma: None,
+        order: None,
+        priority: Priority::High,
+        reason: PAYMENT,
+        summary: "A payment without an order: QKJ41HAY6L\nNext steps: …",
+        claim: None,
+        once: Some("QKJ41HAY6L"),
+    };
+    let by = By { hand: Hand::Automatic, who: "job", conversation: None, now: chrono::Utc::now() };
+    let opened = store.tenant(&crate::store::tenant("acme")).escalate(&new, &by).await.unwrap();
+    let id = opened.ticket().id.clone();
+    store.close().await.unwrap();
+    let (_, lines) = doctor(&shop, &[]);
+    let line = format!(
+        "tickets: shop acme: {id} belongs to no conversation: A payment without an order: QKJ41HAY6L: decide it with \
+         `frontdesk rma resolve {id} DECISION --tenant acme`"
+    );
+    has(&lines, WARN, &line);
 }
 
 #[tokio::test(flavor = "multi_thread")]

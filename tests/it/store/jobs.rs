@@ -6,6 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::store::jobs::{
     DELIVER_MESSAGE, EMBED_MESSAGE, EMBEDDING_JOBS, FORGET_CONVERSATION, FORGET_MESSAGE, JobCounts, LeasedJob, NewJob,
 };
+use frontdesk::store::payment_callbacks::{APPLY_RECEIPT, CHECK_RECEIPT};
+use frontdesk::store::payments::SAY_PAYMENT;
 
 use super::{TestStore, accepted, count_jobs, opened, tenant};
 
@@ -110,6 +112,21 @@ async fn deleting_a_conversation_enqueues_one_job() {
     assert!(store.tenant(&shop).delete_conversation(id).await.unwrap());
     let jobs = store.lease_jobs(&[FORGET_CONVERSATION], Utc::now(), LEASE, 10).await.unwrap();
     assert_eq!(subjects(&jobs), [id.0]);
+}
+
+#[tokio::test]
+async fn jobs_about_money_outlive_the_conversation() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let (shop, now) = (tenant("acme"), Utc::now());
+    let id = opened(&store, &shop).await;
+    let money = [SAY_PAYMENT, CHECK_RECEIPT, APPLY_RECEIPT];
+    for name in money.iter().chain(&[DELIVER_MESSAGE]) {
+        let job = NewJob::new(name, uuid::Uuid::from_u128(1), &shop, now).in_conversation(id);
+        store.tenant(&shop).enqueue_job(&job).await.unwrap();
+    }
+    assert!(store.tenant(&shop).delete_conversation(id).await.unwrap());
+    assert_eq!(count_jobs(&store, &money).await.waiting, 3);
+    assert_eq!(count_jobs(&store, &[DELIVER_MESSAGE]).await.waiting, 0);
 }
 
 #[tokio::test]

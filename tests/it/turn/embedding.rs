@@ -104,6 +104,9 @@ async fn model_gets_earlier_messages_beyond_its_window() {
     let app = recalling(&ollama, "HISTORY_MAX_CHARS", 200).await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "mình là kiến trúc sư, cần mua laptop dựng hình 3D Revit").await;
+    // `POST /chat` may name the user after the first message.
+    let shop = TenantId::default();
+    assert!(app.inner.store.tenant(&shop).bind_user(id.parse().unwrap(), "u-7").await.unwrap());
     for _ in 0..3 {
         app.ask(&id, "phí giao hàng về Đà Nẵng bao nhiêu").await;
     }

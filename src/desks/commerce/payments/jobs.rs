@@ -14,13 +14,12 @@ use crate::desks::TextsOfShops;
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::commerce::payment::{Payment, PaymentProblem, PaymentProvider, PaymentStatus};
 use crate::domain::returns::{Hand, Priority};
-use crate::domain::{ConversationId, Kind, Metadata, PaymentId};
+use crate::domain::{Kind, Metadata, PaymentId};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
 use crate::replies::Replies;
-use crate::store::TenantStore;
 use crate::store::payments::{POLL_PAYMENT, PaymentNotice, SAY_PAYMENT, SETTLE_PAYMENT};
 use crate::store::returns::By;
-use crate::store::returns::escalate::NewEscalation;
+use crate::store::returns::escalate::{NewEscalation, PAYMENT};
 
 /// How soon the sandbox is asked again.
 const SANDBOX_POLL: Duration = Duration::from_secs(2);
@@ -120,7 +119,7 @@ impl Job for SayPayment {
         if let Some(problem) = notice.problem {
             let receipt = notice.receipt.as_deref().unwrap_or_default();
             let once = format!("payment:{}:{problem}:{receipt}", payment.id);
-            open_ticket(&store, job.conversation, &once, &summary(&payment, problem)).await?;
+            open_ticket(context, job, &once, &summary(&payment, problem)).await?;
         }
         // The end of a payment answers the customer who began it. That the money went back later is a notification.
         let purpose = match notice.status {
@@ -163,24 +162,27 @@ pub(super) async fn say(
     context.announce(job, text, metadata).await
 }
 
-/// Opens a ticket about money, once for each `once`.
+/// Opens a ticket about money, once for each `once`. The job's conversation waits for a person, and the console shows it.
 pub(super) async fn open_ticket(
-    store: &TenantStore<'_>,
-    conversation: Option<ConversationId>,
+    context: &JobContext,
+    job: &LeasedJob,
     once: &str,
     summary: &str,
 ) -> Result<(), JobError> {
-    let by = By { hand: Hand::Automatic, who: "job", conversation, now: Utc::now() };
+    let by = By { hand: Hand::Automatic, who: "job", conversation: job.conversation, now: Utc::now() };
     let new = NewEscalation {
         rma: None,
         order: None,
         priority: Priority::High,
-        reason: "a payment needs a decision",
+        reason: PAYMENT,
         summary,
         claim: None,
         once: Some(once),
     };
-    store.escalate(&new, &by).await?;
+    context.store.tenant(&job.tenant).escalate(&new, &by).await?;
+    if let (Some(id), Some(announcer)) = (job.conversation, &context.announcer) {
+        announcer.note_change(&job.tenant, id);
+    }
     Ok(())
 }
 

@@ -136,7 +136,7 @@ impl Job for CheckReceipt {
             callback.subject,
             callback.detail.account.as_deref().unwrap_or("-"),
         );
-        open_ticket(&store, job.conversation, &format!("receipt:{}:unanswered", callback.subject), &summary).await?;
+        open_ticket(context, job, &format!("receipt:{}:unanswered", callback.subject), &summary).await?;
         Ok(note_person(&store, &callback).await?)
     }
 }
@@ -171,7 +171,8 @@ impl Job for ApplyReceipt {
                  the money back",
                 callback.subject
             );
-            return open_ticket(&store, None, &format!("receipt:{}:no order", callback.subject), &summary).await;
+            let job = LeasedJob { conversation: None, ..job.clone() };
+            return open_ticket(context, &job, &format!("receipt:{}:no order", callback.subject), &summary).await;
         };
         let payments = store.list_payments(&sale.id).await?;
         let asked_at = payments.iter().map(|payment| payment.created_at).min();
@@ -182,7 +183,7 @@ impl Job for ApplyReceipt {
                  decide whether it is for this order",
                 sale.id, callback.subject
             );
-            open_ticket(&store, job.conversation, &format!("receipt:{}:old", callback.subject), &summary).await?;
+            open_ticket(context, job, &format!("receipt:{}:old", callback.subject), &summary).await?;
             note_person(&store, &callback).await?;
             return say(&self.0, context, job, (payment, MessagePurpose::Reply), |texts, _| {
                 texts.text(Text::ResultProblem, &[("order", sale.id.as_str())]).map(Some)

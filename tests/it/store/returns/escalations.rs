@@ -1,5 +1,8 @@
+use std::collections::BTreeMap;
+
 use frontdesk::domain::returns::{Priority, Resolution};
-use frontdesk::store::returns::escalate::{Escalated, NewEscalation};
+use frontdesk::domain::{AuditEntry, ConversationId, ConversationStatus, Handoff};
+use frontdesk::store::returns::escalate::{Escalated, NewEscalation, PAYMENT};
 use frontdesk::store::returns::resolve::Resolving;
 
 use super::super::orders_import::listed;
@@ -257,15 +260,58 @@ async fn decided_rma_does_not_block_other_rejections() {
 }
 
 #[tokio::test]
-async fn only_order_tickets_outlive_the_conversation() {
+async fn tickets_outlive_the_conversation() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let conversation = opened(shop.store(), &shop.tenant).await;
     let by = By { conversation: Some(conversation), ..shop.desk() };
     let order = number("77893");
-    let talk = door.escalate(&damage(None), &by).await.unwrap();
-    let about_order = door.escalate(&NewEscalation { order: Some(&order), ..damage(None) }, &by).await.unwrap();
+    let talk = door.escalate(&damage(None), &by).await.unwrap().ticket().id.clone();
+    let about_order = NewEscalation { order: Some(&order), ..damage(None) };
+    let about_order = door.escalate(&about_order, &by).await.unwrap().ticket().id.clone();
+    let money = NewEscalation { once: Some("short"), reason: PAYMENT, summary: "Payment: short", ..damage(None) };
+    let money = door.escalate(&money, &by).await.unwrap().ticket().id.clone();
+    assert_eq!(shop.store().list_loose_tickets().await.unwrap(), []);
     assert!(door.delete_conversation(conversation).await.unwrap());
-    assert_eq!(door.find_ticket(&talk.ticket().id).await.unwrap(), None);
-    assert!(door.find_ticket(&about_order.ticket().id).await.unwrap().is_some());
+    let loose = shop.store().list_loose_tickets().await.unwrap();
+    let loose: BTreeMap<&str, &str> =
+        loose.iter().map(|(_, ticket)| (ticket.id.as_str(), ticket.summary.as_str())).collect();
+    // The shop has written about the payment, not the customer.
+    assert_eq!(loose, BTreeMap::from([(talk.as_str(), ""), (&about_order, ""), (&money, "Payment: short")]));
+
+    // A later conversation about the order shows its ticket.
+    let later = By { conversation: Some(opened(shop.store(), &shop.tenant).await), ..shop.desk() };
+    let seen = AuditEntry {
+        conversation: later.conversation,
+        order: Some(order),
+        ..AuditEntry::system("desk", "tool.get_order_details", shop.now)
+    };
+    door.record(&seen).await.unwrap();
+    let overview = door.overview_of_returns(later.conversation.unwrap()).await.unwrap();
+    assert_eq!(overview.tickets.iter().map(|ticket| &ticket.id).collect::<Vec<_>>(), [&about_order]);
+}
+
+#[tokio::test]
+async fn problem_with_money_makes_conversation_wait() {
+    use ConversationStatus::{Bot, Closed, Taken, Waiting};
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let event = |name| NewEscalation { once: Some(name), ..damage(None) };
+    for (name, handoff, (before, after)) in [
+        ("short", None, (Bot, Waiting)),
+        ("excess", Some(Handoff::Close), (Closed, Waiting)),
+        ("double", Some(Handoff::Take { agent: None }), (Taken, Taken)),
+    ] {
+        let conversation = opened(shop.store(), &shop.tenant).await;
+        if let Some(handoff) = handoff {
+            door.hand_over(conversation, &handoff, shop.now).await.unwrap();
+        }
+        let status = async || door.find_conversation(conversation).await.unwrap().unwrap().status;
+        assert_eq!(status().await, before);
+        let by = By { conversation: Some(conversation), ..shop.desk() };
+        let opened = door.escalate(&event(name), &by).await.unwrap();
+        assert_eq!((status().await, opened.ticket().conversation), (after, Some(conversation)));
+    }
+    let gone = By { conversation: Some(ConversationId::now()), ..shop.desk() };
+    assert_eq!(door.escalate(&event("reversed"), &gone).await.unwrap().ticket().conversation, None);
 }

@@ -118,3 +118,39 @@ async fn queued_mail_can_go_to_another_address() {
     assert!(door.finish_mail(id, &new, &MailOutcome::Sent { preview: "Hello" }, later).await.unwrap());
     assert_eq!(shop.recorded("77893").await[2..], ["desk mail.queued", "desk mail.queued", "job mail.sent"]);
 }
+
+#[tokio::test]
+async fn later_mails_outlive_retention() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let rma = shop.returned("77893").await;
+    let first = door.list_mails_of(&rma.number).await.unwrap().remove(0);
+    assert!(door.finish_mail(first.id, &first.to, &MailOutcome::Sent { preview: "Hello" }, shop.now).await.unwrap());
+    let later = shop.now + TimeDelta::days(1);
+    while shop.store().forget_aged(later, later).await.unwrap() {}
+    assert!(door.find_mail(first.id).await.unwrap().unwrap().to.is_erased());
+    shop.labelled(&rma).await;
+    shop.walk(&rma, &[RmaStatus::InTransit, RmaStatus::Received]).await;
+    let mails = door.list_mails_of(&rma.number).await.unwrap();
+    let received = mails.iter().find(|mail| mail.template == "return_received").unwrap();
+    assert_eq!((&received.to, received.language), (&first.to, first.language));
+}
+
+#[tokio::test]
+async fn retention_keeps_mails_that_are_retried() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let (id, to) = mailed(&shop).await;
+    let is_erased = async || door.find_mail(id).await.unwrap().unwrap().to.is_erased();
+    let forget = async |days| {
+        let now = shop.now + TimeDelta::days(days);
+        while shop.store().forget_aged(now - TimeDelta::days(1), now).await.unwrap() {}
+    };
+    forget(30).await;
+    assert!(!is_erased().await, "it waits");
+    assert!(door.finish_mail(id, &to, &MailOutcome::Failed { error: "refused" }, shop.now).await.unwrap());
+    forget(4).await;
+    assert!(!is_erased().await, "it is tried again");
+    forget(6).await;
+    assert!(is_erased().await);
+}

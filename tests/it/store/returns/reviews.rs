@@ -141,3 +141,48 @@ async fn each_milestone_is_mailed_once() {
     sent.sort();
     assert_eq!(sent, ["refund_paid", "return_approved", "return_received"]);
 }
+
+/// Clears what retention clears after 60 days.
+async fn age(shop: &Shop) {
+    let days = |days| shop.now + TimeDelta::days(days);
+    while shop.store().forget_aged(days(30), days(60)).await.unwrap() {}
+}
+
+#[tokio::test]
+async fn approval_creates_the_return_after_a_deletion() {
+    for is_deleted in [true, false] {
+        let shop = Shop::open().await;
+        let conversation = opened(shop.store(), &shop.tenant).await;
+        let ticket = reviewed(&shop, "77893", &[1], Some(conversation)).await;
+        if is_deleted {
+            assert!(shop.store().tenant(&shop.tenant).delete_conversation(conversation).await.unwrap());
+        } else {
+            age(&shop).await;
+        }
+        let done = shop.resolve(&ticket, Resolution::Approve, "photos seen").await;
+        let Resolving::Done(_, rmas) = done else { panic!("{done:?}") };
+        // An open ticket keeps the customer's reason until it is decided.
+        let reason = if is_deleted { "" } else { "arrived shattered" };
+        assert_eq!(rmas.iter().map(|rma| rma.reason.as_str()).collect::<Vec<_>>(), [reason]);
+    }
+}
+
+#[tokio::test]
+async fn rejection_outlives_the_customers_words() {
+    for is_deleted in [true, false] {
+        let shop = Shop::open().await;
+        let door = shop.store().tenant(&shop.tenant);
+        let conversation = opened(shop.store(), &shop.tenant).await;
+        let ticket = reviewed(&shop, "77893", &[1], Some(conversation)).await;
+        shop.resolve(&ticket, Resolution::Reject, "worn").await;
+        if is_deleted {
+            assert!(door.delete_conversation(conversation).await.unwrap());
+        } else {
+            age(&shop).await;
+        }
+        let kept = door.find_ticket(&ticket).await.unwrap().unwrap();
+        assert_eq!((kept.summary.as_str(), kept.claim), ("", Some(Claim { reason: String::new(), ..claim(&[1]) })));
+        let again = shop.ask("77893", &[1], Action::Return, "r-1", "arrived shattered").await;
+        assert!(matches!(&again, ReturnOutcome::Refused(of) if of.cause == Cause::Rejected), "{again:?}");
+    }
+}

@@ -46,6 +46,10 @@ pub struct State {
     pub outcomes: BTreeMap<String, Value>,
     pub queries: usize,
     pub registered: Vec<Value>,
+    /// How often a registration was asked for.
+    pub registrations: usize,
+    /// Why registrations are refused.
+    pub refuses_registration: Option<&'static str>,
     pub asked_receipts: Vec<Value>,
     /// Requests that Daraja would have refused.
     pub wrong: Vec<String>,
@@ -73,6 +77,8 @@ impl Daraja {
             outcomes: BTreeMap::new(),
             queries: 0,
             registered: Vec::new(),
+            registrations: 0,
+            refuses_registration: None,
             asked_receipts: Vec::new(),
             wrong: Vec::new(),
             calls: BTreeMap::new(),
@@ -165,6 +171,11 @@ fn decide(now: &mut State, call: &Call) -> (Response, Option<Push>) {
             }
         }
         "/mpesa/c2b/v1/registerurl" => {
+            now.registrations += 1;
+            if let Some(why) = now.refuses_registration {
+                let refusal = json!({"requestId": "1", "errorCode": "500.003.1001", "errorMessage": why});
+                return (json(500, refusal), None);
+            }
             now.registered.push(call.body.clone());
             json(200, json!({"OriginatorCoversationID": "1", "ResponseCode": "0", "ResponseDescription": "success"}))
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use frontdesk::domain::ConversationStatus;
 use frontdesk::domain::commerce::payment::PaymentStatus;
 use serde_json::{Value, json};
 
@@ -65,8 +66,8 @@ impl Desk {
     }
 
     async fn loose_tickets(&self) -> Vec<String> {
-        let tickets = self.app().inner.store.tenant(&DEFAULT).list_loose_tickets().await.unwrap();
-        tickets.into_iter().map(|ticket| ticket.summary).collect()
+        let tickets = self.app().inner.store.list_loose_tickets().await.unwrap();
+        tickets.into_iter().map(|(_, ticket)| ticket.summary).collect()
     }
 }
 
@@ -95,6 +96,20 @@ async fn confirmed_receipt_pays_the_order() {
 }
 
 #[tokio::test]
+async fn refused_registration_is_tried_again() {
+    for (why, times) in [("Internal Server Error", 2), ("URLs are already registered", 1)] {
+        let desk = Desk::open().await;
+        desk.daraja.state().refuses_registration = Some(why);
+        let (_, said) = desk.buy(PHONE, "paybill").await;
+        assert!(said.contains("Paybill 174379"), "{said}");
+        desk.daraja.state().refuses_registration = None;
+        desk.buy("+254700000002", "paybill").await;
+        let daraja = desk.daraja.state();
+        assert_eq!((daraja.registrations, daraja.registered.len()), (times, times - 1), "{why}");
+    }
+}
+
+#[tokio::test]
 async fn short_and_excess_payments_are_for_people() {
     for (amount, problem) in [("2400.0", "short"), ("2600.0", "excess")] {
         let desk = Desk::open().await;
@@ -107,6 +122,9 @@ async fn short_and_excess_payments_are_for_people() {
         let tickets = desk.tickets(&chat).await;
         assert_eq!(tickets.len(), 1, "{tickets:?}");
         assert!(tickets[0].contains(problem), "{tickets:?}");
+        let door = desk.app().inner.store.tenant(&DEFAULT);
+        let conversation = door.find_conversation(chat.id.parse().unwrap()).await.unwrap().unwrap();
+        assert_eq!(conversation.status, ConversationStatus::Waiting);
     }
 }
 
