@@ -72,6 +72,13 @@ enum Command {
     ReadDocument(import::documents::read::Args),
 }
 
+impl Command {
+    /// Returns whether the exit code 1 describes the command's result, so that errors need another one.
+    fn has_reports(&self) -> bool {
+        matches!(self, Self::UpsertWarranty(_) | Self::Import(_) | Self::Index(_) | Self::Eval(_))
+    }
+}
+
 /// Makes new files and folders readable by this user only: they hold customers' data and the key that
 /// signs tokens.
 fn create_private_files() {
@@ -87,8 +94,10 @@ pub fn main() -> ExitCode {
     let command = Cli::parse().command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
     match dotenv {
         // The doctor reports the error itself and continues.
-        Err(error) if !matches!(command, Command::Doctor(_)) => return fail(&error.to_string()),
-        _ => {}
+        Err(_) if matches!(command, Command::Doctor(_)) => {}
+        Err(error) if command.has_reports() => return output::exit_code(Err(error.into())),
+        Err(error) => return fail(&error.to_string()),
+        Ok(()) => {}
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

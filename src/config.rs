@@ -167,7 +167,7 @@ impl Config {
                 empty_conversation: TimeDelta::from_std(env_ref.hours("EMPTY_CONVERSATION_HOURS", 48))
                     .ok()
                     .filter(|age| !age.is_zero()),
-                retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
+                retention_every: env_ref.interval("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
             jobs: JobsConfig::read(env_ref, &embed, &messaging, timeouts),
@@ -243,6 +243,11 @@ mod tests {
             ("DARAJA_URL", "api.safaricom.co.ke", "must be an http:// or https:// address"),
             ("PESAPAL_URL", "https://pay.pesapal.com/v3?x=1", "without a query"),
             ("EVENT_RETENTION_HOURS", "-1", "hours, 0 or more"),
+            ("RETENTION_EVERY_SECONDS", "0", "above 0, such as 300"),
+            ("LLM_PROBE_SECONDS", "0", "above 0, such as 15"),
+            ("OUTBOX_BACK_OFF_SECONDS", "0", "above 0, such as 2"),
+            ("OUTBOX_REST_SECONDS", "0", "above 0, such as 15"),
+            ("PAYMENT_POLL_SECONDS", "0", "above 0, such as 5"),
             ("TOKEN_TTL_HOURS", "0", "hours above 0"),
         ] {
             let refusal = read(&[(name, value)]).unwrap_err();

@@ -141,7 +141,7 @@ pub async fn run(config: Config, what: &What) -> anyhow::Result<()> {
         What::List => list(&store, config.commerce.tenant_key.as_ref()).await,
         What::Add { tenant, name, changes } => {
             let languages = changes.languages(None);
-            check_languages(&config, tenant, languages.allowed())?;
+            changes.check_names(&config, tenant, languages.allowed())?;
             let settings = TenantSettings { languages, ..TenantSettings::new(name.clone()) };
             let new = Tenant { id: tenant.clone(), settings, whatsapp_number: None };
             let change =
@@ -151,9 +151,7 @@ pub async fn run(config: Config, what: &What) -> anyhow::Result<()> {
         What::Set { tenant, name, changes } => {
             let named = changes.allowed_languages.iter().flat_map(|List(languages)| languages);
             let named: Vec<Language> = named.chain(&changes.default_language).copied().collect();
-            if !named.is_empty() {
-                check_languages(&config, tenant, &named)?;
-            }
+            changes.check_names(&config, tenant, &named)?;
             let change = |found: Option<Tenant>| {
                 let mut found = found.ok_or(Saving::Missing)?;
                 found.settings.languages = changes.languages(Some(&found.settings.languages));
@@ -245,14 +243,16 @@ impl Changes {
         };
         ShopLanguages::new(default, allowed)
     }
-}
 
-/// Refuses languages that the shop's `prompts/rules/languages.toml` does not list.
-fn check_languages(config: &Config, tenant: &TenantId, languages: &[Language]) -> anyhow::Result<()> {
-    let known = Prompts::load_shop(&config.prompts, &config.shop(tenant))?.languages()?;
-    match languages.iter().find(|language| known.iter().all(|known| known.code != **language)) {
-        None => Ok(()),
-        Some(unknown) => {
+    /// Refuses languages that the shop's `prompts/rules/languages.toml` does not list, and a persona that the shop does not have.
+    fn check_names(&self, config: &Config, tenant: &TenantId, languages: &[Language]) -> anyhow::Result<()> {
+        let persona = self.whatsapp_persona.as_ref().and_then(|persona| persona.0.as_ref());
+        if languages.is_empty() && persona.is_none() {
+            return Ok(());
+        }
+        let prompts = Prompts::load_shop(&config.prompts, &config.shop(tenant))?;
+        let known = prompts.languages()?;
+        if let Some(unknown) = languages.iter().find(|language| known.iter().all(|known| known.code != **language)) {
             let known: Vec<&str> = known.iter().map(|language| language.code.code()).collect();
             bail!(
                 "{unknown} is not a language of prompts/rules/languages.toml; write one of {}; choose with \
@@ -260,6 +260,11 @@ fn check_languages(config: &Config, tenant: &TenantId, languages: &[Language]) -
                 known.join(", ")
             )
         }
+        if let Some(unknown) = persona.filter(|persona| prompts.find_persona(persona.as_str()).is_none()) {
+            let known: Vec<&str> = prompts.personas().map(|persona| persona.id.as_str()).collect();
+            bail!("--whatsapp-persona: there is no persona '{unknown}': write one of {}", known.join(", "))
+        }
+        Ok(())
     }
 }
 

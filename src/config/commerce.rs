@@ -72,7 +72,7 @@ impl CommerceConfig {
             pesapal: base_url(env, "PESAPAL_URL", "https://pay.pesapal.com/v3"),
             connect_timeout: env.seconds("PAYMENT_CONNECT_SECONDS", 5),
             timeout: env.seconds("PAYMENT_TIMEOUT_SECONDS", 20),
-            poll: env.seconds("PAYMENT_POLL_SECONDS", 5),
+            poll: env.interval("PAYMENT_POLL_SECONDS", 5),
             stk_wait: env.seconds("STK_WAIT_SECONDS", 180),
             checkout_wait: env.seconds("CHECKOUT_WAIT_SECONDS", 1800),
         };

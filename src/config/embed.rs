@@ -12,8 +12,8 @@ pub struct EmbedConfig {
     pub port: Option<u16>,
     /// `OLLAMA_EMBED_MODEL`: `bge-m3`.
     pub model: String,
-    /// `EMBED_QUERY_PREFIX`, `EMBED_PASSAGE_PREFIX`: prefixes that the model expects. By default `query: ` and `passage: ` for the e5
-    /// family, and none for other models.
+    /// `EMBED_QUERY_PREFIX`, `EMBED_PASSAGE_PREFIX`: prefixes that the model expects; `none` means no prefix. By default `query: ` and
+    /// `passage: ` for the e5 family, and none for other models.
     pub query_prefix: String,
     pub passage_prefix: String,
     /// `EMBED_BATCH`: 8 texts per request. A customer's question waits for a running request.
@@ -41,7 +41,10 @@ impl EmbedConfig {
         let model = env.text("OLLAMA_EMBED_MODEL", "bge-m3");
         let (query, passage) = prefixes(&model);
         // Read raw, since a prefix ends with a space.
-        let prefix = |name: &str, known: &str| env.raw(name).unwrap_or(known).to_owned();
+        let prefix = |name: &str, known: &str| match env.raw(name).filter(|value| !value.trim().is_empty()) {
+            Some(value) if value.trim() == "none" => String::new(),
+            value => value.unwrap_or(known).to_owned(),
+        };
         let (query_prefix, passage_prefix) =
             (prefix("EMBED_QUERY_PREFIX", query), prefix("EMBED_PASSAGE_PREFIX", passage));
         let auto = env.find("EMBED").is_some() || llm.mode != LlmMode::Offline;
@@ -98,5 +101,14 @@ mod tests {
         assert_eq!((e5.query_prefix.as_str(), e5.passage_prefix.as_str()), ("query: ", "passage: "));
         assert_eq!(read(&[("EMBED_QUERY_PREFIX", "find: ")]).query_prefix, "find: ");
         assert_eq!(read(&[]).query_prefix, "");
+    }
+
+    #[test]
+    fn empty_prefix_is_unset_and_none_is_empty() {
+        let e5 = ("OLLAMA_EMBED_MODEL", "multilingual-e5-large");
+        let empty = read(&[e5, ("EMBED_QUERY_PREFIX", ""), ("EMBED_PASSAGE_PREFIX", " ")]);
+        assert_eq!((empty.query_prefix.as_str(), empty.passage_prefix.as_str()), ("query: ", "passage: "));
+        let none = read(&[e5, ("EMBED_QUERY_PREFIX", "none"), ("EMBED_PASSAGE_PREFIX", "none")]);
+        assert_eq!((none.query_prefix.as_str(), none.passage_prefix.as_str()), ("", ""));
     }
 }

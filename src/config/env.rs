@@ -150,6 +150,16 @@ impl Env {
         })
     }
 
+    /// Parses the pause of a loop in seconds, with fractions. Without a pause the loop would use a whole core.
+    pub fn interval(&mut self, name: &str, default: u64) -> Duration {
+        let interval = self.seconds(name, default);
+        if interval.is_zero() {
+            self.refuse(name, format!("'0' is not valid: write a number of seconds above 0, such as {default}"));
+            return Duration::from_secs(default);
+        }
+        interval
+    }
+
     /// Parses a duration in hours, with fractions.
     pub fn hours(&mut self, name: &str, default: u32) -> Duration {
         let hours: f64 = self.number(name, f64::from(default));

@@ -35,8 +35,8 @@ impl JobsConfig {
         Self {
             embed_batch: embed.batch as u64,
             attempts: env.number("OUTBOX_ATTEMPTS", 8),
-            back_off: env.seconds("OUTBOX_BACK_OFF_SECONDS", 2),
-            pause: env.seconds("OUTBOX_REST_SECONDS", 15),
+            back_off: env.interval("OUTBOX_BACK_OFF_SECONDS", 2),
+            pause: env.interval("OUTBOX_REST_SECONDS", 15),
             lease: request * REQUESTS_MAX + messaging.pace + Duration::from_secs(60),
             embed_wait: embed.sync.then_some(embed.timeout),
         }

@@ -96,7 +96,7 @@ impl LlmConfig {
             first_token_timeout: env.seconds("LLM_FIRST_TOKEN_SECONDS", 60),
             between_tokens_timeout: env.seconds("LLM_BETWEEN_TOKENS_SECONDS", 20),
             probe_timeout: default.probe_timeout,
-            probe_every: env.seconds("LLM_PROBE_SECONDS", 15),
+            probe_every: env.interval("LLM_PROBE_SECONDS", 15),
             max_concurrent: env.at_least(1, "LLM_MAX_CONCURRENT", default.max_concurrent),
             queue_max: env.number("LLM_QUEUE_MAX", default.queue_max),
             breaker_failures: env.number("LLM_BREAKER_FAILURES", default.breaker_failures),

@@ -47,7 +47,7 @@ fn settings(builder: TestAppBuilder, twilio: &ScriptedTwilio) -> TestAppBuilder 
         .env("TWILIO_URL", &twilio.url)
         .env("TENANT_SECRET_KEY", SECRET)
         .env("WHATSAPP_PACE_SECONDS", 0)
-        .env("OUTBOX_BACK_OFF_SECONDS", 0)
+        .env("OUTBOX_BACK_OFF_SECONDS", "0.000001")
 }
 
 async fn open(twilio: &ScriptedTwilio) -> Shop {

@@ -1,32 +1,51 @@
 //! Reads the person's messages.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
+use std::mem::take;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use rustyline::{Config, DefaultEditor, Editor};
+use rustyline::{Config, DefaultEditor, Editor, ExternalPrinter};
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 const PROMPT: &str = "> ";
 
 /// A terminal with line editing and history, or a pipe.
 pub(super) enum Input {
-    Terminal(MemHistory),
+    Terminal(Terminal),
     Pipe(BufReader<Stdin>),
 }
 
+/// The lines of a terminal. Each is read by a thread with a new editor: while an editor exists, rustyline handles Ctrl-C, which
+/// `Signals` must receive between lines.
+#[derive(Default)]
+pub(super) struct Terminal {
+    history: MemHistory,
+    /// The thread that reads a line. It cannot be stopped, so it outlives a cancelled [`Input::next`], and the next call awaits it.
+    reading: Option<JoinHandle<rustyline::Result<Line>>>,
+    /// Prints above the line that is being read.
+    printer: Printer,
+}
+
+/// The history with the line, and the line.
+type Line = (MemHistory, rustyline::Result<String>);
+
+/// The printer of the last editor.
+type Printer = Arc<Mutex<Option<Box<dyn ExternalPrinter + Send>>>>;
+
 impl Input {
     pub fn of_process() -> Self {
-        if is_terminal() { Self::Terminal(MemHistory::new()) } else { Self::Pipe(BufReader::new(tokio::io::stdin())) }
+        if is_terminal() { Self::Terminal(Terminal::default()) } else { Self::Pipe(BufReader::new(tokio::io::stdin())) }
     }
 
-    /// Returns the next non-empty line, trimmed, or `None` at the end of the input.
+    /// Returns the next non-empty line, trimmed, or `None` at the end of the input. A terminal's line is not lost if the call is cancelled.
     pub async fn next(&mut self) -> anyhow::Result<Option<String>> {
         loop {
             let line = match self {
-                Self::Terminal(history) => read_terminal(history).await?,
+                Self::Terminal(terminal) => terminal.read().await?,
                 Self::Pipe(pipe) => read_pipe(pipe).await?,
             };
             match line.as_deref().map(str::trim) {
@@ -36,6 +55,47 @@ impl Input {
             }
         }
     }
+
+    /// Prints a text above the line that is being typed.
+    pub fn print_above(&self, text: &str) -> io::Result<()> {
+        if let Self::Terminal(terminal) = self {
+            let mut printer = terminal.printer.lock().unwrap_or_else(PoisonError::into_inner);
+            if printer.as_mut().is_some_and(|printer| printer.print(text.to_owned()).is_ok()) {
+                return Ok(());
+            }
+        }
+        // Nothing is being typed, or the terminal has no line editing.
+        let mut out = io::stdout();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+}
+
+impl Terminal {
+    async fn read(&mut self) -> anyhow::Result<Option<String>> {
+        let reading = self.reading.get_or_insert_with(|| {
+            let (history, printer) = (take(&mut self.history), self.printer.clone());
+            spawn_blocking(move || read_line(history, &printer))
+        });
+        let read = reading.await;
+        self.reading = None;
+        let (history, line) = read?.context("cannot use the terminal")?;
+        self.history = history;
+        match line {
+            Ok(line) => Ok(Some(line)),
+            Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
+            Err(error) => Err(error).context("cannot read from the terminal"),
+        }
+    }
+}
+
+fn read_line(history: MemHistory, printer: &Printer) -> rustyline::Result<Line> {
+    let config = Config::builder().auto_add_history(true).build();
+    let mut editor = Editor::<(), _>::with_history(config, history)?;
+    let new = editor.create_external_printer().ok();
+    *printer.lock().unwrap_or_else(PoisonError::into_inner) = new.map(|new| Box::new(new) as _);
+    let line = editor.readline(PROMPT);
+    Ok((take(editor.history_mut()), line))
 }
 
 /// Returns whether both input and output are a terminal.
@@ -47,24 +107,6 @@ pub(super) fn is_terminal() -> bool {
 pub(super) fn width() -> usize {
     let columns = DefaultEditor::new().ok().and_then(|mut editor| editor.dimensions()).map(|(columns, _)| columns);
     columns.map_or(80, |columns| usize::from(columns).max(20))
-}
-
-/// Reads a line with a new editor. While an editor exists, rustyline handles Ctrl-C, which `Signals` must receive between lines.
-async fn read_terminal(history: &mut MemHistory) -> anyhow::Result<Option<String>> {
-    let earlier = std::mem::take(history);
-    let read = spawn_blocking(move || {
-        let config = Config::builder().auto_add_history(true).build();
-        let mut editor = Editor::<(), _>::with_history(config, earlier)?;
-        let line = editor.readline(PROMPT);
-        Ok::<_, ReadlineError>((std::mem::take(editor.history_mut()), line))
-    });
-    let (earlier, line) = read.await?.context("cannot use the terminal")?;
-    *history = earlier;
-    match line {
-        Ok(line) => Ok(Some(line)),
-        Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
-        Err(error) => Err(error).context("cannot read from the terminal"),
-    }
 }
 
 async fn read_pipe(pipe: &mut BufReader<Stdin>) -> anyhow::Result<Option<String>> {

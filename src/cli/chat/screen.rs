@@ -26,8 +26,11 @@ pub(super) struct Screen {
     writing: bool,
     /// Formats the message for a terminal.
     typesetter: Option<Typesetter>,
-    /// Returns the number of columns of the terminal.
+    /// Returns the number of columns of the terminal. It must not be called while a line is being read: it replaces rustyline's handlers
+    /// of signals.
     width: fn() -> usize,
+    /// The number of columns at the last message of the chat.
+    columns: usize,
 }
 
 impl Screen {
@@ -36,7 +39,7 @@ impl Screen {
     }
 
     fn new(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>, terminal: bool, width: fn() -> usize) -> Self {
-        Self { out, err, terminal, passing: false, writing: false, typesetter: None, width }
+        Self { out, err, terminal, passing: false, writing: false, typesetter: None, width, columns: 0 }
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -46,24 +49,30 @@ impl Screen {
     /// Prints a complete message.
     pub fn message(&mut self, name: &str, text: &str) -> io::Result<()> {
         self.settle()?;
-        let (bold, plain) = (self.style(BOLD), self.style(PLAIN));
-        let text = self.clean(text);
-        if self.terminal {
-            let mut typesetter = Typesetter::new((self.width)(), name.width() + 1, "");
-            let set = typesetter.push(&text) + &typesetter.finish();
-            write!(self.out, "{bold}{name}:{plain}{set}\n\n")?;
-        } else {
-            write!(self.out, "{name}: {text}\n\n")?;
-        }
+        self.measure();
+        let message = self.format_message(name, text);
+        write!(self.out, "{message}")?;
         self.out.flush()
+    }
+
+    /// Formats a complete message, with an empty line after it.
+    pub fn format_message(&self, name: &str, text: &str) -> String {
+        let text = self.clean(text);
+        if !self.terminal {
+            return format!("{name}: {text}\n\n");
+        }
+        let mut typesetter = Typesetter::new(self.columns, name.width() + 1, "");
+        let set = typesetter.push(&text) + &typesetter.finish();
+        format!("{BOLD}{name}:{PLAIN}{set}\n\n")
     }
 
     /// Starts a message whose text follows in pieces.
     pub fn begin(&mut self, kind: &str) -> io::Result<()> {
         self.settle()?;
+        self.measure();
         self.writing = true;
         let base = if kind == "follow_up" { self.style(DIM) } else { "" };
-        self.typesetter = self.terminal.then(|| Typesetter::new((self.width)(), 0, base));
+        self.typesetter = self.terminal.then(|| Typesetter::new(self.columns, 0, base));
         write!(self.out, "{base}")
     }
 
@@ -136,6 +145,12 @@ impl Screen {
             self.writing = false;
         }
         self.out.flush()
+    }
+
+    fn measure(&mut self) {
+        if self.terminal {
+            self.columns = (self.width)();
+        }
     }
 
     fn finish_text(&mut self) -> io::Result<()> {

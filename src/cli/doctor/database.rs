@@ -13,8 +13,10 @@ use crate::config::Config;
 use crate::config::paths::{may_create_in, nearest_folder};
 use crate::domain::TenantId;
 use crate::domain::check::Check;
+use crate::domain::commerce::Tenant;
 use crate::domain::returns::Ticket;
 use crate::jobs::deliver::Deliver;
+use crate::persona::Prompts;
 use crate::store::settings::SERVING_AT;
 use crate::store::{Outage, Schema, Store, StoreError, StoreOptions, lock};
 
@@ -198,6 +200,7 @@ async fn whatsapp(config: &Config, store: &Store) -> Result<Option<Check>, Store
     if shops.is_empty() {
         return Ok(None);
     }
+    let unknown: Vec<String> = shops.iter().filter_map(|shop| unknown_persona(config, shop)).collect();
     let mut without = Vec::new();
     for shop in &shops {
         if Deliver::account(&store.tenant(&shop.id), config.commerce.tenant_key.as_ref()).await?.is_none() {
@@ -206,6 +209,7 @@ async fn whatsapp(config: &Config, store: &Store) -> Result<Option<Check>, Store
     }
     let public_url = config.http.public_url.as_deref();
     Ok(Some(match public_url {
+        _ if !unknown.is_empty() => Check::fail(NAME, unknown.join("; ")),
         _ if !without.is_empty() => Check::warn(
             NAME,
             format!(
@@ -224,6 +228,19 @@ async fn whatsapp(config: &Config, store: &Store) -> Result<Option<Check>, Store
         }
         Some(url) => Check::ok(NAME, format!("webhook {url}{WEBHOOK}, shops: {}", shops.len())),
     }))
+}
+
+/// Describes the shop's WhatsApp persona if it does not exist. Prompts that cannot be read are reported with the files.
+fn unknown_persona(config: &Config, shop: &Tenant) -> Option<String> {
+    let name = shop.settings.whatsapp.persona.as_ref()?;
+    let prompts = Prompts::load_shop(&config.prompts, &config.shop(&shop.id)).ok()?;
+    prompts.find_persona(name.as_str()).is_none().then(|| {
+        let id = &shop.id;
+        format!(
+            "{id} has the persona '{name}', which does not exist, so the default one answers: choose another one with `frontdesk tenant \
+             set {id} --whatsapp-persona NAME`"
+        )
+    })
 }
 
 /// Counts the warranty records of each shop that has a key.

@@ -38,7 +38,7 @@ pub struct Args {
     /// The shop that answers from them
     #[arg(long, value_name = "NAME", default_value_t)]
     pub tenant: TenantId,
-    /// The folder of the shop's knowledge [default: the first one that the shop's persona searches]
+    /// The folder of the shop's knowledge, which a persona must search [default: the first one that the shop's persona searches]
     #[arg(long, value_name = "NAME")]
     pub folder: Option<String>,
     /// The language of the files, such as en or sw [default: recognized]
@@ -141,17 +141,29 @@ fn folder_of(args: &Args, config: &Config) -> anyhow::Result<PathBuf> {
         let own = config.shops.folder.join(args.tenant.as_str());
         bail!("the shop {} has no folder for documents: make {} with a shop.toml", args.tenant, own.display())
     };
-    let folder = match &args.folder {
-        Some(folder) => folder.clone(),
-        None => {
-            let persona = Prompts::load_shop(&config.prompts, &shop)?.default_persona();
-            let named = persona.knowledge.iter().find(|folder| !folder.is_empty());
-            named.cloned().with_context(|| format!("the persona {} searches no folder: write --folder", persona.id))?
-        }
-    };
-    if folder.is_empty() || folder.starts_with('.') || folder.contains(['/', '\\']) {
+    if let Some(folder) = &args.folder
+        && (folder.is_empty() || folder.starts_with('.') || folder.contains(['/', '\\']))
+    {
         bail!("--folder must be the name of a folder, such as help (got {folder:?})");
     }
+    let prompts = Prompts::load_shop(&config.prompts, &shop)?;
+    let folder = match &args.folder {
+        Some(folder) if prompts.knowledge_folders().contains(folder.as_str()) => folder.clone(),
+        Some(folder) => {
+            bail!("no persona searches the folder {folder}: add `knowledge: {folder}` to a persona's front matter")
+        }
+        None => {
+            let persona = prompts.default_persona();
+            let named = persona.knowledge.iter().find(|folder| !folder.is_empty());
+            named.cloned().with_context(|| {
+                format!(
+                    "the persona {} searches no folder: add `knowledge: help` to its front matter, or write --folder with a folder that \
+                     another persona searches",
+                    persona.id
+                )
+            })?
+        }
+    };
     Ok(root.join(folder).join(args.kind.as_str()))
 }
 

@@ -6,6 +6,8 @@ use self::network::Network;
 use super::shop::Shop;
 
 mod network;
+#[cfg(target_os = "linux")]
+mod terminal;
 
 const GREETING: &str =
     "SSTC: Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách... Em là trợ lý AI của SSTC ạ.";
@@ -25,10 +27,15 @@ async fn get(address: &str, path: &str, key: Option<&str>) -> Value {
     request.send().await.unwrap().json().await.unwrap()
 }
 
+/// The id of the server's newest conversation.
+async fn newest(address: &str, key: Option<&str>) -> String {
+    let list = get(address, "/conversations", key).await;
+    list["conversations"][0]["id"].as_str().unwrap().to_owned()
+}
+
 /// What customers have said at the server, in its newest conversation.
 async fn said(address: &str, key: Option<&str>) -> Vec<String> {
-    let list = get(address, "/conversations", key).await;
-    let id = list["conversations"][0]["id"].as_str().unwrap();
+    let id = newest(address, key).await;
     let history = get(address, &format!("/conversations/{id}/history"), key).await;
     let messages = history["messages"].as_array().unwrap();
     let said = messages.iter().filter(|message| message["sender"] == "user");

@@ -163,3 +163,21 @@ fn shop_without_folder_gets_no_documents() {
     assert!(page.contains("language: en"), "{page}");
     assert!(!shop.path("knowledge/commerce/policy").exists());
 }
+
+#[test]
+fn pages_go_only_where_a_persona_searches() {
+    let shop = Shop::new();
+    write(&shop, "good.txt", b"Good to know: we are closed on Sunday.");
+    let refused = import(&shop, &["good.txt", "--folder", "help"]);
+    let hint = "no persona searches the folder help: add `knowledge: help` to a persona's front matter";
+    assert!(refused.code == Some(2) && refused.stderr.contains(hint), "{refused:?}");
+    assert!(!shop.path("knowledge/help").exists());
+    shop.edit("prompts/commerce_en.md", "knowledge: commerce", "knowledge: help");
+    let done = import(&shop, &["good.txt", "--folder", "help"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(shop.path("knowledge/help/policy/good.md").exists());
+    shop.edit("prompts/commerce_en.md", "knowledge: help\n", "");
+    let refused = import(&shop, &["good.txt"]);
+    let hint = "the persona commerce_en searches no folder: add `knowledge: help` to its front matter";
+    assert!(refused.code == Some(2) && refused.stderr.contains(hint), "{refused:?}");
+}

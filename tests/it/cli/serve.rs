@@ -73,6 +73,16 @@ fn invalid_setup_is_refused_with_a_hint() {
     let run = shop.run(&["serve"], &[]);
     run.is_refused_with(&[".env:2: ", "single quotes"]);
     assert!(!run.stderr.contains("s3cret"), "{run:?}");
+    // These exit with 1 if rows were refused.
+    for command in [
+        &["upsert-warranty", "--file", "list.csv"][..],
+        &["import", "orders", "--file", "list.csv"],
+        &["index"],
+        &["eval", "retrieval", "--questions", "list.jsonl"],
+    ] {
+        let run = shop.run(command, &[]);
+        assert!(run.code == Some(2) && run.stderr.contains(".env:2: "), "{command:?}: {run:?}");
+    }
     shop.write(".env", "LOG=info\nX_API_KEYS=s3cret\0s\n");
     let run = shop.run(&["serve"], &[]);
     run.is_refused_with(&[".env:2: ", "NUL character", "remove it"]);

@@ -34,7 +34,7 @@ pub struct Running {
 }
 
 /// What a stream has said so far.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Lines(Arc<Mutex<String>>);
 
 impl Shop {
@@ -102,9 +102,10 @@ impl Run {
 }
 
 impl Running {
+    /// Starts it. A stdout that is no pipe stays empty.
     pub fn start(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
-        let stdout = Lines::of(child.stdout.take().unwrap());
+        let stdout = child.stdout.take().map(Lines::of).unwrap_or_default();
         let stderr = Lines::of(child.stderr.take().unwrap());
         Self { child, stdout, stderr }
     }

@@ -55,6 +55,11 @@ fn invalid_tenant_settings_are_refused_with_hint() {
         (&["add", "acme", "--name", "A", "--catalog-link-base", "acme.example"], "https://"),
         (&["add", "acme", "--name", "A", "--allowed-languages", "en,x"], "'x': "),
         (&["add", "acme", "--name", "A", "--default-language", "fr"], "--default-language and --allowed-languages"),
+        (
+            &["add", "acme", "--name", "A", "--whatsapp-persona", "guest"],
+            "no persona 'guest': write one of commerce_en",
+        ),
+        (&["set", "acme", "--whatsapp-persona", "guest"], "no persona 'guest': write one of commerce_en"),
         (&["add", "acme", "--name", "A", "--max-tool-errors", "0"], "1..=10"),
         (&["add", "acme", "--name", "A", "--expected-wait-minutes", "0"], "1..=10080"),
         (&["set", "default", "--name", "A"], "name another one with --tenant"),
@@ -130,6 +135,12 @@ fn doctor_checks_shops_with_a_whatsapp_number() {
         let examined = doctor(url);
         assert!(examined.contains(line), "{examined}");
     }
+    std::fs::remove_file(shop.path("prompts/commerce_en.md")).unwrap();
+    let examined = doctor(https);
+    assert!(
+        examined.contains("fail  whatsapp: acme has the persona 'commerce_en', which does not exist"),
+        "{examined}"
+    );
 }
 
 #[test]

@@ -64,7 +64,7 @@ async fn lost_decision_is_made_again() {
 
 #[tokio::test]
 async fn pending_mail_is_sent_after_a_restart() {
-    let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 0).env("MAIL_WAIT_SECONDS", 0)).await;
+    let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", "0.000001").env("MAIL_WAIT_SECONDS", 0)).await;
     let in_the_way = app.folder().join("outbox");
     std::fs::write(&in_the_way, "").unwrap();
     let mut chat = Chat::open(&app).await;
