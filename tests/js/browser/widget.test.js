@@ -156,7 +156,7 @@ test("a blocked frame removes the widget", async () => {
 
 test("the next click retries a failed load", async () => {
   const page = await visit(allowed, { expected: [/frontdesk: the chat did not load$|status of 502/] });
-  await page.route("**/?widget=1*", (route) => route.fulfill({ status: 502, body: "Bad gateway" }), { times: 1 });
+  await page.route("**/?widget=1*", (route) => route.fulfill({ status: 502, contentType: "text/html", body: "Bad gateway" }), { times: 1 });
   await button(page, "Trò chuyện với SSTC").click();
   await page.locator("iframe").waitFor({ state: "detached" });
   await button(page, "Trò chuyện với SSTC").click();
