@@ -112,6 +112,12 @@ impl Shop {
         self.page.get(language)
     }
 
+    /// The language of these texts: this one, or the one that it falls back to.
+    pub fn page_language(&self, language: Language) -> Language {
+        let written = self.prompts.languages_with(language, |code| format!("texts/page.{code}.toml"));
+        written.first().copied().unwrap_or(language)
+    }
+
     /// The texts of the console, in each of its languages.
     pub fn console(&self) -> &ByLanguage<ConsoleTexts> {
         &self.console

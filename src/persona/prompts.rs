@@ -246,10 +246,14 @@ impl Prompts {
     /// Returns the files with texts for a language, nearest first: the language's file (`name` spells it), then those of its
     /// fallbacks. If none exists, the language's file, for the error.
     pub fn files_for(&self, language: Language, name: impl Fn(Language) -> String) -> Vec<String> {
-        let chain = with_fallbacks(language, &languages_in(self.content(LANGUAGES)));
-        let mut files: Vec<String> = chain.into_iter().map(&name).collect();
-        files.retain(|file| self.content(file).is_some());
-        if files.is_empty() { vec![name(language)] } else { files }
+        self.languages_with(language, &name).into_iter().map(name).collect()
+    }
+
+    /// Returns the languages of those files.
+    pub fn languages_with(&self, language: Language, name: impl Fn(Language) -> String) -> Vec<Language> {
+        let mut chain = with_fallbacks(language, &languages_in(self.content(LANGUAGES)));
+        chain.retain(|code| self.content(&name(*code)).is_some());
+        if chain.is_empty() { vec![language] } else { chain }
     }
 
     /// Parses texts of a language, `texts/NAME.LANG.toml`. What the file lacks comes from the language that this one falls back to.

@@ -160,3 +160,31 @@ fn documented_metrics_equal_those_recorded() {
         .collect();
     assert_eq!(used, described);
 }
+
+/// Every channel reads texts as Markdown, where one asterisk is not bold.
+#[test]
+fn shipped_texts_write_bold_with_two_asterisks() {
+    let single = Regex::new(r"(?:^|[^*\w\\])\*[^*\s](?:[^*\n]*[^*\s])?\*(?:[^*]|$)").unwrap();
+    let list = |folder: &str| {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect::<Vec<_>>()
+    };
+    let mut count = 0;
+    for path in ["prompts", "prompts/texts", "prompts/returns/mail"].into_iter().flat_map(list) {
+        let content = std::fs::read_to_string(&path).unwrap();
+        // The rest of a persona is read by the model only.
+        let is_persona = path.parent().is_some_and(|folder| folder.ends_with("prompts"));
+        let is_sent = |line: &&str| {
+            if is_persona {
+                line.starts_with("Greeting") || line.starts_with("FollowUp")
+            } else {
+                !line.starts_with('#')
+            }
+        };
+        for line in content.lines().filter(is_sent) {
+            count += 1;
+            assert!(!single.is_match(line), "{}: {line}", path.display());
+        }
+    }
+    assert!(count > 1000, "found only {count} lines");
+}

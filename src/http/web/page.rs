@@ -73,6 +73,7 @@ struct Settings<'a> {
     /// The language of a new conversation. Without it, the first message decides.
     asked_language: Option<Language>,
     greetings: BTreeMap<Language, &'a str>,
+    /// By the language in which they are written.
     texts: BTreeMap<Language, &'a PageTexts>,
     text_max_chars: usize,
     widget: bool,
@@ -96,7 +97,7 @@ impl<'a> Settings<'a> {
             language,
             asked_language,
             greetings: languages().map(|language| (language, persona.greeting(language))).collect(),
-            texts: languages().map(|language| (language, shop.page(language))).collect(),
+            texts: languages().map(|language| (shop.page_language(language), shop.page(language))).collect(),
             text_max_chars: config.http.text_max_chars,
             widget,
             link_hosts: config.grounding.link_hosts.iter().map(ToString::to_string).collect(),
@@ -110,7 +111,7 @@ fn page(shop: &Shop, persona: &Persona, settings: &Settings<'_>) -> String {
     fill(
         PAGE,
         &[
-            ("language", settings.language.code()),
+            ("language", shop.page_language(settings.language).code()),
             ("name", &escape(&persona.name)),
             ("tagline", &escape(&shop.page(settings.language).tagline)),
             ("noscript", &escape(&shop.page(settings.language).noscript)),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 use crate::support::app::TestApp;
 
@@ -11,6 +12,12 @@ async fn get(app: &TestApp, path: &str) -> (StatusCode, HeaderMap, String) {
     let response = app.get(path).send().await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
     (status, headers, response.text().await.unwrap())
+}
+
+/// Returns the settings that a page passes to its scripts.
+fn settings(page: &str) -> Value {
+    let json = page.split("id=\"settings\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
+    serde_json::from_str(json).unwrap()
 }
 
 /// Returns the quoted text after each occurrence of `start`.
@@ -106,18 +113,35 @@ async fn no_site_may_frame_the_console() {
 #[tokio::test]
 async fn console_page_contains_only_the_signed_in_person() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
-    let settings = async |cookie: &str| -> serde_json::Value {
-        let page = app.get("/console").header("cookie", cookie).send().await.unwrap().text().await.unwrap();
-        let json = page.split("id=\"settings\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
-        serde_json::from_str(json).unwrap()
+    let settings = async |cookie: &str| {
+        settings(&app.get("/console").header("cookie", cookie).send().await.unwrap().text().await.unwrap())
     };
-    assert_eq!(settings("").await["me"], serde_json::Value::Null);
+    assert_eq!(settings("").await["me"], Value::Null);
     let entering = app.post("/console/session", &serde_json::json!({"key": "key-of-the-shop-0", "name": "Lan"}));
     let entered = entering.header("sec-fetch-site", "same-origin").send().await.unwrap();
     let cookie = entered.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     let seen = settings(&cookie).await;
     assert_eq!((&seen["me"]["name"], &seen["me"]["may_edit"]), (&"Lan".into(), &true.into()));
     assert_eq!(seen["texts"]["en"]["inbox.title"], "Inbox");
+}
+
+#[tokio::test]
+async fn page_texts_have_their_own_language() {
+    let app = TestApp::start().await;
+    // The page has texts in English and Vietnamese, but none in Swahili and Sheng.
+    for (path, asked, texts, shown) in [
+        ("/?persona=commerce_en&language=en", "en", &["en"][..], "en"),
+        ("/?persona=commerce_en&language=sheng", "sheng", &["en"], "en"),
+        ("/?persona=commerce_sw&language=sw", "sw", &["en"], "en"),
+        ("/?persona=system_persona_vi&language=vi", "vi", &["en", "vi"], "vi"),
+    ] {
+        let (_, _, page) = get(&app, path).await;
+        let settings = settings(&page);
+        let found: Vec<&String> = settings["texts"].as_object().unwrap().keys().collect();
+        assert_eq!(found, texts, "{path}");
+        assert_eq!(settings["language"], asked);
+        assert!(page.contains(&format!("<html lang=\"{shown}\"")), "{page}");
+    }
 }
 
 #[tokio::test]

@@ -118,6 +118,18 @@ test("the language button overrides the conversation's language", async () => {
   assertClean(page);
 });
 
+test("the language button offers only other texts", async () => {
+  // The page has no texts in Swahili and Sheng, so these conversations keep the English ones.
+  for (const [language, greeting] of [["en", "Hi! I'm the shop's AI assistant."], ["sw", "Habari!"], ["sheng", "Niaje!"]]) {
+    const page = await stage.page({ path: `/?persona=commerce_en&language=${language}` });
+    await message(page, greeting);
+    await page.getByLabel("Your message").waitFor();
+    assert.equal(await page.locator("#language").isVisible(), false, language);
+    assert.equal(await page.locator("html").getAttribute("lang"), "en");
+    assertClean(page);
+  }
+});
+
 test("the address selects persona and language", async () => {
   const page = await stage.page({ path: "/?persona=system_persona_en", locale: "fr-FR" });
   await page.getByLabel("Your message").waitFor();

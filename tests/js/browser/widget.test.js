@@ -142,10 +142,24 @@ test("an unlisted site shows no widget and warns", async () => {
 });
 
 test("a blocked frame removes the widget", async () => {
-  const page = await visit(allowed, { expected: [/frontdesk: .*WIDGET_ORIGINS|frame-ancestors|ERR_BLOCKED_BY|Refused to/] });
+  const page = await visit(allowed, { expected: [/frontdesk: the chat did not load|frame-ancestors|ERR_BLOCKED_BY|Refused to/] });
   await page.route("**/?widget=1*", (route) => route.fulfill({ headers: { "content-security-policy": "frame-ancestors 'none'" }, body: "" }));
   await button(page, "Trò chuyện với SSTC").click();
-  await button(page, "Đóng khung trò chuyện").waitFor({ state: "detached" });
+  // The first failure only closes the panel.
+  await page.locator("iframe").waitFor({ state: "detached" });
+  await button(page, "Trò chuyện với SSTC").click();
+  await page.locator("button").waitFor({ state: "detached" });
   assert.equal(await page.locator("iframe").count(), 0);
+  assert.ok(page.wrong.some((text) => text.includes("WIDGET_ORIGINS")), `${page.wrong}`);
+  assertClean(page);
+});
+
+test("the next click retries a failed load", async () => {
+  const page = await visit(allowed, { expected: [/frontdesk: the chat did not load$|status of 502/] });
+  await page.route("**/?widget=1*", (route) => route.fulfill({ status: 502, contentType: "text/html", body: "Bad gateway" }), { times: 1 });
+  await button(page, "Trò chuyện với SSTC").click();
+  await page.locator("iframe").waitFor({ state: "detached" });
+  await button(page, "Trò chuyện với SSTC").click();
+  await message(chat(page), "Chào quý khách!");
   assertClean(page);
 });

@@ -18,14 +18,16 @@ const inFrame = settings.widget && window.parent !== window;
 const memory = new Memory(() => (settings.widget ? sessionStorage : localStorage), settings.persona);
 // The language that the customer chose, else the one in the address.
 let chosen = settings.texts[memory.get("language")] ? memory.get("language") : (settings.asked_language ?? undefined);
-const words = new Words(settings.texts, settings.name, chosen ?? settings.language);
+// The page may have no texts in this language.
+const preferred = () => chosen ?? settings.language;
+const words = new Words(settings.texts, settings.name, preferred());
 const end = followEnd(byId("scroller"), byId("transcript"), byId("below"));
 
 const session = new Session(memory, {
   holdsToken: settings.widget,
   persona: settings.persona,
   language: chosen === settings.asked_language ? chosen : undefined,
-  reads: () => words.language,
+  reads: preferred,
   onRenewed: () => settings.widget && stream.reopen(),
 });
 
@@ -104,8 +106,8 @@ function greet(notice) {
   shown = undefined;
   stream.close();
   showConnection(true, words);
-  words.use(chosen ?? settings.language);
-  transcript.greet(settings.greetings[words.language] ?? "");
+  words.use(preferred());
+  transcript.greet(settings.greetings[preferred()] ?? settings.greetings[settings.language]);
   if (notice) transcript.notice(notice);
   byId("new-chat").hidden = true;
 }

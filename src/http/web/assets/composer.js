@@ -23,9 +23,10 @@ export function compose(memory, words, maxChars, onSend) {
     const ready = send.getAttribute("aria-disabled") !== "true";
     field.focus();
     if (!ready || !text) return;
+    // Cleared last, so that an error does not lose the text.
+    onSend(text);
     field.value = "";
     changed();
-    onSend(text);
   });
   submitOnEnter(field);
   field.addEventListener("input", changed);

@@ -1,7 +1,7 @@
 // Messages that the server has not acknowledged. Each has an idempotency key, so that it is stored once however often it is
 // sent. Messages and keys survive a reload.
 
-import { Refusal } from "./request.js";
+import { Refusal, newKey } from "./request.js";
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 10_000;
@@ -37,7 +37,7 @@ export class Outbox {
 
   /** Sends `text`, once. */
   add(text) {
-    this.#put({ text: text.replace(UNWANTED, ""), key: crypto.randomUUID() });
+    this.#put({ text: text.replace(UNWANTED, ""), key: newKey() });
   }
 
   /** Retries a refused entry with its key. */

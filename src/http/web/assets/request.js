@@ -55,3 +55,10 @@ export async function readHistory(get, after) {
   } while (cursor);
   return { conversation: first.conversation, messages, lastEventId: first.last_event_id };
 }
+
+/** Returns a random UUID for an idempotency key. `randomUUID` is missing over plain http, except on localhost. */
+export const newKey = () =>
+  crypto.randomUUID?.() ??
+  "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit) =>
+    (digit ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (digit / 4)))).toString(16),
+  );

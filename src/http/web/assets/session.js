@@ -2,7 +2,7 @@
 //
 // Our own pages authenticate with a cookie. In a frame of another site cookies are not sent, so the widget stores the token.
 
-import { readHistory, request } from "./request.js";
+import { newKey, readHistory, request } from "./request.js";
 
 const RENEW_AT_MOST_MS = 24 * 3600 * 1000;
 const RENEW_AFTER_MS = 3600 * 1000;
@@ -38,7 +38,7 @@ export class Session {
 
   async #open() {
     if (this.id) return;
-    const key = this.#memory.get("opening") ?? crypto.randomUUID();
+    const key = this.#memory.get("opening") ?? newKey();
     this.#memory.set("opening", key);
     const opened = await request("/conversations", {
       method: "POST",

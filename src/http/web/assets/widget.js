@@ -90,6 +90,7 @@
   let frame;
   // Whether our page has loaded in the frame.
   let ready = false;
+  let hasFailed = false;
 
   const open = () => {
     if (!frame) {
@@ -98,7 +99,7 @@
       frame.title = words.open;
       frame.lang = language;
       // The page reports when it is ready. If the browser blocks it, an error page loads instead.
-      frame.addEventListener("load", () => setTimeout(refuseUnlessReady, 1500));
+      frame.addEventListener("load", () => setTimeout(giveUpUnlessReady, 1500));
       panel.append(frame);
     }
     panel.hidden = false;
@@ -118,10 +119,18 @@
   };
   const notify = (what) => frame.contentWindow.postMessage({ frontdesk: what }, server);
 
-  const refuseUnlessReady = () => {
+  // The server may be down for a moment, so the next click tries again, once.
+  const giveUpUnlessReady = () => {
     if (ready) return;
-    host.remove();
-    warn(NOT_ALLOWED);
+    if (!panel.hidden) close();
+    frame.remove();
+    frame = undefined;
+    if (!hasFailed) warn("the chat did not load");
+    else {
+      host.remove();
+      warn(`the chat did not load again: check the server, and that WIDGET_ORIGINS contains ${location.origin}`);
+    }
+    hasFailed = true;
   };
 
   button.addEventListener("click", () => (panel.hidden ? open() : close()));

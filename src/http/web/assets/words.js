@@ -10,11 +10,11 @@ const PLACES = [
 export class Words {
   #texts;
 
-  /** `texts`: by language, then by key. `name`: the value of `{name}`. */
+  /** `texts`: by language, then by key. `name`: the value of `{name}`. Without texts in `language`, the page keeps its own. */
   constructor(texts, name, language) {
     this.#texts = texts;
     this.name = name;
-    this.language = language;
+    this.language = texts[language] ? language : document.documentElement.lang;
   }
 
   /** Switches the page to `language`, if it has texts. */

@@ -1,8 +1,10 @@
-// The form for a person's answer. A draft is stored until it is sent.
+// The form for a person's answer. A draft is stored until it is sent, with the key of its last request: that request may still
+// run, or its response was lost.
 
 import { ask, memory, settings, words } from "./desk.js";
 import { attempt, enable, labelled, textElement } from "./parts.js";
 import { element, submitOnEnter } from "../assets/render.js";
+import { newKey } from "../assets/request.js";
 
 export class Answer {
   #path;
@@ -18,7 +20,9 @@ export class Answer {
     this.#path = `/console/api/conversations/${encodeURIComponent(conversation)}/answers`;
     this.#draft = `draft:${conversation}`;
     this.field = labelled(labelled(element("textarea", { rows: "2", dir: "auto" }), "answer.field"), "answer.placeholder", "placeholder");
-    this.field.value = memory.get(this.#draft) ?? "";
+    const { text = "", entry } = memory.get(this.#draft) ?? {};
+    this.field.value = text;
+    this.#failed = entry;
     this.send = textElement("button", "answer.send", undefined, { type: "submit", class: "button strong" });
     this.form = element("form", { class: "answer", novalidate: true }, this.field, this.send);
     this.element = element("footer", { class: "answering" });
@@ -43,7 +47,8 @@ export class Answer {
   #changed() {
     const count = [...this.field.value.trim()].length;
     const tooLong = count > settings.text_max_chars;
-    memory.set(this.#draft, joined(this.#sending?.text, this.field.value) || undefined);
+    const text = joined(this.#sending?.text, this.field.value);
+    memory.set(this.#draft, text ? { text, entry: this.#sending ?? this.#failed } : undefined);
     if (tooLong) words.put(this.#hint, "answer.too_long", { count, max: settings.text_max_chars });
     else words.clear(this.#hint);
     this.field.setAttribute("aria-invalid", String(tooLong));
@@ -57,7 +62,7 @@ export class Answer {
     const written = this.field.value.trim();
     // The server may have stored a text although its response was lost. Retry it with the same key, before any added text.
     const isAgain = this.#failed && (written === this.#failed.text || written.startsWith(`${this.#failed.text}\n`));
-    const entry = isAgain ? this.#failed : { text: written, key: crypto.randomUUID() };
+    const entry = isAgain ? this.#failed : { text: written, key: newKey() };
     const rest = written.slice(entry.text.length).trim();
     const sending = attempt(this.send, this.#wrong, () => ask("POST", this.#path, { text: entry.text }, { "idempotency-key": entry.key }));
     this.#sending = entry;

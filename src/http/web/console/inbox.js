@@ -135,7 +135,8 @@ class List {
       filter.lastChild.textContent = count ? String(count) : "";
     }
     // With a search, the counts are not totals.
-    if (!this.#query) this.#live.counted(counts);
+    if (this.#query) this.#live.count();
+    else this.#live.counted(counts);
   }
 
   // Unchanged rows keep their elements and the focus.

@@ -63,10 +63,11 @@ export class Live {
     const ids = this.#changed.has(undefined) ? undefined : [...this.#changed];
     this.#changed.clear();
     for (const changed of this.#listeners.keys()) changed(ids);
-    if (![...this.#listeners.values()].includes(true)) this.#count();
+    if (![...this.#listeners.values()].includes(true)) this.count();
   }
 
-  async #count() {
+  /** Reads the counts of all conversations. */
+  async count() {
     try {
       this.onCounts((await ask("GET", "/console/api/conversations?limit=1")).counts);
     } catch {

@@ -160,7 +160,7 @@ async fn shopping_continues_while_a_payment_is_open() {
     assert!(said.contains("is paid: KSh 2,500"), "{said}");
     wait_for_results(&desk.app, &chat.id, 1).await;
     let said = ask(&desk.app, &chat.id, "2").await;
-    assert!(said.contains("*Sandals*"), "{said}");
+    assert!(said.contains("**Sandals**"), "{said}");
     let said = ask(&desk.app, &chat.id, "38 black").await;
     assert!(said.contains("KSh 800") && !said.contains("Canvas"), "{said}");
 }

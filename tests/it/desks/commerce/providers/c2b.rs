@@ -183,7 +183,7 @@ async fn next_order_is_followed_after_an_unasked_payment() {
     desk.daraja.decide(1, "2001");
     wait_for_results(desk.app(), &chat.id, 3).await;
     let said = ask(desk.app(), &chat.id, "again").await;
-    assert!(said.contains("KSh 2,500") && said.contains("*yes*"), "{said}");
+    assert!(said.contains("KSh 2,500") && said.contains("**yes**"), "{said}");
     ask(desk.app(), &chat.id, "yes").await;
     desk.daraja.decide(2, "0");
     let results = wait_for_results(desk.app(), &chat.id, 4).await;
@@ -207,7 +207,7 @@ async fn unasked_payment_does_not_hide_the_open_one() {
     desk.daraja.decide(1, "2001");
     wait_for_results(desk.app(), &chat.id, 3).await;
     let said = ask(desk.app(), &chat.id, "again").await;
-    assert!(said.contains("KSh 2,500") && said.contains("*yes*"), "{said}");
+    assert!(said.contains("KSh 2,500") && said.contains("**yes**"), "{said}");
 }
 
 #[tokio::test]
