@@ -42,6 +42,10 @@ impl Job for Forget {
         self.memory.is_up()
     }
 
+    fn has_attempt_limit(&self) -> bool {
+        true
+    }
+
     async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         match self.name {
             FORGET_MESSAGE => self.memory.forget(&job.tenant, &[job.subject]).await?,

@@ -142,6 +142,10 @@ impl Job for ConfirmEcho {
         "confirm_echo"
     }
 
+    fn has_attempt_limit(&self) -> bool {
+        true
+    }
+
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let (Some(announcer), Some(id)) = (&context.announcer, job.conversation) else { return Ok(()) };
         let (text, metadata) = ("Your echo is stored.".to_owned(), Metadata::of(ECHO));
