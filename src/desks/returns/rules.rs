@@ -17,7 +17,7 @@ use crate::dialogue::{self, Act, Answer};
 use crate::domain::identity::Contact;
 use crate::domain::returns::DamageWords;
 use crate::domain::serial::SerialWords;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, fold, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match, fold, match_mask};
 use crate::nlu::entities::{Found, find_contacts, find_order_numbers};
 use crate::nlu::examples::Classifier;
 use crate::persona::{PromptError, Prompts};
