@@ -97,6 +97,14 @@ impl Grounding {
     pub fn canary(&self) -> &Canary {
         &self.canary
     }
+
+    /// Checks a whole reply. Returns what may be shown, and whether the checks ended it early.
+    pub fn check(&self, text: &str, placeholders: &Placeholders<'_>, sources: &Sources<'_>) -> (Vec<Piece>, bool) {
+        let mut reply = Grounded::new(self, placeholders, sources);
+        let mut pieces = reply.push(text);
+        pieces.extend(reply.finish());
+        (pieces, reply.stopped().is_some())
+    }
 }
 
 /// Checks one reply while it streams.

@@ -89,7 +89,7 @@ pub trait Job: Send + Sync {
 
     /// Whether a job becomes a dead letter after `OUTBOX_ATTEMPTS` failures. `false`: it is retried until it succeeds.
     fn has_attempt_limit(&self) -> bool {
-        true
+        false
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::persona::texts::fill;
+use crate::persona::texts::{fill, placeholders};
 
 /// A key of a desk's texts, as the file spells it.
 pub trait ReplyKey: Copy + Ord + DeserializeOwned + 'static {
@@ -193,11 +193,6 @@ impl<'a, K: ReplyKey> VariantPicker<'a, K> {
     pub fn used(self) -> Vec<(K, usize)> {
         self.picked
     }
-}
-
-/// Returns the names in braces.
-fn placeholders(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
 
 #[cfg(test)]

@@ -33,20 +33,23 @@ pub mod search;
 pub mod sync;
 pub mod terms;
 pub mod tokens;
-pub mod vectors;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use chunk::Chunk;
 pub use folder::{Report, Shelf, Warning};
 pub use lexical::LexicalIndex;
 pub use library::Library;
 pub use rules::SearchRules;
-pub use vectors::open_vectors;
 
 use serde::{Deserialize, Serialize};
 
+use self::embedded::EmbeddedIndex;
+use crate::config::Config;
 use crate::domain::{Language, SourceItem};
+use crate::providers::vector::{ChromaIndex, InvalidChroma, VectorIndex};
+use crate::store::Store;
 
 /// A question to the documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +121,17 @@ impl From<&Passage> for SourceItem {
             score: passage.score,
         }
     }
+}
+
+/// Returns the configured index: a Chroma server or the shop's database. Makes no request yet.
+///
+/// # Errors
+/// `CHROMA_URL` is not a valid address.
+pub fn open_vectors(config: &Config, store: &Store) -> Result<Arc<dyn VectorIndex>, InvalidChroma> {
+    Ok(match &config.vectors.chroma_url {
+        Some(url) => Arc::new(ChromaIndex::new(url, &config.vectors)?),
+        None => Arc::new(EmbeddedIndex::new(store.clone(), config.vectors.memory_max())),
+    })
 }
 
 /// Why documents could not be read.

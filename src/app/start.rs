@@ -21,6 +21,7 @@ use crate::channels::Reports;
 use crate::config::{Config, LlmMode, PaymentMode};
 use crate::desks::{DeskRegistry, Services, ShopError, Shops};
 use crate::domain::TenantId;
+use crate::domain::text::hex;
 use crate::jobs::JobRunner;
 use crate::jobs::deliver::Deliver;
 use crate::jobs::embed_message::EmbedMessage;
@@ -231,5 +232,5 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
 pub(super) fn random_secret() -> String {
     let mut bytes = [0_u8; 32];
     rand::rng().fill_bytes(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&bytes)
 }

@@ -141,7 +141,7 @@ impl DeskFactory for Factory {
     }
 
     fn console_panel(&self) -> Option<ConsolePanel> {
-        Some(ConsolePanel::Stored(panel::read))
+        Some(ConsolePanel::Rows(panel::read))
     }
 
     fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {

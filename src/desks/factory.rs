@@ -122,10 +122,8 @@ pub enum ConsolePanel {
     Orders,
     /// The telecom account of the conversation, with its invoices and refund cases.
     Account,
-    /// Rows that the desk reads from the conversation's state.
-    Rows(fn(&Conversation) -> Vec<PanelRow>),
     /// Rows that the desk reads from the store.
-    Stored(ReadRows),
+    Rows(ReadRows),
 }
 
 /// A row of a panel: a name and a value. The console translates names that its texts have under `panel`.

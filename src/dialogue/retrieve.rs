@@ -11,6 +11,11 @@ pub const PASSAGES: usize = 8;
 /// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;
 
+/// Returns the search for a text, in the language of the turn.
+pub fn query(turn: &Turn, text: &str) -> Query {
+    Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false }
+}
+
 /// Finds passages. `query` makes the search for a text. A question that names hardly anything ("còn loại nào rẻ hơn?") is searched
 /// again together with the last question that named something: not with "còn loại nào nhẹ hơn?", and not with itself if it is
 /// repeated.
@@ -93,8 +98,7 @@ pub async fn find_in_conversation(
     subject: Option<&Subject>,
 ) -> (String, Found) {
     let folders = &turn.persona.knowledge;
-    let query =
-        |text: &str| Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
+    let query = |text: &str| query(turn, text);
     if let Some(earlier) = earlier {
         let both = format!("{earlier} {text}");
         let found = find(knowledge, turn, &both, query).await;

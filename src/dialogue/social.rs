@@ -15,7 +15,7 @@ use super::opening::Wanted;
 use super::{SinkClosed, Turn};
 use crate::domain::Language;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
-use crate::grounding::{Grounded, Grounding, Piece, Placeholders};
+use crate::grounding::{Grounding, Piece, Placeholders};
 use crate::nlu::language::LanguageRules;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts, cut_at_sentence};
@@ -184,10 +184,8 @@ impl SocialModel<'_> {
         sources.instructions.push(self.prompt);
         sources.shop.extend(self.prompt.lines().filter_map(|line| line.strip_prefix("Reply: ")));
         let placeholders = Placeholders::of(self.common);
-        let mut guarded = Grounded::new(self.grounding, &placeholders, &sources);
-        let mut pieces = guarded.push(&reply);
-        pieces.extend(guarded.finish());
-        if guarded.stopped().is_some() {
+        let (mut pieces, is_stopped) = self.grounding.check(&reply, &placeholders, &sources);
+        if is_stopped {
             pieces.retain(|piece| matches!(piece, Piece::Guard(_)));
             pieces.push(Piece::Text(written));
         }

@@ -178,11 +178,6 @@ impl ClaimRules {
         quoted
     }
 
-    /// The first claim of the text that nothing supports.
-    pub fn unsupported(&self, text: &str, facts: &Facts) -> Option<Claim> {
-        self.first_unsupported(&self.lexicon.tokenize(text), facts, &Quoted::default())
-    }
-
     fn first_unsupported(&self, stream: &TokenStream<'_>, facts: &Facts, quoted: &Quoted) -> Option<Claim> {
         let has = |patterns: &[Pattern], clause: &Range<usize>| {
             let mut places = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[]));

@@ -83,11 +83,6 @@ impl Job for Deliver {
         AT_ONCE
     }
 
-    /// The message's age is the limit.
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let door = context.store.tenant(&job.tenant);
         let Some(conversation) = job.conversation else { return Ok(()) };

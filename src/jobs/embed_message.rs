@@ -49,6 +49,10 @@ impl Job for EmbedMessage {
         self.memory.is_up()
     }
 
+    fn has_attempt_limit(&self) -> bool {
+        true
+    }
+
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         self.run_batch(context, std::slice::from_ref(job)).await
     }

@@ -38,6 +38,10 @@ impl Job for Forget {
         EMBEDDING_QUEUE
     }
 
+    fn has_attempt_limit(&self) -> bool {
+        true
+    }
+
     async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         match self.name {
             FORGET_MESSAGE => self.memory.forget(&job.tenant, &[job.subject]).await?,

@@ -29,11 +29,6 @@ impl Job for SendMail {
         "mails"
     }
 
-    /// The mail's age is the limit.
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let store = context.store.tenant(&job.tenant);
         let id = MailId(job.subject);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match};
 use crate::persona::{PromptError, Prompts};
 
 /// How to pay in instalments, and how customers ask for it.
@@ -84,7 +84,7 @@ impl Instalments {
 
     /// Returns whether a message asks what is paid each month.
     pub fn asks(&self, text: &str) -> bool {
-        has(&self.asked, &self.lexicon.tokenize(text))
+        any_match(&self.asked, &self.lexicon.tokenize(text), &[])
     }
 
     /// Returns what a product costs each month: by the way that the message names, else the last of `earlier` that names one, else by
@@ -92,7 +92,7 @@ impl Instalments {
     pub fn plans<'a>(&self, text: &'a str, earlier: impl Iterator<Item = &'a str>, price: u64) -> Vec<Plan> {
         let names = |text: &str| {
             let stream = self.lexicon.tokenize(text);
-            let named: Vec<&Way> = self.ways.iter().filter(|way| has(&way.words, &stream)).collect();
+            let named: Vec<&Way> = self.ways.iter().filter(|way| any_match(&way.words, &stream, &[])).collect();
             (named.len() == 1).then_some(named)
         };
         let ways = std::iter::once(text).chain(earlier).find_map(names);
@@ -132,10 +132,6 @@ impl Terms {
         let fee = self.fee_percent.get(&months.to_string()).map_or(0, |percent| rounded(price * percent, 100));
         Some(Plan { months, down, loan, interest, monthly, fee })
     }
-}
-
-fn has(patterns: &[Pattern], stream: &TokenStream<'_>) -> bool {
-    patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some())
 }
 
 #[cfg(test)]

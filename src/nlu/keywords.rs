@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match};
 
 /// How clearly the words of a message show something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ impl Keywords {
 
     /// Returns how clearly a message has the words. Those whose `hidden` flag is set do not count.
     pub fn strength(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> Strength {
-        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some());
+        let has = |patterns: &[Pattern]| any_match(patterns, stream, hidden);
         match () {
             () if has(&self.clear) => Strength::Clear,
             () if has(&self.weak) => Strength::Weak,

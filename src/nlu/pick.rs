@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 use crate::persona::{PromptError, Prompts};
 
 /// The part of a shown list that a message points at.
@@ -141,10 +141,10 @@ impl PickRules {
     /// as a whole says it.
     pub fn answering(&self, text: &str, parts: &[String]) -> Option<Vec<bool>> {
         let stream = self.lexicon.tokenize(text);
-        let asked: Vec<&Attribute> = self.attributes.iter().filter(|of| has(&of.asked, &stream)).collect();
+        let asked: Vec<&Attribute> = self.attributes.iter().filter(|of| any_match(&of.asked, &stream, &[])).collect();
         let says = |part: &String| {
             let part = self.lexicon.tokenize(part);
-            asked.iter().any(|attribute| attribute.said.is_empty() || has(&attribute.said, &part))
+            asked.iter().any(|attribute| attribute.said.is_empty() || any_match(&attribute.said, &part, &[]))
         };
         (!asked.is_empty()).then(|| parts.iter().map(says).collect())
     }
@@ -152,18 +152,18 @@ impl PickRules {
     /// Returns, for each thing that the message asks for, whether a row has it.
     pub fn said(&self, text: &str, row: &str) -> Vec<bool> {
         let (stream, row) = (self.lexicon.tokenize(text), self.lexicon.tokenize(row));
-        let asked = self.attributes.iter().filter(|of| has(&of.asked, &stream));
-        asked.map(|of| of.said.is_empty() || has(&of.said, &row)).collect()
+        let asked = self.attributes.iter().filter(|of| any_match(&of.asked, &stream, &[]));
+        asked.map(|of| of.said.is_empty() || any_match(&of.said, &row, &[])).collect()
     }
 
     /// Returns whether the message points at a product by its kind: "the board".
     pub fn points_at_kind(&self, text: &str) -> bool {
-        has(&self.kind, &self.lexicon.tokenize(text))
+        any_match(&self.kind, &self.lexicon.tokenize(text), &[])
     }
 
     /// Returns whether the message asks if products fit together.
     pub fn asks_fit(&self, text: &str) -> bool {
-        has(&self.fits, &self.lexicon.tokenize(text))
+        any_match(&self.fits, &self.lexicon.tokenize(text), &[])
     }
 
     /// Returns by which values two texts fit together, and whether they do: both have "ddr4", or one of them "ddr4" and the other
@@ -189,7 +189,7 @@ impl PickRules {
     /// Returns whether the message asks for the sum of prices.
     pub fn asks_total(&self, text: &str) -> bool {
         let stream = self.lexicon.tokenize(text);
-        has(&self.total, &stream)
+        any_match(&self.total, &stream, &[])
     }
 
     /// Returns the price of several products together that a page gives: 19,840,000 of "Total 19,840,000 VND:".
@@ -238,10 +238,6 @@ impl PickRules {
         let (pick, words) = self.patterns.iter().find_map(|(pick, patterns)| Some((pick, found(patterns)?)))?;
         Some((pick.clone(), without(&stream, words)))
     }
-}
-
-fn has(patterns: &[Pattern], stream: &TokenStream<'_>) -> bool {
-    patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some())
 }
 
 fn without(stream: &TokenStream<'_>, words: Range<usize>) -> String {

@@ -40,6 +40,11 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
+/// Returns the names in braces.
+pub(crate) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
+}
+
 /// Texts per language, from `texts/{desk}.{language}.toml` and the files of the languages that it falls back to.
 #[derive(Clone, Debug)]
 pub struct ByLanguage<T> {

@@ -1,12 +1,12 @@
 //! Chunks: the parts of documents that are indexed and cited.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use sha1::{Digest, Sha1};
 
 use super::Passage;
 use crate::domain::Language;
+use crate::domain::text::hex;
 
 /// A part of one section of a document, or a catalogue row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,14 +121,6 @@ impl Chunk {
             score,
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

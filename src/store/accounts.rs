@@ -50,17 +50,6 @@ impl TenantStore<'_> {
         Ok(proved.and_then(|row| row.user_id))
     }
 
-    /// Lists the shop's plans, the cheapest first.
-    pub async fn list_plans(&self) -> Result<Vec<Plan>> {
-        let rows = self
-            .rows::<plans::Entity>()
-            .order_by_asc(plans::Column::PriceMonthly)
-            .order_by_asc(plans::Column::Code)
-            .all(&self.store.read)
-            .await?;
-        Ok(rows.into_iter().map(read_plan).collect())
-    }
-
     /// Returns the customer's invoice that this number means ([`InvoiceNumber::is_meant_by`]): the one with exactly this number, else
     /// the only one.
     pub async fn find_invoice_of(&self, user_id: &str, named: &InvoiceNumber) -> Result<Option<Invoice>> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sea_orm::sea_query::LockType;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
 use super::entities::{TenantEntity, customers, order_items, orders, rma_items, rmas};
@@ -57,12 +57,6 @@ impl TenantStore<'_> {
             .one(&self.store.read)
             .await?;
         row.map(read_customer).transpose()
-    }
-
-    /// Counts the shop's orders.
-    pub async fn count_orders(&self) -> Result<u64> {
-        let of_shop = self.rows::<orders::Entity>();
-        Ok(of_shop.count(&self.store.read).await?)
     }
 
     pub(super) fn order_id(&self, number: &OrderNumber) -> (String, String) {

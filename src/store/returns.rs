@@ -87,11 +87,6 @@ impl TenantStore<'_> {
         self.rmas_where(rmas::Column::OrderNumber.eq(order.as_str())).await
     }
 
-    /// Lists the RMAs that were requested in a conversation, oldest first.
-    pub async fn list_rmas_in(&self, conversation: ConversationId) -> Result<Vec<Rma>> {
-        self.rmas_where(rmas::Column::ConversationId.eq(conversation.0)).await
-    }
-
     async fn rmas_where(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Rma>> {
         let found = self
             .rows::<rmas::Entity>()

@@ -17,33 +17,26 @@ use crate::store::{Store, StoreError};
 /// More events than a turn can have.
 const ALL: u64 = 1_000_000;
 
-/// What an unfinished turn lacks.
-#[derive(Debug, Default, PartialEq)]
-struct Missing {
-    /// The unfinished message: its text so far, and its position in the turn.
-    message: Option<(MessageId, Kind, String, u32)>,
-}
-
-/// Finds the unfinished message among a turn's events.
-fn missing<'a>(events: impl IntoIterator<Item = &'a Event>) -> Missing {
-    let mut missing = Missing::default();
+/// Finds the unfinished message among a turn's events, with its text so far and its position in the turn.
+fn unfinished<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<(MessageId, Kind, String, u32)> {
+    let mut unfinished = None;
     let mut position = 0;
     for event in events {
         match event {
             Event::MessageStart { message_id, kind } => {
                 position += 1;
-                missing.message = Some((*message_id, *kind, String::new(), position));
+                unfinished = Some((*message_id, *kind, String::new(), position));
             }
             Event::Delta { text, .. } => {
-                if let Some((_, _, written, _)) = &mut missing.message {
+                if let Some((_, _, written, _)) = &mut unfinished {
                     written.push_str(text);
                 }
             }
-            Event::MessageEnd { .. } => missing.message = None,
+            Event::MessageEnd { .. } => unfinished = None,
             _ => {}
         }
     }
-    missing
+    unfinished
 }
 
 /// Returns the events of a person's answer that follow the first `stored` ones. The message itself is stored already.
@@ -94,7 +87,7 @@ async fn end_whole(
     let mut missing_events = Vec::new();
     if is_answer {
         missing_events.extend(rest_of_answer(started_by, events.len()).into_iter().map(|event| (event, Vec::new())));
-    } else if let Some((id, kind, text, position)) = missing(&events).message {
+    } else if let Some((id, kind, text, position)) = unfinished(&events) {
         let metadata = Metadata::of(kind).cut(TurnStatus::Interrupted);
         let message = Message {
             id,
@@ -204,10 +197,10 @@ mod tests {
         let delta = |id, text: &str| Event::Delta { message_id: id, text: text.to_owned() };
         let end = |id| Event::MessageEnd { message_id: id, kind: Kind::Reply, metadata: Metadata::default() };
         let whole = [start(a), delta(a, "x"), end(a)];
-        assert_eq!(missing(&whole), Missing::default());
+        assert_eq!(unfinished(&whole), None);
         let broken = [start(a), delta(a, "x"), end(a), start(b), delta(b, "một "), delta(b, "hai")];
-        assert_eq!(missing(&broken).message, Some((b, Kind::Reply, "một hai".to_owned(), 2)));
-        assert_eq!(missing(&broken[..4]).message, Some((b, Kind::Reply, String::new(), 2)));
+        assert_eq!(unfinished(&broken), Some((b, Kind::Reply, "một hai".to_owned(), 2)));
+        assert_eq!(unfinished(&broken[..4]), Some((b, Kind::Reply, String::new(), 2)));
     }
 
     #[test]

@@ -39,6 +39,10 @@ impl Job for Echo {
         3
     }
 
+    fn has_attempt_limit(&self) -> bool {
+        true
+    }
+
     async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         match job.payload::<String>().as_deref() {
             Some("fail") => Err(JobError::failed("no")),
@@ -70,6 +74,10 @@ struct Again {
 impl Job for Again {
     fn name(&self) -> &'static str {
         "again"
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        true
     }
 
     async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {

@@ -26,7 +26,7 @@ mod tests;
 mod token;
 
 pub use lexicon::Lexicon;
-pub use pattern::{InvalidPattern, Pattern, Window, match_mask};
+pub use pattern::{InvalidPattern, Pattern, Window, any_match, match_mask};
 pub use token::{Spelling, Token, TokenStream};
 
 /// Compiles a regular expression that is written in the code.

@@ -44,6 +44,11 @@ pub fn match_mask(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool
     mask
 }
 
+/// Whether any of the patterns matches. Words whose `hidden` flag is set match nothing.
+pub fn any_match(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
+    patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some())
+}
+
 /// A parsed pattern. Small: there are thousands, each message reads them all, and few match.
 #[derive(Debug)]
 pub struct Pattern {

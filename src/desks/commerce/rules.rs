@@ -12,7 +12,7 @@ use crate::dialogue::{self, Act, Answer};
 use crate::domain::Language;
 use crate::domain::commerce::policy::{GovernorClass, Intent};
 use crate::domain::commerce::tenant::PaymentMethod;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 use crate::nlu::counts::{Count, Counts};
 use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::nlu::pick::PickRules;
@@ -185,7 +185,7 @@ impl CommerceRules {
         let stream = self.lexicon.tokenize(&rest);
         let aside = match_mask(&self.without, &stream, &[]);
         let negated = self.negated(&stream);
-        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &aside).is_some());
+        let has = |patterns: &[Pattern]| any_match(patterns, &stream, &aside);
         let mask = |patterns: &[Pattern]| match_mask(patterns, &stream, &aside);
         let mut utterance = Utterance { text: text.to_owned(), ..Utterance::default() };
         for (says, patterns) in &self.says {
@@ -247,7 +247,7 @@ impl CommerceRules {
         let free = numbers.iter().filter(|count| !count.words.clone().any(|at| is_in_limit(at) || measured[at]));
         let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at]);
         let named = named.map(|at| stream.tokens()[at].folded().to_owned()).chain(phrases);
-        let find = |patterns: &[Pattern]| patterns.iter().any(|of| of.find(&stream, &in_phrase).is_some());
+        let find = |patterns: &[Pattern]| any_match(patterns, &stream, &in_phrase);
         let all = |table: &[(String, Vec<Pattern>)]| -> Vec<String> {
             table.iter().filter(|(_, patterns)| find(patterns)).map(|(name, _)| name.clone()).collect()
         };

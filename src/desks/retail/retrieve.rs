@@ -6,15 +6,12 @@ use tracing::warn;
 
 use super::Retail;
 use crate::desks::Turn;
-use crate::dialogue::retrieve;
+use crate::dialogue::retrieve::{self, PASSAGES};
 use crate::domain::{Message, MessageId};
 use crate::nlu::long_text::read_text;
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Found;
 use crate::retrieval::{Passage, Query, Subject, in_one_language};
-
-/// Passages in a prompt.
-pub(super) const PASSAGES: usize = 8;
 
 /// Clauses of a message that are searched by themselves.
 const CLAUSES: usize = 3;

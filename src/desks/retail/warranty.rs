@@ -41,14 +41,8 @@ fn metadata(kind: Kind, found: bool, serial: Option<&str>) -> Metadata {
     Metadata::of(kind).with("warranty_meta", WarrantyMeta { kind: name, found, serial })
 }
 
-/// The result of looking up a message's candidates.
-#[derive(Debug, PartialEq)]
-enum Finding {
-    /// A record, or a serial number without one, in the order of the message.
-    Answers(Vec<Result<WarrantyRecord, Serial>>),
-    /// The message holds no serial number.
-    Nothing,
-}
+/// Records, and serial numbers without one, in the order of the message.
+type Answers = Vec<Result<WarrantyRecord, Serial>>;
 
 /// Returns whether the desk's last message asked for a serial number. Acknowledgements, greetings and error notices are skipped.
 /// A message without a type is recognized by its first words.
@@ -112,8 +106,8 @@ impl Retail {
         let (finding, failures) = turn.step("warranty").take(self.look_up(turn, utterance, &serials)).await?;
         self.failed_attempts.add(&keys, failures.saturating_sub(counted), window, Instant::now());
         match finding {
-            Finding::Nothing => self.ask_for_serial(turn, incoming).await,
-            Finding::Answers(answers) => {
+            None => self.ask_for_serial(turn, incoming).await,
+            Some(answers) => {
                 let most = self.config().serials_max;
                 let given = |serial: &&PossibleSerial| serial.likeness() == Likeness::Serial;
                 let given = utterance.entities.serials.iter().filter(given).count();
@@ -280,7 +274,7 @@ impl Retail {
         Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata).await?)
     }
 
-    /// Returns what the records say and how many attempts failed.
+    /// Returns what the records say, or `None` if the message holds no serial number, and how many attempts failed.
     ///
     /// A record that is found wins. Candidates that look like something else (a year, a telephone number, "1TB") are looked up only
     /// if nothing better was found. Otherwise one valid serial number could hide many guesses.
@@ -289,38 +283,34 @@ impl Retail {
         turn: &Turn,
         utterance: &Utterance,
         serials: &[PossibleSerial],
-    ) -> Result<(Finding, usize), DeskError> {
+    ) -> Result<(Option<Answers>, usize), DeskError> {
         let (likely, unlikely): (Vec<&PossibleSerial>, Vec<&PossibleSerial>) =
             serials.iter().partition(|serial| serial.likeness() >= Likeness::Number);
         let without_unlikely = |answers| without_unlikely(answers, |serial| self.rules.likeness(serial));
         let answers = self.records(turn, &likely).await?;
         let missed = answers.iter().filter(|answer| answer.is_err()).count();
         if missed < answers.len() {
-            return Ok((Finding::Answers(without_unlikely(answers)), missed));
+            return Ok((Some(without_unlikely(answers)), missed));
         }
         let found: Vec<_> = self.records(turn, &unlikely).await?.into_iter().filter(Result::is_ok).collect();
         if !found.is_empty() {
-            return Ok((Finding::Answers(found), missed));
+            return Ok((Some(found), missed));
         }
         // A serial number may look like a telephone number, so such guesses count as well. A customer who adds a telephone number
         // to a serial number has one failure, not two.
         let attempts = unlikely.iter().filter(|serial| serial.is_attempt()).count();
         let missed = missed.max(attempts);
         if !answers.is_empty() {
-            return Ok((Finding::Answers(without_unlikely(answers)), missed));
+            return Ok((Some(without_unlikely(answers)), missed));
         }
         let named: Vec<&PossibleSerial> = serials.iter().filter(|serial| serial.known.is_none()).collect();
         match most_serial_like(named.iter().copied()).filter(|_| is_bare(&utterance.text, &named)) {
-            Some(named) => Ok((Finding::Answers(named.text.parse().map(Err).into_iter().collect()), missed.max(1))),
-            None => Ok((Finding::Nothing, missed)),
+            Some(named) => Ok((Some(named.text.parse().map(Err).into_iter().collect()), missed.max(1))),
+            None => Ok((None, missed)),
         }
     }
 
-    async fn records(
-        &self,
-        turn: &Turn,
-        serials: &[&PossibleSerial],
-    ) -> Result<Vec<Result<WarrantyRecord, Serial>>, DeskError> {
+    async fn records(&self, turn: &Turn, serials: &[&PossibleSerial]) -> Result<Answers, DeskError> {
         let serials: Vec<Serial> = serials.iter().filter_map(|serial| serial.text.parse().ok()).collect();
         if serials.is_empty() {
             return Ok(Vec::new());
@@ -339,10 +329,7 @@ fn keep_likely(serials: Vec<PossibleSerial>) -> Vec<PossibleSerial> {
 }
 
 /// Removes missing serial numbers that look less like one than the other answers: next to "ABC123", "5990000" is a price.
-fn without_unlikely(
-    answers: Vec<Result<WarrantyRecord, Serial>>,
-    likeness: impl Fn(&str) -> Likeness,
-) -> Vec<Result<WarrantyRecord, Serial>> {
+fn without_unlikely(answers: Answers, likeness: impl Fn(&str) -> Likeness) -> Answers {
     let likeness = |answer: &Result<WarrantyRecord, Serial>| match answer {
         Ok(record) => likeness(record.serial.as_str()),
         Err(serial) => likeness(serial.as_str()),
@@ -353,7 +340,7 @@ fn without_unlikely(
 }
 
 /// Keeps at most `most` answers in the order of the message, preferring those that were found.
-fn keep_answers(answers: Vec<Result<WarrantyRecord, Serial>>, most: usize) -> Vec<Result<WarrantyRecord, Serial>> {
+fn keep_answers(answers: Answers, most: usize) -> Answers {
     keep_best(answers, most, Result::is_ok)
 }
 

@@ -19,10 +19,6 @@ impl Job for IssueLabel {
         ISSUE_LABEL
     }
 
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let store = context.store.tenant(&job.tenant);
         let Some(rma) = store.find_rma_by_id(RmaId(job.subject)).await? else { return Ok(()) };
@@ -40,10 +36,6 @@ pub(super) struct AnnounceDecision(pub TextsOfShops<ReturnsTexts>);
 impl Job for AnnounceDecision {
     fn name(&self) -> &'static str {
         SAY_DECISION
-    }
-
-    fn has_attempt_limit(&self) -> bool {
-        false
     }
 
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {

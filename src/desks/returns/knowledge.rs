@@ -15,7 +15,7 @@ use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query, Subject};
 
 /// How many passages are searched, and how many of them are quoted.
-const PASSAGES: usize = 4;
+const SEARCHED: usize = 4;
 const QUOTES: usize = 2;
 /// A second passage with less than this share of the best score is about something else.
 const WORTH_QUOTING: f64 = 0.8;
@@ -51,7 +51,7 @@ impl Returns {
         if !is_unclear || is_social || utterance.names_order_or_contact() {
             return false;
         }
-        let query = Query { text: text.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
+        let query = Query { text: text.to_owned(), language: turn.language(), limit: SEARCHED, pages_only: false };
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         // "Is that final?" is about the yes, and not about final sale.
         if is_with_person(before) || (asks_for_yes && utterance.has_question()) {
@@ -108,7 +108,7 @@ impl Returns {
         question: &str,
     ) -> Result<(), DeskError> {
         let (language, folders) = (turn.language(), turn.persona.knowledge.clone());
-        let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: false };
+        let query = |text: &str| Query { text: text.to_owned(), language, limit: SEARCHED, pages_only: false };
         let knowledge = self.services.knowledge.clone();
         let topic = self.topic(turn, state);
         let find = retrieve::find_about(&knowledge, turn, question, query, topic.as_ref());

@@ -17,7 +17,7 @@ use crate::dialogue::{self, Act, Answer};
 use crate::domain::identity::Contact;
 use crate::domain::returns::DamageWords;
 use crate::domain::serial::SerialWords;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, fold, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match, fold, match_mask};
 use crate::nlu::entities::{Found, find_contacts, find_order_numbers};
 use crate::nlu::examples::Classifier;
 use crate::persona::{PromptError, Prompts};
@@ -173,8 +173,8 @@ impl ReturnsRules {
         let numbers: Vec<_> = orders.iter().map(|found| found.number.clone()).collect();
         let words = self.signs.spelled_out(&cut::cut(text, &numbers));
         let stream = self.lexicon.tokenize(&words);
-        let has = |patterns: &[Pattern]| is_in(patterns, &stream, &[]);
-        let wants_person = is_in(&self.person, &stream, &match_mask(&self.no_person, &stream, &[]));
+        let has = |patterns: &[Pattern]| any_match(patterns, &stream, &[]);
+        let wants_person = any_match(&self.person, &stream, &match_mask(&self.no_person, &stream, &[]));
         // "The link has expired, send it again": two clauses.
         let requests_label = has(&self.label_again) || (has(&self.label_broken) && has(&self.send_again));
         let misses_mail = has(&self.mail_missing) && !requests_label;
@@ -301,10 +301,6 @@ impl ReturnsRules {
     pub fn damage(&self) -> &DamageWords {
         &self.order_words.damage
     }
-}
-
-fn is_in(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
-    patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some())
 }
 
 /// Returns the text without e-mail addresses. If the contact is a phone number, which may be written in pieces, all words with

@@ -21,7 +21,7 @@ use crate::dialogue::{DeskError, Turn};
 use crate::domain::text::sentences::{first_sentences, without_lists};
 use crate::domain::{GuardReason, Metadata};
 use crate::grounding::claims::Facts;
-use crate::grounding::{Grounded, Guard, Piece, Placeholders, joined};
+use crate::grounding::{Guard, Piece, Placeholders, joined};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::ChatMessage;
@@ -132,10 +132,8 @@ impl Telecom {
             sources.shop.push(self.hotline(turn));
             sources.claims = claims;
             let placeholders = Placeholders::of(self.common(turn));
-            let mut guarded = Grounded::new(&self.grounding, &placeholders, &sources);
-            let mut pieces = guarded.push(text);
-            pieces.extend(guarded.finish());
-            (joined(pieces), guarded.stopped().is_some())
+            let (pieces, is_stopped) = self.grounding.check(text, &placeholders, &sources);
+            (joined(pieces), is_stopped)
         };
         let is_left = |piece: &Piece| matches!(piece, Piece::Text(text) if text.chars().any(char::is_alphanumeric));
         if !is_stopped && pieces.iter().any(is_left) {

@@ -26,10 +26,6 @@ impl Job for AnnounceDecision {
         SAY_REFUND_DECISION
     }
 
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let store = context.store.tenant(&job.tenant);
         let (Some(notice), Some(id)) = (job.payload::<CaseNotice>(), job.conversation) else { return Ok(()) };

@@ -11,7 +11,7 @@ use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::commerce::Currency;
 use crate::domain::telecom::RefundReason;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 use crate::nlu::facts;
 use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::persona::{PromptError, Prompts};
@@ -261,14 +261,14 @@ impl TelecomRules {
     /// Whether a text of a page sends the customer to the shop's staff.
     pub fn is_by_staff(&self, text: &str) -> bool {
         let stream = self.lexicon.tokenize(text);
-        self.by_staff.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
+        any_match(&self.by_staff, &stream, &[])
     }
 
     /// Parses a message by itself.
     pub fn parse(&self, text: &str) -> Parsed {
         let stream = self.lexicon.tokenize(text);
         let (social, hidden) = self.social.find(&stream);
-        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &hidden).is_some());
+        let has = |patterns: &[Pattern]| any_match(patterns, &stream, &hidden);
         let [technical, billing] = [&self.technical, &self.billing].map(|of| of.strength(&stream, &hidden));
         let greeting = match_mask(&self.greeting, &stream, &[]);
         let filler = match_mask(&self.filler, &stream, &[]);
@@ -320,8 +320,8 @@ impl TelecomRules {
         let words = (0..aside.len()).filter(|word| !aside[*word] && !filler[*word] && !is_chat(*word)).count();
         let before = |at: usize| tokens.partition_point(|word| word.span.end <= at).checked_sub(1);
         let ends_more = |at: usize| before(at).is_some_and(|word| !aside[word]);
-        let asks = stream.text().match_indices('?').any(|(at, _)| ends_more(at))
-            || self.question.iter().any(|asks| asks.find(stream, &aside).is_some());
+        let asks =
+            stream.text().match_indices('?').any(|(at, _)| ends_more(at)) || any_match(&self.question, stream, &aside);
         strength == Strength::Clear || words >= MORE_WORDS && (asks || contrast.contains(&true))
     }
 
@@ -331,7 +331,7 @@ impl TelecomRules {
     }
 
     fn answer(&self, stream: &TokenStream<'_>) -> Option<Answer> {
-        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
+        let has = |patterns: &[Pattern]| any_match(patterns, stream, &[]);
         match () {
             () if has(&self.cancel) => Some(Answer::Cancel),
             () if has(&self.no) => Some(Answer::No),

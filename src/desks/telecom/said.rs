@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::memory::Asked;
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::{CaseId, InvoiceNumber, RefundReason};
-use crate::domain::text::{Pattern, TokenStream};
+use crate::domain::text::{Pattern, TokenStream, any_match};
 use crate::nlu::facts::{self, Amount, Value};
 
 /// The name of the złoty in `rules/facts.toml`.
@@ -242,7 +242,7 @@ impl NumberWords {
             }
             list.push(if is_negative { Some(Money::zero(Currency::Pln)) } else { grosze(amount) });
         }
-        let says = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(stream, &[]).is_some());
+        let says = |patterns: &[Pattern]| any_match(patterns, stream, &[]);
         (said.whole, said.same_reason) = (says(&self.whole), says(&self.same_reason));
         said.same = said.same_reason || says(&self.same);
         let negations: Vec<usize> =

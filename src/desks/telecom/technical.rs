@@ -21,7 +21,7 @@ use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::replies::MissingValue;
 use crate::retrieval::search::Found;
-use crate::retrieval::{Passage, Query, Subject};
+use crate::retrieval::{Passage, Subject};
 
 /// Passages that are quoted if no model words a reply, and the share of the best score that the second one needs.
 const QUOTES: usize = 2;
@@ -209,7 +209,8 @@ impl Telecom {
     /// Returns what the conversation is about after these passages. A question that says little continues the one before.
     fn subject_of(&self, turn: &Turn, question: &str, quoted: &[Passage], memory: &Memory) -> Option<Subject> {
         let Passage { title, file, .. } = quoted.first()?;
-        let says_little = || self.services.knowledge.says_little(&turn.persona.knowledge, &query(turn, question));
+        let says_little =
+            || self.services.knowledge.says_little(&turn.persona.knowledge, &retrieve::query(turn, question));
         let words = match memory.subject.as_ref().filter(|subject| subject.file == *file && says_little()) {
             Some(before) => before.words.clone(),
             None => format!("{question} {title}"),
@@ -219,7 +220,7 @@ impl Telecom {
 
     /// Whether a message has a meaningful word that no document has.
     pub(super) fn names_unknown(&self, turn: &Turn, text: &str) -> bool {
-        self.services.knowledge.names_unknown(&turn.persona.knowledge, &query(turn, text))
+        self.services.knowledge.names_unknown(&turn.persona.knowledge, &retrieve::query(turn, text))
     }
 
     /// Says that the documents have no answer, and asks for details that may find one.
@@ -296,10 +297,6 @@ impl Telecom {
         let quotes: Vec<String> = passages.iter().map(quote).collect::<Result<_, _>>()?;
         Ok(answer::quotation(self.text(turn, Text::QuoteIntro, &[])?, quotes.into_iter()))
     }
-}
-
-fn query(turn: &Turn, text: &str) -> Query {
-    Query { text: text.to_owned(), language: turn.language(), limit: retrieve::PASSAGES, pages_only: false }
 }
 
 /// Whether the last answer cites this passage's section.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::text::fold;
+use crate::domain::text::{fold, hex};
 
 /// Whom a policy is for, in order of priority.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ fn version(list: &[Policy], refund_days: u32) -> String {
     for policy in list {
         hash.update(format!("|{policy:?}"));
     }
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize()[..6])
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::ConversationId;
 use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::string_enum::string_enum;
+use crate::domain::text::hex;
 
 string_enum! {
     /// What a customer wants the shop to do with an order.
@@ -145,16 +146,12 @@ pub fn idempotency_key(order: &OrderNumber, action: Action, lines: Option<&[u32]
     if generation > 0 {
         text.push_str(&format!("|again:{generation}"));
     }
-    hex_of(&text)
+    hex(&Sha256::digest(text))
 }
 
 /// Returns the idempotency key of an escalation. A second complaint about the same subject joins the first one's ticket.
 pub fn escalation_key(subject: &str, generation: u32) -> String {
-    hex_of(&format!("{subject}|escalate|{generation}"))
-}
-
-fn hex_of(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(format!("{subject}|escalate|{generation}")))
 }
 
 #[cfg(test)]

@@ -4,6 +4,13 @@ fn rules() -> Arc<ClaimRules> {
     ClaimRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 
+impl ClaimRules {
+    /// The first claim of the text that nothing supports.
+    fn unsupported(&self, text: &str, facts: &Facts) -> Option<Claim> {
+        self.first_unsupported(&self.lexicon.tokenize(text), facts, &Quoted::default())
+    }
+}
+
 #[test]
 fn what_no_tool_did_may_not_be_claimed() {
     let rules = rules();

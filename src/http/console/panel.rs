@@ -35,10 +35,7 @@ pub(super) async fn get(
     let store = app.store.tenant(&owner.tenant);
     let conversation = with_store_timeout(&app, store.find_conversation(id)).await?.ok_or(ApiError::NotFound)?;
     let rows = match app.shops.get(&owner.tenant).console_panel(&conversation.persona) {
-        Some(ConsolePanel::Rows(read)) => Some(read(&conversation)),
-        Some(ConsolePanel::Stored(read)) => {
-            Some(with_store_timeout(&app, read(app.store.clone(), conversation)).await?)
-        }
+        Some(ConsolePanel::Rows(read)) => Some(with_store_timeout(&app, read(app.store.clone(), conversation)).await?),
         Some(ConsolePanel::Orders | ConsolePanel::Account) | None => None,
     };
     Ok(Json(Panel { rows }))

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
 use super::NOSNIFF;
+use crate::domain::text::hex;
 use crate::http::error::{ApiError, Result};
 
 /// Every file by name. A file comes after the files that it imports, because its hash depends on theirs.
@@ -97,7 +98,7 @@ pub(super) fn modules(name: &str) -> Vec<&'static str> {
 
 /// Returns 64 bits of SHA-256 as hex, enough to distinguish versions of a file.
 pub(super) fn hash(content: &[u8]) -> String {
-    Sha256::digest(content).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(content)[..8])
 }
 
 struct Assets {

@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::placeholders;
+
 /// The distributed texts, which define the required keys and placeholders.
 const DISTRIBUTED: &str = include_str!("../../../prompts/texts/console.en.toml");
 /// The suffix of singular texts, which are optional.
@@ -27,8 +29,8 @@ impl ConsoleTexts {
                 None if key.ends_with(FOR_ONE) => {}
                 None => return Err(format!("{key} is missing: copy it from the distributed file")),
                 Some(own) => {
-                    if let Some(placeholder) = placeholders(text).find(|placeholder| !own.contains(placeholder)) {
-                        return Err(format!("{key} must contain {placeholder}"));
+                    if let Some(name) = placeholders(text).find(|name| !placeholders(own).any(|own| own == *name)) {
+                        return Err(format!("{key} must contain {{{name}}}"));
                     }
                 }
             }
@@ -38,14 +40,6 @@ impl ConsoleTexts {
             None => Ok(()),
         }
     }
-}
-
-/// Iterates over the placeholders of a text, as `{name}`.
-fn placeholders(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices('{').filter_map(|(start, _)| {
-        let rest = &text[start..];
-        rest.find('}').map(|end| &rest[..=end])
-    })
 }
 
 impl TryFrom<toml::Table> for ConsoleTexts {

@@ -1,7 +1,7 @@
 //! `frontdesk index`, as a program where no model is needed, and by its function with an index in memory.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::Arc;
 
 use frontdesk::cli::index::{Args, Report, index};
@@ -10,6 +10,7 @@ use frontdesk::config::{Config, Env};
 use frontdesk::providers::vector::VectorIndex;
 use tempfile::TempDir;
 
+use super::Run;
 use crate::support::vectors::{MemoryVectors, WordModel};
 
 /// A folder with prompts and documents.
@@ -66,22 +67,6 @@ impl Shop {
         let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
         command.current_dir(self.folder.path()).env_clear().envs(self.variables()).env("EMBED", "off");
         command.arg("index").args(arguments).output().map(Run::from).unwrap()
-    }
-}
-
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl From<Output> for Run {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
     }
 }
 

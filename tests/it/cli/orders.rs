@@ -1,40 +1,25 @@
 //! `frontdesk seed returns`, `frontdesk import orders` and `frontdesk rma`, run as programs on a real database.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use chrono::Utc;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::Order;
 use frontdesk::domain::commerce::OrderStatus;
 use frontdesk::domain::returns::{Action, DamageWords, Frequency, Hand, Priority, Rma, RmaStatus, Terms, Windows};
+use frontdesk::store::Store;
 use frontdesk::store::returns::By;
 use frontdesk::store::returns::create::{NewReturn, ReturnOutcome};
 use frontdesk::store::returns::escalate::NewEscalation;
-use frontdesk::store::{Store, StoreOptions};
 use tempfile::TempDir;
 
+use super::Run;
 use crate::support::database;
 
 /// A folder with a database.
 pub(super) struct Shop {
     pub folder: TempDir,
     pub url: String,
-}
-
-pub(super) struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-impl From<Output> for Run {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
 }
 
 const HEADER: &str =
@@ -59,9 +44,7 @@ impl Shop {
     }
 
     async fn store(&self) -> Store {
-        let options =
-            StoreOptions { url: self.url.clone(), timeout: std::time::Duration::from_secs(30), connections: 2 };
-        Store::open(&options).await.unwrap()
+        crate::store::open(&self.url).await
     }
 
     async fn order(&self, number: &str) -> Option<Order> {

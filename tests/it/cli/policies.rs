@@ -3,9 +3,9 @@
 use chrono::Utc;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::{Policy, Scope};
-use frontdesk::store::{Store, StoreOptions};
 
-use super::orders::{Run, Shop};
+use super::Run;
+use super::orders::Shop;
 
 const HEADER: &str = "name,scope,category,return_days,refund_days\n";
 
@@ -16,9 +16,7 @@ impl Shop {
     }
 
     async fn stored(&self) -> Vec<Policy> {
-        let options =
-            StoreOptions { url: self.url.clone(), timeout: std::time::Duration::from_secs(30), connections: 1 };
-        let store = Store::open(&options).await.unwrap();
+        let store = crate::store::open(&self.url).await;
         store.tenant(&TenantId::default()).list_policies().await.unwrap()
     }
 }
@@ -71,8 +69,7 @@ async fn invalid_policy_list_changes_nothing() {
 #[tokio::test]
 async fn policy_import_is_in_the_audit_log() {
     let shop = Shop::new().await;
-    let options = StoreOptions { url: shop.url.clone(), timeout: std::time::Duration::from_secs(30), connections: 1 };
-    let store = Store::open(&options).await.unwrap();
+    let store = crate::store::open(&shop.url).await;
     let tenant = TenantId::default();
     let door = store.tenant(&tenant);
     let policy = |days| Policy { name: "All".to_owned(), scope: Scope::General, return_days: days, refund_days: None };

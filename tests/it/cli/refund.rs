@@ -7,15 +7,13 @@ use frontdesk::domain::returns::Hand;
 use frontdesk::domain::telecom::{RefundClaim, RefundReason};
 use frontdesk::store::refund_cases::Opening;
 use frontdesk::store::returns::By;
-use frontdesk::store::{Store, StoreOptions};
 
 use super::shop::Shop;
 
 /// Opens a case of 100.00 PLN for INV-12345 in the shop's database.
 async fn open_case(shop: &Shop) {
     let url = format!("sqlite://{}", shop.path("database/frontdesk.db").display());
-    let timeout = std::time::Duration::from_secs(30);
-    let store = Store::open(&StoreOptions { url, timeout, connections: 1 }).await.unwrap();
+    let store = crate::store::open(&url).await;
     let amount = Money::new(10_000, Currency::Pln);
     let claim = RefundClaim::new("INV-12345".parse().unwrap(), RefundReason::Overcharge, amount, None).unwrap();
     let by = By { hand: Hand::Automatic, who: "desk", conversation: None, now: Utc::now() };

@@ -1,13 +1,13 @@
 //! `upsert-warranty`, run as a program in a temporary folder, on SQLite or the PostgreSQL of `TEST_POSTGRES_URL`.
 
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
 
 use frontdesk::domain::{Serial, TenantId};
-use frontdesk::store::{Store, StoreOptions};
+use frontdesk::store::Store;
 use tempfile::TempDir;
 
+use super::Run;
 use crate::support::database;
 
 mod beside_a_server;
@@ -18,14 +18,6 @@ const HEADER: &str = "serial,product_name,warranty_end_date\n";
 struct Shop {
     folder: TempDir,
     url: String,
-}
-
-/// The result of the program.
-#[derive(Debug)]
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
 }
 
 impl Shop {
@@ -53,8 +45,7 @@ impl Shop {
     }
 
     async fn store(&self) -> Store {
-        let options = StoreOptions { url: self.url.clone(), timeout: Duration::from_secs(30), connections: 2 };
-        Store::open(&options).await.unwrap()
+        crate::store::open(&self.url).await
     }
 
     /// The records of the serials, as `SERIAL|name|date`, sorted.
@@ -70,16 +61,6 @@ impl Shop {
 
     async fn count(&self) -> u64 {
         self.store().await.tenant(&TenantId::default()).count_warranties().await.unwrap()
-    }
-}
-
-impl From<Output> for Run {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
     }
 }
 

@@ -124,7 +124,9 @@ async fn deleted_conversation_is_not_found_on_every_route() {
 #[tokio::test]
 async fn deletion_cancels_running_turn_and_ends_streams() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
-    let id = app.open(&json!({})).await;
+    let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    let stream = Live::follow(&app, &id, None).await;
+    let mut elsewhere = Live::follow(&app, &other, None).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
     running.until(BEGINNING).await;
     let second = Live::say(&app, &id, "còn hàng không", None).await;
@@ -141,7 +143,12 @@ async fn deletion_cancels_running_turn_and_ends_streams() {
         let events = waiting.events().await;
         assert!(events.data().is_empty(), "a turn that never ran: {events:?}");
     }
-    refused(app.get(&format!("/conversations/{id}")), 404, "not_found").await;
+    assert_eq!(stream.events().await.ids()[0], "1.1");
+    for path in ["", "/events"] {
+        refused(app.get(&format!("/conversations/{id}{path}")), 404, "not_found").await;
+    }
+    app.ask(&other, "kiểm tra bảo hành ABC123").await;
+    elsewhere.until_done(1).await;
 }
 
 #[tokio::test]

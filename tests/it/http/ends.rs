@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::live::{BEGINNING, Live, QUESTION, delete, stalled};
+use super::live::{BEGINNING, Live, QUESTION, stalled};
 use crate::support::app::TestApp;
 
 #[tokio::test]
@@ -45,21 +45,4 @@ async fn streams_are_accepted_while_draining() {
     assert_eq!(response.status(), 202);
     assert_eq!(late.events().await.with_ids(), running.events().await.with_ids());
     app.stop().await;
-}
-
-#[tokio::test]
-async fn deletion_ends_only_streams_of_the_conversation() {
-    let (app, _ollama) = stalled(TestApp::builder()).await;
-    let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
-    let stream = Live::follow(&app, &id, None).await;
-    let mut elsewhere = Live::follow(&app, &other, None).await;
-    let mut running = Live::say(&app, &id, QUESTION, None).await;
-    running.until(BEGINNING).await;
-    assert_eq!(delete(&app, &id).await, 204);
-    let seen = stream.events().await;
-    assert_eq!(seen.ids()[0], "1.1");
-    let gone = app.get(&format!("/conversations/{id}/events")).send().await.unwrap();
-    super::problem::check(gone, 404, "not_found").await;
-    app.ask(&other, "kiểm tra bảo hành ABC123").await;
-    elsewhere.until_done(1).await;
 }

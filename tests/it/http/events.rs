@@ -44,19 +44,6 @@ async fn stream_shows_turn_while_it_runs() {
 }
 
 #[tokio::test]
-async fn opening_frame_sets_retry_interval() {
-    let app = TestApp::builder().env("SSE_RETRY_MS", 1234).start().await;
-    let id = app.open(&json!({})).await;
-    let stream = Live::follow(&app, &id, None).await;
-    app.begin_shutdown();
-    let text = stream.text().await;
-    let mut lines: Vec<String> = text.split("\n\n").next().unwrap().lines().map(|l| l.replacen(": ", ":", 1)).collect();
-    lines.sort();
-    assert_eq!(lines, [r#"data:{"debug":"stream-open"}"#, "retry:1234"]);
-    assert!(!text.contains("event:"));
-}
-
-#[tokio::test]
 async fn without_event_id_stream_starts_at_next_turn() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;

@@ -9,7 +9,7 @@ use crate::support::sse::parse;
 
 #[tokio::test]
 async fn stream_starts_with_opening_frame_then_event_one() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().env("SSE_RETRY_MS", 1234).start().await;
     let id = app.open(&json!({})).await;
     let path = format!("/conversations/{id}/stream");
     for turn in 1..=3 {
@@ -28,7 +28,7 @@ async fn stream_starts_with_opening_frame_then_event_one() {
         let first = text.split("\n\n").next().unwrap();
         let mut lines: Vec<String> = first.lines().map(|line| line.replacen(": ", ":", 1)).collect();
         lines.sort();
-        assert_eq!(lines, [r#"data:{"debug":"stream-open"}"#, "retry:2000"]);
+        assert_eq!(lines, [r#"data:{"debug":"stream-open"}"#, "retry:1234"]);
         assert!(!text.contains("event:"));
         let ids: Vec<String> = parse(&text).0.into_iter().skip(1).map(|(id, _)| id.unwrap()).collect();
         let expected: Vec<String> = (1..=ids.len()).map(|n| format!("{turn}.{n}")).collect();

@@ -318,26 +318,6 @@ async fn offline_mode_sends_no_requests() {
     assert_eq!(ollama.asked(), []);
 }
 
-/// The scripted server's other routes, seen by the client that the rest of the product uses.
-#[tokio::test]
-async fn scripted_server_supports_other_routes() {
-    let ollama = ScriptedOllama::start().await;
-    let base = frontdesk::providers::base_url(&ollama.url(), None).expect("an address");
-    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-    let client = ollama_rs::Ollama::builder().url(base.clone()).reqwest_client(http.clone()).build();
-    assert_eq!(client.show_model_info("gpt-oss".into()).await.expect("shown").capabilities, ["completion"]);
-    let input = vec!["ổ cứng SSD", "ổ cứng HDD", "bảo hành"].into();
-    let request = ollama_rs::generation::embeddings::request::GenerateEmbeddingsRequest::new("bge-m3".into(), input);
-    let vectors = client.generate_embeddings(request).await.expect("embedded").embeddings;
-    let near = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
-    assert!((near(0, 0) - 1.0).abs() < 1e-3, "of unit length");
-    assert!(near(0, 1) > near(0, 2), "nearer by shared words");
-    let version = http.get(format!("{base}api/version")).send().await.expect("an answer");
-    assert_eq!(version.status(), 200);
-    let paths: Vec<_> = ollama.asked().into_iter().map(|(path, _)| path).collect();
-    assert_eq!(paths, ["/api/show", "/api/embed", "/api/version"]);
-}
-
 #[tokio::test]
 async fn every_tool_call_outcome_is_handled() {
     let call = |arguments| ToolCall { name: "find".to_owned(), arguments };

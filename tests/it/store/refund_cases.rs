@@ -173,8 +173,9 @@ async fn sample_resets_but_spares_real_accounts() {
     let claim = claim("INV-12345", 100, RefundReason::Other);
     door.open_refund_case("u123", &claim, WARSAW, &operator.by(Hand::Automatic, "desk")).await.unwrap();
     assert_eq!(door.make_sample_accounts(&sample).await.unwrap(), SampledAccounts::Done);
-    assert_eq!(door.find_account("u123").await.unwrap().unwrap().cases, []);
-    assert_eq!(door.list_plans().await.unwrap(), sample.plans);
+    let account = door.find_account("u123").await.unwrap().unwrap();
+    assert_eq!(account.cases, []);
+    assert!(sample.plans.contains(&account.subscription.plan));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use frontdesk::agent::{Tool, ToolContext, ToolSet};
 use frontdesk::channels::Announcement;
 use frontdesk::desks::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, PanelRow, Services, Turn};
 use frontdesk::dialogue::agent_turn::{AgentContext, run_agent};
-use frontdesk::domain::{Conversation, Kind, Language, Metadata};
+use frontdesk::domain::{Kind, Language, Metadata};
 use frontdesk::jobs::{Job, JobContext, JobError, LeasedJob, NewJob};
 use frontdesk::persona::texts::ByLanguage;
 use frontdesk::persona::{PromptError, Prompts};
@@ -43,8 +43,9 @@ impl DeskFactory for EchoFactory {
     }
 
     fn console_panel(&self) -> Option<ConsolePanel> {
-        Some(ConsolePanel::Rows(|conversation: &Conversation| {
-            vec![PanelRow { name: "Echoes".to_owned(), value: conversation.state["echoes"].to_string() }]
+        Some(ConsolePanel::Rows(|_, conversation| {
+            let value = conversation.state["echoes"].to_string();
+            Box::pin(async move { Ok(vec![PanelRow { name: "Echoes".to_owned(), value }]) })
         }))
     }
 }
@@ -140,6 +141,10 @@ struct ConfirmEcho;
 impl Job for ConfirmEcho {
     fn name(&self) -> &'static str {
         "confirm_echo"
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        true
     }
 
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {

@@ -8,14 +8,12 @@ use async_trait::async_trait;
 use super::questions::Question;
 use crate::cli::index::progress_bar;
 use crate::config::SearchConfig;
+use crate::dialogue::retrieve::PASSAGES;
 use crate::providers::embedding::Embedder;
 use crate::providers::vector::cosine;
 use crate::retrieval::calibration::Calibration;
 use crate::retrieval::hybrid::{self, FETCH, Lists, Near, Threshold};
 use crate::retrieval::{Chunk, LexicalIndex};
-
-/// Passages per answer, as desks request them.
-const PASSAGES: usize = 8;
 
 /// A search method.
 #[async_trait]

@@ -17,7 +17,7 @@ use crate::dialogue::opening::Wanted;
 use crate::domain::Language;
 use crate::domain::commerce::policy::SWITCH_LANGUAGE;
 use crate::grounding::claims::Facts;
-use crate::grounding::{Grounded, Piece, Placeholders, joined};
+use crate::grounding::{Piece, Placeholders, joined};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest};
@@ -139,9 +139,7 @@ impl Commerce {
         (sources.customer, sources.replies, sources.claims) = (Vec::new(), Vec::new(), draft.claims);
         sources.instructions.extend([self.nodes.wording.as_str(), self.nodes.prompt(node)]);
         let placeholders = Placeholders::of(self.common.get(turn.language()));
-        let mut guarded = Grounded::new(&self.nodes.grounding, &placeholders, &sources);
-        let mut pieces = guarded.push(reply);
-        pieces.extend(guarded.finish());
+        let (pieces, _) = self.nodes.grounding.check(reply, &placeholders, &sources);
         let guards = pieces.iter().filter_map(|piece| match piece {
             Piece::Guard(guard) => Some(json!({ "reason": guard.reason, "kind": guard.kind, "text": guard.text })),
             Piece::Text(_) => None,

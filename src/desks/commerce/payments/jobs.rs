@@ -49,10 +49,6 @@ impl Job for PollPayment {
         "payments"
     }
 
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let (payments, id) = (payments(&self.0, context)?, PaymentId(job.subject));
         let Some(payment) = context.store.tenant(&job.tenant).find_payment(id).await? else { return Ok(()) };
@@ -89,10 +85,6 @@ impl Job for SettlePayment {
         "payment callbacks"
     }
 
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         payments(&self.0, context)?.settle(&job.tenant, PaymentId(job.subject)).await?;
         Ok(())
@@ -106,10 +98,6 @@ pub(in crate::desks::commerce) struct SayPayment(pub TextsOfShops<Replies<Text>>
 impl Job for SayPayment {
     fn name(&self) -> &'static str {
         SAY_PAYMENT
-    }
-
-    fn has_attempt_limit(&self) -> bool {
-        false
     }
 
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {

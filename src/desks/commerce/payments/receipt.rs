@@ -112,10 +112,6 @@ impl Job for CheckReceipt {
         "payments"
     }
 
-    fn has_attempt_limit(&self) -> bool {
-        false
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let payments = payments(&self.0, context)?;
         let Some(callback) = find(context, job).await?.filter(|callback| callback.detail.result.is_none()) else {
@@ -152,10 +148,6 @@ impl Job for ApplyReceipt {
 
     fn queue(&self) -> &'static str {
         "payment callbacks"
-    }
-
-    fn has_attempt_limit(&self) -> bool {
-        false
     }
 
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {

@@ -13,7 +13,7 @@ use crate::domain::{Kind, Metadata};
 use crate::retrieval::{Passage, Query};
 
 /// Passages of an answer from the documents.
-const PASSAGES: usize = 3;
+const QUOTED: usize = 3;
 
 impl Commerce {
     /// Answers from the shop's documents, if they have an answer.
@@ -35,7 +35,7 @@ impl Commerce {
             ("", [first, ..]) => first,
             (text, _) => text,
         };
-        let query = |text: &str| Query { text: text.to_owned(), language, limit: PASSAGES, pages_only: true };
+        let query = |text: &str| Query { text: text.to_owned(), language, limit: QUOTED, pages_only: true };
         let knowledge = &self.services.knowledge;
         let find = async {
             match why {

@@ -8,7 +8,7 @@ use crate::dialogue::utterance::Entities;
 use crate::dialogue::{Act, Answer, Social};
 use crate::domain::Vocabulary;
 use crate::domain::serial::{KnownWord, Likeness, PossibleSerial, find_candidates};
-use crate::domain::text::{Pattern, TokenStream, match_mask};
+use crate::domain::text::{Pattern, TokenStream, any_match, match_mask};
 use crate::replies::ReplyKey;
 
 /// A serial number alone or with polite words.
@@ -56,7 +56,7 @@ impl RetailRules {
         let stream = self.lexicon.tokenize(text);
         let filler = match_mask(&self.filler, &stream, &[]);
         let (topics, hidden) = self.social.find(&stream);
-        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &[]).is_some());
+        let has = |patterns: &[Pattern]| any_match(patterns, &stream, &[]);
         let mut evidence = self.weigh(&stream, hidden);
         let mentions = self.mentions(&stream, vocabulary);
         if names_goods(&stream, &filler, &mentions, vocabulary) {

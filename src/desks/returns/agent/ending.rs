@@ -16,7 +16,7 @@ use crate::desks::returns::{Returns, kind};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::opening::Wanted;
 use crate::domain::{GuardReason, Kind, Metadata};
-use crate::grounding::{Grounded, Guard, Piece, Placeholders};
+use crate::grounding::{Guard, Piece, Placeholders};
 use crate::providers::llm::LlmError;
 
 impl Returns {
@@ -109,10 +109,8 @@ impl Returns {
         sources.instructions.push(&self.agent.instructions);
         sources.shop.extend(facts.iter().map(String::as_str));
         sources.shop.push(self.hotline(turn));
-        let mut speech = Grounded::new(&self.agent.grounding, &placeholders, &sources);
-        let mut pieces = speech.push(text);
-        pieces.extend(speech.finish());
-        (crate::grounding::joined(pieces), speech.stopped().is_some())
+        let (pieces, is_stopped) = self.agent.grounding.check(text, &placeholders, &sources);
+        (crate::grounding::joined(pieces), is_stopped)
     }
 
     /// Reports that the guards removed the model's text, before the message that replaces it.

@@ -13,7 +13,7 @@ use crate::desks::returns::route::{Step, Worker, route};
 use crate::desks::returns::state::{Ending, State};
 use crate::domain::Kind;
 use crate::domain::commerce::OrderStatus;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match};
 use crate::persona::{PromptError, Prompts};
 
 /// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
@@ -92,7 +92,7 @@ impl DecisionWords {
         let has_stem = |word: &str| self.stems.iter().any(|stem| word.starts_with(stem.as_str()));
         text.contains(['$', '€', '£', '₫', '%'])
             || stream.tokens().iter().any(|token| has_stem(token.folded()))
-            || patterns.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
+            || any_match(patterns, &stream, &[])
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::dialogue::Answer;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 
 /// How a message answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl AnswerRules {
             acknowledges: answer == Some(Answer::Yes) && !seen.agrees_with(&seen.yes),
             thanks: seen.thanks && ![&seen.yes, &seen.weak_yes].iter().any(|flags| flags.contains(&true)),
             has_question: clauses.iter().any(|clause| clause.asks),
-            equivocates: finds(&self.doubtful, stream, &[]),
+            equivocates: any_match(&self.doubtful, stream, &[]),
         }
     }
 
@@ -309,10 +309,6 @@ impl<'s> Seen<'s> {
 
 fn has(flags: &[bool], clause: &Clause) -> bool {
     flags.get(clause.words.clone()).is_some_and(|flags| flags.contains(&true))
-}
-
-fn finds(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
-    patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some())
 }
 
 fn merged<const N: usize>(lists: [Vec<bool>; N]) -> Vec<bool> {

@@ -1,8 +1,8 @@
 //! What a message wants, and whether it reports damage.
 
 use super::super::state::Intent;
-use super::{ReturnsRules, cut, is_in};
-use crate::domain::text::{TokenStream, match_mask};
+use super::{ReturnsRules, cut};
+use crate::domain::text::{TokenStream, any_match, match_mask};
 
 impl ReturnsRules {
     /// Returns what the customer wants.
@@ -17,21 +17,21 @@ impl ReturnsRules {
             [&self.policy, &self.policy_words, &self.hypothetical].map(|patterns| match_mask(patterns, stream, &[]));
         let asked = asked.into_iter().reduce(|all, mask| either(all, &mask)).unwrap_or_default();
         let asked = clauses_with(stream, &asked);
-        let names_wish = is_in(&self.return_verb, stream, &asked) || is_in(&self.refund, stream, &asked);
+        let names_wish = any_match(&self.return_verb, stream, &asked) || any_match(&self.refund, stream, &asked);
         self.intent_outside(stream, &asked).filter(|intent| intent.is_request() || (intent.is_return() && names_wish))
     }
 
     /// Whether the message asks to send goods back, by a verb.
     pub(super) fn names_return(&self, stream: &TokenStream<'_>) -> bool {
-        is_in(&self.return_verb, stream, &match_mask(&self.unwished, stream, &[]))
+        any_match(&self.return_verb, stream, &match_mask(&self.unwished, stream, &[]))
     }
 
     /// Returns what the customer wants by the words that are not hidden. What they say they do not want ("don't return it, just tell
     /// me where it is") does not count.
     fn intent_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> Option<Intent> {
         let unwished = either(match_mask(&self.unwished, stream, hidden), hidden);
-        let wants = |patterns| is_in(patterns, stream, &unwished);
-        let has = |patterns| is_in(patterns, stream, hidden);
+        let wants = |patterns| any_match(patterns, stream, &unwished);
+        let has = |patterns| any_match(patterns, stream, hidden);
         if has(&self.status_of_return) || has(&self.return_number) {
             Some(Intent::OrderStatus)
         } else if let Some(request) = self.request(stream, &unwished) {
@@ -59,8 +59,8 @@ impl ReturnsRules {
         let hidden_outside_return = either(elsewhere, &hidden);
         let found = self.requests.iter().find(|(intent, patterns)| match intent {
             Intent::MissingItem if returns => false,
-            Intent::Invoice | Intent::AddressChange if returns => is_in(patterns, stream, &hidden_outside_return),
-            _ => is_in(patterns, stream, &hidden),
+            Intent::Invoice | Intent::AddressChange if returns => any_match(patterns, stream, &hidden_outside_return),
+            _ => any_match(patterns, stream, &hidden),
         });
         found.map(|(intent, _)| *intent)
     }

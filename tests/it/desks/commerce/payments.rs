@@ -58,26 +58,6 @@ async fn second_yes_asks_for_no_second_payment() {
 }
 
 #[tokio::test]
-async fn many_yeses_ask_once() {
-    let desk = open_desk().await;
-    let phone = "+254700000003";
-    let mut chat = customer(&desk, phone).await;
-    say_all(&mut chat, &BUY).await;
-    let path = format!("/conversations/{}/messages", chat.id);
-    let send = |text: &'static str| desk.app.post(&path, &serde_json::json!({ "text": text })).send();
-    let sent = futures_util::future::join_all((0..8).map(|_| send("yes"))).await;
-    assert!(sent.iter().all(|response| response.as_ref().unwrap().status().is_success()));
-    loop {
-        let history = desk.app.history(&chat.id).await;
-        if history.iter().filter(|message| message["sender"] == "assistant").count() >= 1 + 4 + 8 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    assert_eq!(sales_of(&desk, phone).await, [(SaleStatus::Draft, 2_500, vec![PaymentStatus::Pending])]);
-}
-
-#[tokio::test]
 async fn wrong_pin_can_be_tried_again() {
     let desk = open_desk().await;
     let phone = "+254700000004";

@@ -199,6 +199,11 @@ impl Chat<'_> {
     }
 }
 
+/// The products of a reply that quotes catalogue rows, in their order.
+pub fn products(reply: &str) -> Vec<&str> {
+    reply.lines().filter_map(|line| line.strip_prefix("• ")?.split_once(':')).map(|(title, _)| title).collect()
+}
+
 fn turn_of(event: &str) -> u32 {
     event.split('.').next().unwrap().parse().unwrap()
 }

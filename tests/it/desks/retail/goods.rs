@@ -1,6 +1,6 @@
 //! Which product a message names, and what the catalogue has about it.
 
-use super::chat::{Shop, open_shop_with};
+use super::chat::{Shop, open_shop_with, products};
 use crate::support::app::TestApp;
 
 const DOCUMENTS: [(&str, &str); 2] = [
@@ -31,11 +31,6 @@ const DOCUMENTS: [(&str, &str); 2] = [
 
 async fn open() -> Shop {
     open_shop_with(TestApp::builder(), &DOCUMENTS).await
-}
-
-/// The products of a reply that quotes catalogue rows, in their order.
-fn products(reply: &str) -> Vec<&str> {
-    reply.lines().filter_map(|line| line.strip_prefix("• ")?.split_once(':')).map(|(title, _)| title).collect()
 }
 
 #[tokio::test]

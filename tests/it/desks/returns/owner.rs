@@ -36,6 +36,8 @@ async fn five_wrong_contacts_lock_out_the_owner() {
     let mut another = Chat::open(&app).await;
     let shown = another.say("where is order 77895? buyer-77895@example.com").await;
     assert_eq!(shown.kinds(), ["order_status", "follow_up"], "another order of another conversation is not locked");
+    let locked = another.say("where is order 77893?").await.text("order_prompt");
+    assert!(locked.contains("minutes"), "{locked}");
 }
 
 #[tokio::test]
@@ -72,17 +74,4 @@ async fn second_order_asks_contact_without_counting_misses() {
     }
     let shown = chat.say_all(&["where is order 77895?", "buyer-77895@example.com"]).await;
     assert_eq!(shown.kinds(), ["order_status", "follow_up"]);
-}
-
-#[tokio::test]
-async fn locked_order_stays_locked_after_another_opens() {
-    let app = open(TestApp::builder()).await;
-    let mut guesser = Chat::open(&app).await;
-    for guess in 0..5 {
-        guesser.say(&format!("where is order 77895? guess{guess}@example.com")).await;
-    }
-    let mut chat = Chat::open(&app).await;
-    chat.say("where is order 77893? john.doe@example.com").await;
-    let locked = chat.say("where is order 77895?").await.text("order_prompt");
-    assert!(locked.contains("minutes"), "{locked}");
 }

@@ -23,7 +23,6 @@ async fn other_shop_sees_and_changes_nothing() {
     assert_eq!(door.list_orders_by_email(&mail.to).await.unwrap(), []);
     assert_eq!(door.list_orders_of(shop.order("77893").await.customer.id).await.unwrap(), []);
     assert_eq!(door.list_policies().await.unwrap(), []);
-    assert_eq!(door.count_orders().await.unwrap(), 0);
     assert_eq!(door.find_rma(&rma.number).await.unwrap(), None);
     assert_eq!(door.find_rma_by_id(rma.id).await.unwrap(), None);
     assert_eq!(door.list_rmas_of(&rma.order).await.unwrap(), []);
@@ -56,7 +55,7 @@ async fn return_outlives_its_conversation() {
     let by = By { conversation: Some(conversation), ..shop.desk() };
     let door = shop.store().tenant(&shop.tenant);
     assert!(matches!(door.create_return(&new, &by).await.unwrap(), ReturnOutcome::Created { .. }));
-    assert_eq!(door.list_rmas_in(conversation).await.unwrap().len(), 1);
+    assert_eq!(door.list_rmas_of(&order).await.unwrap()[0].conversation, Some(conversation));
     assert_eq!(door.list_tickets_in(conversation).await.unwrap().len(), 1);
     let asked = AuditEntry {
         kind: AuditKind::Tool,

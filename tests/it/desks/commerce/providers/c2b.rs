@@ -157,7 +157,7 @@ async fn payment_without_known_order_is_for_people() {
 }
 
 #[tokio::test]
-async fn order_may_be_paid_without_instructions() {
+async fn next_order_is_followed_after_an_unasked_payment() {
     let desk = Desk::open().await;
     // The addresses are registered by the first customer who asks.
     desk.buy("+254700000009", "paybill").await;
@@ -167,17 +167,6 @@ async fn order_may_be_paid_without_instructions() {
     desk.pay_unasked(&desk.order_of(&chat).await).await;
     let results = wait_for_results(desk.app(), &chat.id, 2).await;
     assert!(results[1].contains("receipt QKJ41HAY6L"), "{results:?}");
-}
-
-#[tokio::test]
-async fn next_order_is_followed_after_an_unasked_payment() {
-    let desk = Desk::open().await;
-    desk.buy("+254700000009", "paybill").await;
-    let (chat, _) = desk.buy(PHONE, "1").await;
-    desk.daraja.decide(0, "1032");
-    wait_for_results(desk.app(), &chat.id, 1).await;
-    desk.pay_unasked(&desk.order_of(&chat).await).await;
-    wait_for_results(desk.app(), &chat.id, 2).await;
     // The customer enters a wrong PIN for the next order, and then the right one.
     desk.buy_again(&chat).await;
     desk.daraja.decide(1, "2001");
