@@ -2,16 +2,17 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::mem::take;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use rustyline::{Config, DefaultEditor, Editor, ExternalPrinter};
+use rustyline::{Config, DefaultEditor, Editor};
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 const PROMPT: &str = "> ";
+/// Erases from the cursor to the end of the line.
+const CLEAR_LINE: &str = "\x1b[K";
 
 /// A terminal with line editing and history, or a pipe.
 pub(super) enum Input {
@@ -26,15 +27,10 @@ pub(super) struct Terminal {
     history: MemHistory,
     /// The thread that reads a line. It cannot be stopped, so it outlives a cancelled [`Input::next`], and the next call awaits it.
     reading: Option<JoinHandle<rustyline::Result<Line>>>,
-    /// Prints above the line that is being read.
-    printer: Printer,
 }
 
 /// The history with the line, and the line.
 type Line = (MemHistory, rustyline::Result<String>);
-
-/// The printer of the last editor.
-type Printer = Arc<Mutex<Option<Box<dyn ExternalPrinter + Send>>>>;
 
 impl Input {
     pub fn of_process() -> Self {
@@ -56,17 +52,11 @@ impl Input {
         }
     }
 
-    /// Prints a text above the line that is being typed.
-    pub fn print_above(&self, text: &str) -> io::Result<()> {
-        if let Self::Terminal(terminal) = self {
-            let mut printer = terminal.printer.lock().unwrap_or_else(PoisonError::into_inner);
-            if printer.as_mut().is_some_and(|printer| printer.print(text.to_owned()).is_ok()) {
-                return Ok(());
-            }
-        }
-        // Nothing is being typed, or the terminal has no line editing.
+    /// Prints a text in place of the line that is being typed, which is kept, and shows the prompt again. With rustyline's own printer, a
+    /// pasted line would stop after its first letter (`ExternalPrinter` waits for the terminal before it looks at what was read).
+    pub fn interrupt(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout();
-        out.write_all(text.as_bytes())?;
+        write!(out, "\r{CLEAR_LINE}{text}{PROMPT}")?;
         out.flush()
     }
 }
@@ -74,8 +64,8 @@ impl Input {
 impl Terminal {
     async fn read(&mut self) -> anyhow::Result<Option<String>> {
         let reading = self.reading.get_or_insert_with(|| {
-            let (history, printer) = (take(&mut self.history), self.printer.clone());
-            spawn_blocking(move || read_line(history, &printer))
+            let history = take(&mut self.history);
+            spawn_blocking(move || read_line(history))
         });
         let read = reading.await;
         self.reading = None;
@@ -89,11 +79,9 @@ impl Terminal {
     }
 }
 
-fn read_line(history: MemHistory, printer: &Printer) -> rustyline::Result<Line> {
+fn read_line(history: MemHistory) -> rustyline::Result<Line> {
     let config = Config::builder().auto_add_history(true).build();
     let mut editor = Editor::<(), _>::with_history(config, history)?;
-    let new = editor.create_external_printer().ok();
-    *printer.lock().unwrap_or_else(PoisonError::into_inner) = new.map(|new| Box::new(new) as _);
     let line = editor.readline(PROMPT);
     Ok((take(editor.history_mut()), line))
 }

@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
                     if let Ok(Frame { event: Event::TurnStart { sender, text }, .. }) = frame
                         && sender == SHOP
                     {
-                        input.print_above(&self.screen.format_message(&self.name, &text))?;
+                        input.interrupt(&self.screen.format_message(&self.name, &text))?;
                     }
                     continue;
                 }

@@ -127,7 +127,7 @@ async fn console_page_contains_only_the_signed_in_person() {
 
 #[tokio::test]
 async fn page_texts_have_their_own_language() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().every_desk().start().await;
     // The page has texts in English and Vietnamese, but none in Swahili and Sheng.
     for (path, asked, texts, shown) in [
         ("/?persona=commerce_en&language=en", "en", &["en"][..], "en"),

@@ -97,7 +97,7 @@ async fn changed_file_is_found_by_its_new_meaning() {
 async fn own_documents_need_no_other_personas_folder() {
     let knowledge = tempfile::tempdir().unwrap();
     write(knowledge.path(), PAGE.0, PAGE.1);
-    let app = TestApp::builder().env("KNOWLEDGE_PATH", knowledge.path().display()).start().await;
+    let app = TestApp::builder().every_desk().env("KNOWLEDGE_PATH", knowledge.path().display()).start().await;
     assert_eq!(sources(&app, None, QUESTION).await[0].0, "ssd.md");
     assert_eq!(sources(&app, Some("returns_vi"), "chính sách trả hàng thế nào?").await, []);
 }

@@ -140,7 +140,7 @@ async fn unverified_order_is_hidden_but_attempt_shown() {
 
 #[tokio::test]
 async fn other_desks_conversation_has_no_returns() {
-    let app = shop::open(guarded()).await;
+    let app = shop::open(guarded().every_desk()).await;
     let retail = json!({"persona": "system_persona_vi"});
     let case = Case::open_with(&app, &retail, &["kiểm tra bảo hành ABC123"]).await;
     let nothing = json!({

@@ -12,7 +12,7 @@ use crate::support::app::TestApp;
 
 #[tokio::test]
 async fn only_a_valid_key_signs_in() {
-    let app = guarded().start().await;
+    let app = guarded().every_desk().start().await;
     let sign_in = |body: Value| app.post("/console/session", &body).header("sec-fetch-site", "same-origin");
     for key in ["", "k", "key-of-the-shop-2", "acme:key-of-the-shop-1"] {
         refused(sign_in(json!({ "key": key })), 401, "unauthorized").await;
@@ -231,7 +231,7 @@ async fn conversation_tokens_and_sessions_are_not_interchangeable() {
 
 #[tokio::test]
 async fn development_needs_no_sign_in() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().every_desk().start().await;
     let me: Value = app.get("/console/api/me").send().await.unwrap().json().await.unwrap();
     let expected = json!({
         "signed_in": true, "development": true, "tenant": "default", "name": null, "expires_at": null, "may_edit": true, "sells": true
