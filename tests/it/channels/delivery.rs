@@ -187,7 +187,7 @@ async fn delivery_without_a_job_delays_no_later_one() {
 #[tokio::test]
 async fn cut_message_is_not_sent() {
     let twilio = ScriptedTwilio::start().await;
-    let (app, _ollama) = stalled(settings(TestApp::builder(), &twilio)).await;
+    let (app, _ollama) = stalled(settings(TestApp::builder().every_desk(), &twilio)).await;
     app.inner.store.make_sample_tenants(&shops(Utc::now()).unwrap()).await.unwrap();
     connect(&app, &twilio).await;
     let persona = "system_persona_vi";
