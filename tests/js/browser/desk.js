@@ -35,7 +35,7 @@ export async function talk(stage, ...texts) {
     await say(customer, text);
     await message(customer, text);
     // A message may be stored some time before its turn begins.
-    await customer.locator(`.turn[data-turn="${at + 1}"] .message.reply`).first().waitFor();
+    await customer.locator(`.turn[data-turn="${at + 1}"] .message:not(.user)`).first().waitFor();
     await quiet(customer);
   }
   const { id } = await newest(stage);
