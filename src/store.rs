@@ -122,10 +122,6 @@ impl StoreOptions {
     }
 }
 
-/// How much longer than `STORE_TIMEOUT_SECONDS` a transaction may take. A statement waits for a lock for so many seconds, and
-/// its error is to come first.
-const ANSWER_AFTER_LOCK: Duration = Duration::from_secs(5);
-
 /// The database. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -267,19 +263,6 @@ impl Store {
             health,
             accepting: Arc::default(),
             catalog_words: Arc::default(),
-        })
-    }
-
-    /// Gives up on a PostgreSQL server that does not answer: a connection that is lost without notice would wait for many
-    /// minutes. An SQLite statement always ends. The work may have been committed.
-    async fn in_time<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        if self.is_sqlite() {
-            return work.await;
-        }
-        let limit = self.timeout + ANSWER_AFTER_LOCK;
-        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-            let cause = format!("the database has not answered for {limit:?}");
-            Err(StoreError::Unavailable(DbErr::Conn(RuntimeErr::Internal(cause))))
         })
     }
 

@@ -53,7 +53,7 @@ mod typed_codes;
 mod understand;
 mod wishes;
 
-use effect::{Effect, Event, Heard, Line, Reason};
+use effect::{Effect, Event, Incoming, Line, Reason};
 use nodes::{NodeFiles, Nodes};
 use payments::jobs::SharedGateways;
 use payments::{Gateways, Payments, jobs, receipt};
@@ -295,28 +295,28 @@ impl Desk for Commerce {
         let (said, question) = self.cut_question(said, &state);
         let (said, named) = self.name_goods(turn, said, &state).await?;
         let mut verdict = turn.step("classify").take(self.classify(turn, &said, &state, named.is_sure)).await?;
-        let mut heard = self.hear(turn, &situation, said, &verdict, (named, question)).await?;
-        let source = self.ask_meaning(turn, &mut situation, &state, &mut heard, &mut verdict).await;
+        let mut incoming = self.read_message(turn, &situation, said, &verdict, (named, question)).await?;
+        let source = self.ask_meaning(turn, &mut situation, &state, &mut incoming, &mut verdict).await;
         turn.note("intent", &verdict);
-        let journey = match heard.routing {
+        let journey = match incoming.routing {
             Routing::Journey(journey) => journey,
             Routing::Clarify | Routing::Unknown => Journey::Unknown,
         };
         let confidence = (verdict.confidence * 100.0).round() / 100.0;
-        let is_unclear = journey == Journey::Unknown && heard.said.class == GovernorClass::Business;
+        let is_unclear = journey == Journey::Unknown && incoming.said.class == GovernorClass::Business;
         let (intent, route) = (verdict.intent.as_str(), Some(journey.as_str()));
         turn.report_route(intent, route, (confidence, source), is_unclear).await?;
         if was_unreadable {
             self.say_line(turn, &mut situation, &Line::Restarted).await?;
         }
-        let wants_person = heard.said.utterance.wants_person();
-        if !wants_person && !self.govern(turn, &mut situation, &mut state, &heard.said).await? {
+        let wants_person = incoming.said.utterance.wants_person();
+        if !wants_person && !self.govern(turn, &mut situation, &mut state, &incoming.said).await? {
             turn.state = serde_json::to_value(&state).unwrap_or_default();
             return Ok(());
         }
         let is_only_switch = switched_to.is_some() && text.trim().is_empty();
-        let heard = Heard { switched_to: switched_to.filter(|_| is_only_switch), ..heard };
-        let begun = advance::advance(state, Event::Heard(Box::new(heard)));
+        let incoming = Incoming { switched_to: switched_to.filter(|_| is_only_switch), ..incoming };
+        let begun = advance::advance(state, Event::Message(Box::new(incoming)));
         let store = self.services.store.clone();
         let running = Running { desk: self, situation: tokio::sync::Mutex::new(situation) };
         run_until_wait(&running, turn, &store, begun).await

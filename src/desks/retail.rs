@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use super::{Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
 use crate::dialogue::Social;
-use crate::dialogue::language::{self, Settled};
+use crate::dialogue::language::{self, MessageWithoutSwitch};
 use crate::dialogue::social::{SocialModel, SocialTexts, Written};
 use crate::domain::{Kind, Language, Metadata, Vocabulary};
 use crate::grounding::{Canary, Grounding, GroundingRules, Piece, joined};
@@ -194,7 +194,7 @@ impl Retail {
     /// Settles the conversation's language, parses the message, and looks at what the customer was asked last.
     fn listen(&self, turn: &mut Turn) -> Incoming {
         let waiting_for_serial = warranty::is_waiting(&turn.history, &self.texts);
-        let Settled { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
+        let MessageWithoutSwitch { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
         let text = self.without_thanks(turn, &text);
         let utterance = self.rules.parse(&text, &self.vocabulary(turn));
         Incoming { switched: switched_to.is_some(), utterance, waiting_for_serial }

@@ -24,6 +24,7 @@ pub mod advance;
 mod agent;
 mod aside;
 mod decisions;
+mod handlers;
 mod items;
 mod jobs;
 mod knowledge;
@@ -38,11 +39,10 @@ pub mod scenario;
 pub mod state;
 pub mod texts;
 mod understand;
-mod work;
 
 use advance::{Effect, Event};
 use agent::Agent;
-use route::{Step, Worker};
+use route::{Handler, Step};
 use rules::{ReturnsRules, Topic, Utterance};
 use scenario::Scenario;
 use state::{Intent, State};
@@ -170,7 +170,7 @@ impl Returns {
         if is_for_agent {
             return self.report_intent(turn, next.case.intent, IntentSource::Rules).await;
         }
-        let asks_model = route::route(next) == Step::Run(Worker::ClassifyIntent);
+        let asks_model = route::route(next) == Step::Run(Handler::ClassifyIntent);
         if asks_model && !utterance.asks(Topic::Policy) {
             return Ok(());
         }
@@ -270,7 +270,7 @@ impl Machine for Returns {
                 self.record_decision(turn, decided).await?;
                 None
             }
-            Effect::Step(Step::Run(worker)) => Some(self.do_work(turn, state, worker).await?),
+            Effect::Step(Step::Run(handler)) => Some(self.run_handler(turn, state, handler).await?),
             Effect::Step(Step::Ask(question)) => Some(self.ask_question(turn, state, question).await?),
             Effect::Step(Step::Finish(ending)) => Some(self.end(turn, state, ending).await?),
             Effect::Step(Step::Wait) => None,

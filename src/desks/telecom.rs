@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use super::machine::state_of;
 use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, TextsOfShops, Turn};
 use crate::dialogue::Social;
-use crate::dialogue::language::{self, Settled};
+use crate::dialogue::language::{self, MessageWithoutSwitch};
 use crate::domain::commerce::Currency;
 use crate::domain::{ConversationStatus, Kind, Language};
 use crate::grounding::{Canary, Grounding, GroundingRules};
@@ -167,7 +167,7 @@ impl Telecom {
 
     /// Settles the conversation's language and parses the message. Returns whether the customer asked for another language.
     fn listen(&self, turn: &mut Turn) -> (bool, Parsed) {
-        let Settled { switched_to, text } = language::settle(turn, &self.language_rules, without_currency);
+        let MessageWithoutSwitch { switched_to, text } = language::settle(turn, &self.language_rules, without_currency);
         (switched_to.is_some(), self.rules.parse(&text))
     }
 

@@ -6,18 +6,23 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, ready};
 use sea_orm::sqlx::pool::PoolConnectionMetadata;
 use sea_orm::sqlx::{self, Connection, SqliteConnection};
 use sea_orm::{
-    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, SqliteTransactionMode, Statement,
-    TransactionOptions, TransactionTrait,
+    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr, SqliteTransactionMode,
+    Statement, TransactionOptions, TransactionTrait,
 };
 use tracing::debug;
 
 use super::health::Health;
-use super::{Result, Store};
+use super::{Result, Store, StoreError};
+
+/// How much longer than `STORE_TIMEOUT_SECONDS` a transaction may take on PostgreSQL. A statement waits for a lock for so many
+/// seconds, and its error is to come first.
+const ANSWER_AFTER_LOCK: Duration = Duration::from_secs(5);
 
 /// A transaction that writes. Dropping it rolls it back.
 #[derive(Debug)]
@@ -36,6 +41,19 @@ impl Store {
         };
         let inner = self.writer()?.begin_with_options(options).await?;
         Ok(Transaction { inner, health: self.health.clone() })
+    }
+
+    /// Gives up on a PostgreSQL server that does not answer: a connection that is lost without notice would wait for many
+    /// minutes. An SQLite statement always ends. The work may have been committed.
+    pub(super) async fn in_time<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.is_sqlite() {
+            return work.await;
+        }
+        let limit = self.timeout + ANSWER_AFTER_LOCK;
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+            let cause = format!("the database has not answered for {limit:?}");
+            Err(StoreError::Unavailable(DbErr::Conn(RuntimeErr::Internal(cause))))
+        })
     }
 }
 

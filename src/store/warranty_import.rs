@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
 use self::postgres::PostgresStaging;
-use self::repeats::{Repeats, Settled};
+use self::repeats::{Repeats, Resolved};
 use self::sqlite::SqliteStaging;
 use super::{Store, StoreError};
 use crate::domain::TenantId;
@@ -214,14 +214,14 @@ struct RecordTexts {
     warranty_end_date: String,
 }
 
-impl From<Settled> for Batch {
-    fn from(settled: Settled) -> Self {
-        let records = settled.records.into_iter().map(|record| RecordTexts {
+impl From<Resolved> for Batch {
+    fn from(resolved: Resolved) -> Self {
+        let records = resolved.records.into_iter().map(|record| RecordTexts {
             serial: record.serial.to_string(),
             product_name: record.product_name,
             warranty_end_date: iso_date(record.warranty_end_date),
         });
-        Self { records: records.collect(), conflicts: settled.conflicts, repeated: settled.repeated }
+        Self { records: records.collect(), conflicts: resolved.conflicts, repeated: resolved.repeated }
     }
 }
 
@@ -239,18 +239,18 @@ fn iso_date(date: NaiveDate) -> String {
 /// Merges the sorted rows and sends them in batches, until the receiver is closed.
 fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
     let mut repeats = Repeats::default();
-    let mut settled = Settled::default();
+    let mut resolved = Resolved::default();
     for row in rows.into_sorted()? {
-        repeats.push(row?, &mut settled);
-        if settled.records.len().max(settled.conflicts.len()) >= BATCH_ROWS
-            && batches.blocking_send(std::mem::take(&mut settled).into()).is_err()
+        repeats.push(row?, &mut resolved);
+        if resolved.records.len().max(resolved.conflicts.len()) >= BATCH_ROWS
+            && batches.blocking_send(std::mem::take(&mut resolved).into()).is_err()
         {
             return Ok(());
         }
     }
-    repeats.finish(&mut settled);
+    repeats.finish(&mut resolved);
     // A closed receiver has already failed.
-    let _ = batches.blocking_send(settled.into());
+    let _ = batches.blocking_send(resolved.into());
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The next state and its effects, for each input. Pure: every decision of the desk is here and in the journeys.
 
-use super::effect::{Effect, Event, Heard, Line, Reason};
+use super::effect::{Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
 use super::state::{ConversationState, Stage};
 use super::{offers, orders, prefs, sales, support};
@@ -27,7 +27,7 @@ pub(super) fn advance(state: ConversationState, event: Event) -> Next {
 
 fn decide(mut state: ConversationState, event: Event) -> Next {
     match event {
-        Event::Heard(heard) => hear(state, &heard),
+        Event::Message(incoming) => on_message(state, &incoming),
         Event::Failed => {
             state.tool_errors = state.tool_errors.saturating_add(1);
             if state.tool_errors < state.rules.tool_errors {
@@ -62,18 +62,18 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
                 Event::Said => (state, Vec::new()),
                 Event::Ticket => (state, vec![Effect::Say(Line::HandedOver)]),
                 Event::Preferences => (state, vec![Effect::Say(Line::PreferencesAre)]),
-                Event::Heard(_) | Event::Failed => (state, Vec::new()),
+                Event::Message(_) | Event::Failed => (state, Vec::new()),
             }
         }
     }
 }
 
 /// Whether the rules do not understand a message here: the customer would be asked what they mean, or the documents as a last resort.
-pub(super) fn is_unsure(state: &ConversationState, heard: &Heard) -> bool {
-    if matches!(heard.routing, Routing::Journey(_)) {
+pub(super) fn is_unsure(state: &ConversationState, incoming: &Incoming) -> bool {
+    if matches!(incoming.routing, Routing::Journey(_)) {
         return false;
     }
-    let (_, effects) = hear(state.clone(), heard);
+    let (_, effects) = on_message(state.clone(), incoming);
     matches!(
         effects.first(),
         Some(
@@ -85,19 +85,19 @@ pub(super) fn is_unsure(state: &ConversationState, heard: &Heard) -> bool {
 }
 
 /// Decides about a message of business.
-fn hear(mut state: ConversationState, heard: &Heard) -> Next {
-    let said = &heard.said;
+fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
+    let said = &incoming.said;
     state.details = said.details.clone();
-    (state.rules, state.is_waiting) = (heard.rules, heard.is_waiting);
+    (state.rules, state.is_waiting) = (incoming.rules, incoming.is_waiting);
     // Goods that wait for an answer about the first ones are not forgotten.
     if !matches!(state.stage, Stage::Item { .. } | Stage::Disambiguate { .. } | Stage::Options) {
         state.later.clear();
     }
-    state.later.extend(heard.later.iter().cloned());
-    (state.is_later, state.question) = (false, heard.question.clone());
+    state.later.extend(incoming.later.iter().cloned());
+    (state.is_later, state.question) = (false, incoming.question.clone());
     let may_call = std::mem::take(&mut state.offers_person);
     let asked = std::mem::take(&mut state.asked);
-    if let Some(reason) = needs_person(&state, heard, may_call) {
+    if let Some(reason) = needs_person(&state, incoming, may_call) {
         let priority = match reason {
             Reason::Asked | Reason::Topic | Reason::Clarifications | Reason::OrderChange => Priority::Medium,
             _ => Priority::High,
@@ -106,11 +106,11 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
     }
     if said.says(Says::Frustrated) {
         state.unresolved = state.unresolved.saturating_add(1);
-        if state.unresolved >= heard.rules.unresolved_turns {
+        if state.unresolved >= incoming.rules.unresolved_turns {
             return hand_over(state, Reason::Frustrated, Priority::High);
         }
     }
-    if heard.switched_to.is_some() {
+    if incoming.switched_to.is_some() {
         let mut effects = vec![Effect::Say(Line::LanguageAck)];
         effects.extend(sales::reminder(&state).map(Effect::Say));
         return (state, effects);
@@ -120,34 +120,34 @@ fn hear(mut state: ConversationState, heard: &Heard) -> Next {
         let line = sales::reminder(&state).unwrap_or(Line::AskNeed);
         return (state, vec![Effect::Say(line)]);
     }
-    let own_number = name_number(&mut state, heard);
+    let own_number = name_number(&mut state, incoming);
     // "At how much?", after when it is delivered.
     let asks_price = said.says(Says::HowMuch) && !said.describes_goods() && said.details.numbers.is_empty();
     if asks_price && asked.iter().any(|subject| subject.starts_with("delivery")) {
         return support::ask_more(state, "delivery_cost");
     }
-    let (state, mut effects) = answer(state, heard);
+    let (state, mut effects) = answer(state, incoming);
     effects.splice(0..0, own_number.map(Effect::Say));
     (state, effects)
 }
 
 /// Decides about a message that no person is called for.
-fn answer(mut state: ConversationState, heard: &Heard) -> Next {
-    let Heard { said, routing, .. } = heard;
+fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
+    let Incoming { said, routing, .. } = incoming;
     let utterance = &said.utterance;
     // An M-PESA receipt says that something was paid: a person who is called already looks at it.
-    if said.names_receipt() && heard.coupon.is_none() {
-        return match heard.is_waiting {
+    if said.names_receipt() && incoming.coupon.is_none() {
+        return match incoming.is_waiting {
             true => hand_over(state, Reason::Dispute, Priority::High),
-            false => resolved(orders::start(state, heard), heard),
+            false => resolved(orders::start(state, incoming), incoming),
         };
     }
     if said.pin().is_some_and(is_no_price) {
         let reminder = sales::reminder(&state).map(Effect::Say);
         return (state, [Effect::Say(Line::NoPayment)].into_iter().chain(reminder).collect());
     }
-    if said.says(Says::Haggle) && heard.coupon.is_none() {
-        return resolved(haggle(state, heard), heard);
+    if said.says(Says::Haggle) && incoming.coupon.is_none() {
+        return resolved(haggle(state, incoming), incoming);
     }
     let waits = said.says(Says::Waits) && (state.is_waiting || !utterance.has_question());
     if waits && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
@@ -161,33 +161,38 @@ fn answer(mut state: ConversationState, heard: &Heard) -> Next {
     }
     // Who waits for a person, and neither asks nor wants anything else, adds to what they said before.
     let is_idle = matches!(state.stage, Stage::Idle | Stage::Narrow | Stage::Done);
-    if state.is_waiting && is_idle && !heard.is_sale() && said.clear_intents().is_empty() && !utterance.has_question() {
+    if state.is_waiting
+        && is_idle
+        && !incoming.is_sale()
+        && said.clear_intents().is_empty()
+        && !utterance.has_question()
+    {
         return (state, vec![Effect::Say(Line::PersonWaiting)]);
     }
-    if let Some(next) = offers::coupon(&state, heard).or_else(|| sales::answer(&state, heard)) {
-        return resolved(next, heard);
+    if let Some(next) = offers::coupon(&state, incoming).or_else(|| sales::answer(&state, incoming)) {
+        return resolved(next, incoming);
     }
     if said.order().is_some() {
-        return resolved(orders::start(state, heard), heard);
+        return resolved(orders::start(state, incoming), incoming);
     }
     match routing {
         Routing::Journey(journey) => {
             state.journey = *journey;
             let next = match journey {
-                Journey::Sales => sales::start(state, heard),
-                Journey::Support => support::start(state, heard),
-                Journey::Orders => orders::start(state, heard),
-                Journey::Offers => offers::start(state, heard),
-                Journey::Prefs => prefs::start(state, heard),
+                Journey::Sales => sales::start(state, incoming),
+                Journey::Support => support::start(state, incoming),
+                Journey::Orders => orders::start(state, incoming),
+                Journey::Offers => offers::start(state, incoming),
+                Journey::Prefs => prefs::start(state, incoming),
                 Journey::Handoff | Journey::Governance | Journey::Unknown => {
-                    return clarify(state, heard, Line::Unclear);
+                    return clarify(state, incoming, Line::Unclear);
                 }
             };
-            resolved(next, heard)
+            resolved(next, incoming)
         }
         // In the middle of a sale, the name of another item means that item.
-        _ if heard.names_goods() && state.is_selling() => resolved(sales::start(state, heard), heard),
-        Routing::Clarify => clarify(state, heard, Line::Clarify),
+        _ if incoming.names_goods() && state.is_selling() => resolved(sales::start(state, incoming), incoming),
+        Routing::Clarify => clarify(state, incoming, Line::Clarify),
         Routing::Unknown if utterance.greets() && utterance.stalls() => greet(state),
         Routing::Unknown if said.affirms() && utterance.only_answers() => match sales::reminder(&state) {
             Some(line) => (state, vec![Effect::Say(line)]),
@@ -207,9 +212,9 @@ fn is_no_price(digits: &str) -> bool {
 }
 
 /// Answers a customer who bargains. Goods that the message chooses as well are chosen.
-fn haggle(state: ConversationState, heard: &Heard) -> Next {
+fn haggle(state: ConversationState, incoming: &Incoming) -> Next {
     const SMALLEST_PRICE: u64 = 100;
-    let mut chosen = heard.clone();
+    let mut chosen = incoming.clone();
     chosen.said.details.numbers.retain(|number| *number < SMALLEST_PRICE);
     let has_choice = !chosen.said.details.numbers.is_empty() || !chosen.said.details.choices.is_empty();
     let next = sales::answer(&state, &chosen).filter(|_| has_choice && !state.is_later);
@@ -223,13 +228,13 @@ fn haggle(state: ConversationState, heard: &Heard) -> Next {
 }
 
 /// Returns why a person must take over at once.
-fn needs_person(state: &ConversationState, heard: &Heard, may_call: bool) -> Option<Reason> {
-    let said = &heard.said;
-    let seems_to_ask = heard.routing == Routing::Journey(Journey::Handoff) && !said.says(Says::Haggle);
+fn needs_person(state: &ConversationState, incoming: &Incoming, may_call: bool) -> Option<Reason> {
+    let said = &incoming.said;
+    let seems_to_ask = incoming.routing == Routing::Journey(Journey::Handoff) && !said.says(Says::Haggle);
     if said.utterance.wants_person() || seems_to_ask {
         return Some(Reason::Asked);
     }
-    if heard.topic.is_some() {
+    if incoming.topic.is_some() {
         return Some(Reason::Topic);
     }
     if may_call && said.affirms() && said.utterance.only_answers() {
@@ -237,19 +242,19 @@ fn needs_person(state: &ConversationState, heard: &Heard, may_call: bool) -> Opt
     }
     // "Can I get a refund?" is a question about the rules; a claim after a purchase is none.
     let is_refund = said.says(Says::Refund) && !said.says(Says::AsksRules);
-    let is_weak = said.says(Says::Dispute) && heard.has_bought && state.item().is_none();
+    let is_weak = said.says(Says::Dispute) && incoming.has_bought && state.item().is_none();
     if said.says(Says::Wronged) || is_refund || (is_weak && !said.utterance.has_question()) {
         return Some(Reason::Dispute);
     }
-    let is_change = said.says(Says::ChangeOrder) && heard.has_bought && state.order.is_none();
+    let is_change = said.says(Says::ChangeOrder) && incoming.has_bought && state.order.is_none();
     (is_change && !said.says(Says::AsksRules)).then_some(Reason::OrderChange)
 }
 
 /// Takes the telephone number of a message, if the channel knows none. Returns what to say of another one than the channel's.
-fn name_number(state: &mut ConversationState, heard: &Heard) -> Option<Line> {
-    let named = heard.said.phone.clone()?;
-    let is_payment = state.order.is_some() || heard.intent == Intent::PaymentHelp;
-    if !heard.knows_number {
+fn name_number(state: &mut ConversationState, incoming: &Incoming) -> Option<Line> {
+    let named = incoming.said.phone.clone()?;
+    let is_payment = state.order.is_some() || incoming.intent == Intent::PaymentHelp;
+    if !incoming.knows_number {
         state.phone = Some(named);
         return None;
     }
@@ -258,9 +263,9 @@ fn name_number(state: &mut ConversationState, heard: &Heard) -> Option<Line> {
 }
 
 /// Forgets what went wrong before, since the desk understood.
-fn resolved((mut state, effects): Next, heard: &Heard) -> Next {
+fn resolved((mut state, effects): Next, incoming: &Incoming) -> Next {
     state.clarifications = 0;
-    if !heard.said.says(Says::Frustrated) {
+    if !incoming.said.says(Says::Frustrated) {
         state.unresolved = 0;
     }
     (state, effects)
@@ -275,13 +280,13 @@ fn greet(mut state: ConversationState) -> Next {
 }
 
 /// Asks what the customer means. When that did not help, a person is called.
-pub(super) fn clarify(mut state: ConversationState, heard: &Heard, line: Line) -> Next {
+pub(super) fn clarify(mut state: ConversationState, incoming: &Incoming, line: Line) -> Next {
     state.clarifications = state.clarifications.saturating_add(1);
     // Who waits for a person is asked nothing more.
-    if state.clarifications >= heard.rules.clarifications || state.is_waiting {
+    if state.clarifications >= incoming.rules.clarifications || state.is_waiting {
         return hand_over(state, Reason::Clarifications, Priority::Medium);
     }
-    let line = if heard.said.says(Says::Frustrated) { Line::Sorry } else { line };
+    let line = if incoming.said.says(Says::Frustrated) { Line::Sorry } else { line };
     (state, vec![Effect::Say(line)])
 }
 

@@ -14,7 +14,7 @@ use crate::store::shoppers::PreferenceChange;
 
 /// A message of the customer with what is known about it.
 #[derive(Clone, Debug)]
-pub(super) struct Heard {
+pub(super) struct Incoming {
     pub said: Said,
     pub intent: Intent,
     pub routing: Routing,
@@ -41,7 +41,7 @@ pub(super) struct Heard {
     pub switched_to: Option<Language>,
 }
 
-impl Heard {
+impl Incoming {
     /// Whether the message names goods of the shop.
     pub fn names_goods(&self) -> bool {
         !self.goods.is_empty()
@@ -56,7 +56,7 @@ impl Heard {
 /// An input of the machine.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
-    Heard(Box<Heard>),
+    Message(Box<Incoming>),
     Found {
         items: Vec<CatalogItem>,
         total: usize,

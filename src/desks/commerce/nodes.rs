@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tracing::warn;
 
 use super::classify::Verdict;
-use super::effect::Heard;
+use super::effect::Incoming;
 use super::state::{ConversationState, Stage};
 use super::{Commerce, Situation, advance};
 use crate::desks::Turn;
@@ -212,17 +212,17 @@ impl Commerce {
         Some((language, confidence))
     }
 
-    /// Asks what a message means that the rules do not understand here. Changes what was heard and the verdict, and returns who decided.
+    /// Asks what a message means that the rules do not understand here. Changes the message and the verdict, and returns who decided.
     pub(super) async fn ask_meaning(
         &self,
         turn: &mut Turn,
         situation: &mut Situation,
         state: &ConversationState,
-        heard: &mut Heard,
+        incoming: &mut Incoming,
         verdict: &mut Verdict,
     ) -> IntentSource {
-        let is_business = heard.said.class == GovernorClass::Business && !heard.said.utterance.wants_person();
-        if !is_business || !self.services.llm.is_up() || !advance::is_unsure(state, heard) {
+        let is_business = incoming.said.class == GovernorClass::Business && !incoming.said.utterance.wants_person();
+        if !is_business || !self.services.llm.is_up() || !advance::is_unsure(state, incoming) {
             return IntentSource::Rules;
         }
         if let Stage::Method { methods } = &state.stage {
@@ -230,7 +230,7 @@ impl Commerce {
             let chosen = self.choose(turn, situation, Node::PaymentRouterPrompt, &names).await;
             let chosen = chosen.filter(|(_, confidence)| *confidence >= ROUTE);
             if let Some(method) = chosen.and_then(|(name, _)| PaymentMethod::parse(name)) {
-                heard.said.methods = vec![method];
+                incoming.said.methods = vec![method];
                 return IntentSource::Llm;
             }
         }
@@ -240,12 +240,12 @@ impl Commerce {
             return if situation.model_failed { IntentSource::Fallback } else { IntentSource::Rules };
         };
         *verdict = Verdict { intent, confidence, reason: "the language model" };
-        (heard.intent, heard.routing) = (intent, route(intent, confidence));
+        (incoming.intent, incoming.routing) = (intent, route(intent, confidence));
         if matches!(intent, Intent::SpamCasual | Intent::Unknown) {
             let names: Vec<&str> = GovernorClass::ALL.iter().map(|class| class.as_str()).collect();
             let class = self.choose(turn, situation, Node::GovernorSpamCasual, &names).await;
             let class = class.filter(|(_, confidence)| *confidence >= ROUTE);
-            heard.said.class = class.and_then(|(name, _)| GovernorClass::parse(name)).unwrap_or(heard.said.class);
+            incoming.said.class = class.and_then(|(name, _)| GovernorClass::parse(name)).unwrap_or(incoming.said.class);
         }
         IntentSource::Llm
     }

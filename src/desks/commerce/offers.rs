@@ -1,7 +1,7 @@
 //! The offers journey: answers with the shop's offers, or counts a coupon and asks how to pay.
 
 use super::advance::Next;
-use super::effect::{Effect, Heard, Line};
+use super::effect::{Effect, Incoming, Line};
 use super::rules::Says;
 use super::state::{ConversationState, Stage};
 use crate::domain::commerce::Sale;
@@ -9,11 +9,11 @@ use crate::domain::commerce::policy::Journey;
 use crate::domain::commerce::sale::{CouponRefused, Offer};
 
 /// Counts a coupon that the message names, or keeps it for the order that the message makes.
-pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
-    let said = &heard.said;
-    let named = heard.coupon.clone();
+pub(super) fn coupon(state: &ConversationState, incoming: &Incoming) -> Option<Next> {
+    let said = &incoming.said;
+    let named = incoming.coupon.clone();
     // "Does it cover gum boots?", "how much are the boots with that code?"
-    let asks_price = said.utterance.has_question() && heard.names_goods();
+    let asks_price = said.utterance.has_question() && incoming.names_goods();
     if asks_price && named.is_none() && said.says(Says::Covers) && state.coupon.is_some() {
         return Some(super::sales::search_with_offers(state.clone(), said));
     }
@@ -24,21 +24,21 @@ pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
         return Some(super::sales::search_with_offers(state, said));
     }
     // "Does it work on boots?" is answered with what the order costs.
-    let names_other = heard.names_goods() && !(said.utterance.has_question() && state.order.is_some());
-    let makes_order = state.item().is_some() || names_other || state.changes_line(heard).is_some();
+    let names_other = incoming.names_goods() && !(said.utterance.has_question() && state.order.is_some());
+    let makes_order = state.item().is_some() || names_other || state.changes_line(incoming).is_some();
     if state.order.is_some() && !makes_order {
         state.method = said.method().or(state.chosen_method());
         return Some((state, vec![Effect::ApplyCoupon(code)]));
     }
     state.wants_coupon = true;
-    if let Some(next) = super::sales::answer(&state, heard) {
+    if let Some(next) = super::sales::answer(&state, incoming) {
         return Some(next);
     }
     if said.utterance.has_question() {
         return Some(list(state));
     }
-    if heard.names_goods() {
-        return Some(super::sales::start(state, heard));
+    if incoming.names_goods() {
+        return Some(super::sales::start(state, incoming));
     }
     // Without goods there is nothing to count it on yet.
     let (state, mut effects) = list(state);
@@ -47,8 +47,8 @@ pub(super) fn coupon(state: &ConversationState, heard: &Heard) -> Option<Next> {
 }
 
 /// Starts with a message about offers or coupons.
-pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
-    if heard.said.says(Says::Pay) && state.order.is_some() {
+pub(super) fn start(state: ConversationState, incoming: &Incoming) -> Next {
+    if incoming.said.says(Says::Pay) && state.order.is_some() {
         return super::sales::to_payment(state, None);
     }
     list(state)

@@ -69,7 +69,7 @@ pub struct PaymentOffers {
 }
 
 /// What is known of a payment after its provider was asked.
-pub(super) struct Settled {
+pub(super) struct CheckedPayment {
     pub payment: Payment,
     /// Whether to ask no more.
     pub is_over: bool,
@@ -305,7 +305,7 @@ impl Payments {
 
     /// Asks the provider about a payment, and stores the report. A payment that stays open too long is closed; a late success
     /// counts.
-    pub(super) async fn settle(&self, tenant: &TenantId, id: PaymentId) -> Result<Option<Settled>, StoreError> {
+    pub(super) async fn settle(&self, tenant: &TenantId, id: PaymentId) -> Result<Option<CheckedPayment>, StoreError> {
         let door = self.store.tenant(tenant);
         let Some(payment) = door.find_payment(id).await? else { return Ok(None) };
         let report = self.query(tenant, &payment).await?;
@@ -319,7 +319,7 @@ impl Payments {
         let may_be_late = payment.request.status == PaymentStatus::Timeout
             && payment.reference.is_some()
             && Utc::now() - payment.created_at < FOLLOWED_FOR;
-        Ok(Some(Settled { payment, is_over: !is_open && (is_definite || !may_be_late) }))
+        Ok(Some(CheckedPayment { payment, is_over: !is_open && (is_definite || !may_be_late) }))
     }
 
     async fn query(&self, tenant: &TenantId, payment: &Payment) -> Result<PaymentReport, StoreError> {

@@ -1,14 +1,14 @@
 //! The preferences journey: what a customer receives, and in which language.
 
 use super::advance::Next;
-use super::effect::{Effect, Heard, Line};
+use super::effect::{Effect, Incoming, Line};
 use super::rules::Says;
 use super::state::ConversationState;
 use crate::store::shoppers::PreferenceChange;
 
 /// Starts with a wish about messages or the language.
-pub(super) fn start(state: ConversationState, heard: &Heard) -> Next {
-    let said = &heard.said;
+pub(super) fn start(state: ConversationState, incoming: &Incoming) -> Next {
+    let said = &incoming.said;
     let wish = |on: Says, off: Says| match (said.says(on), said.says(off)) {
         (_, true) => Some(false),
         (true, false) => Some(true),

@@ -3,7 +3,7 @@
 //! A changed cart, price or stock returns to the draft.
 
 use super::advance::Next;
-use super::effect::{Effect, Heard, Line, OnOffer, OrderProblem};
+use super::effect::{Effect, Incoming, Line, OnOffer, OrderProblem};
 use super::rules::Says;
 use super::said::Said;
 use super::state::{ConversationState, Search, Shown, Stage, Wanted};
@@ -31,8 +31,8 @@ fn say(state: ConversationState, line: Line) -> Next {
 }
 
 /// Starts or continues with a message of sales that answers no question of the desk.
-pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
-    let said = &heard.said;
+pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
+    let said = &incoming.said;
     if said.says(Says::Pay) && !said.describes_goods() {
         return to_payment(state, said.method());
     }
@@ -59,7 +59,7 @@ pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
         state.stage = Stage::Narrow;
         return say(state, Line::AskNeed);
     }
-    let is_other = said.says(Says::Instead) || (said.refuses() && heard.names_goods());
+    let is_other = said.says(Says::Instead) || (said.refuses() && incoming.names_goods());
     state.replaces = is_other && !said.says(Says::More) && !state.cart.is_empty();
     let mut wanted = search_of(said, sees_all);
     // "The leather ones", after boots: leather boots.

@@ -1,7 +1,7 @@
 //! The support journey: an answer from the shop's documents, else a person.
 
 use super::advance::{Next, hand_over};
-use super::effect::{Asking, Effect, Heard, Line, Reason};
+use super::effect::{Asking, Effect, Incoming, Line, Reason};
 use super::rules::Says;
 use super::said::Said;
 use super::sales::reminder;
@@ -10,15 +10,15 @@ use crate::domain::commerce::policy::Journey;
 use crate::domain::returns::Priority;
 
 /// Starts with a question about the shop.
-pub(super) fn start(mut state: ConversationState, heard: &Heard) -> Next {
+pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
     state.journey = Journey::Support;
     // A yes must mean the amount that waits, and nothing else.
-    if heard.said.says(Says::Restock) && !matches!(state.stage, Stage::ConfirmAmount { .. }) {
+    if incoming.said.says(Says::Restock) && !matches!(state.stage, Stage::ConfirmAmount { .. }) {
         state.offers_person = true;
         return (state, vec![Effect::Say(Line::RestockUnknown)]);
     }
-    state.asked.clone_from(&heard.said.subjects);
-    (state, vec![ask(&heard.said, Asking::Question)])
+    state.asked.clone_from(&incoming.said.subjects);
+    (state, vec![ask(&incoming.said, Asking::Question)])
 }
 
 /// Asks the documents about a subject of which a message only asks for more.

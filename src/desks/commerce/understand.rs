@@ -3,7 +3,7 @@
 use chrono::Utc;
 
 use super::classify::{ASK_CATALOG, Verdict, classify};
-use super::effect::Heard;
+use super::effect::Incoming;
 use super::rules::Says;
 use super::said::Said;
 use super::state::{ConversationState, Question, Search, Stage};
@@ -95,14 +95,14 @@ impl Commerce {
     }
 
     /// Returns what the message says in this shop and this conversation.
-    pub(super) async fn hear(
+    pub(super) async fn read_message(
         &self,
         turn: &Turn,
         situation: &Situation,
         mut said: Said,
         verdict: &Verdict,
         (named, question): (Named, Option<Question>),
-    ) -> Result<Heard, DeskError> {
+    ) -> Result<Incoming, DeskError> {
         let is_chat =
             matches!(route(verdict.intent, verdict.confidence), Routing::Journey(_)) || said.utterance.greets();
         if verdict.intent == Intent::SpamCasual && is_chat && !said.utterance.has_question() {
@@ -125,7 +125,7 @@ impl Commerce {
                 .any(|sale| sale.status == SaleStatus::Paid);
         // The question for an amount ends the last reply: what was sent before it answers another one.
         let last = turn.history.iter().rev().find(|message| message.sender == Sender::Assistant);
-        Ok(Heard {
+        Ok(Incoming {
             coupon,
             intent: verdict.intent,
             routing: route(verdict.intent, verdict.confidence),

@@ -3,7 +3,7 @@
 use super::advance::Event;
 use super::knowledge::is_with_person;
 use super::plan::Message;
-use super::route::{self, Step, Worker};
+use super::route::{self, Handler, Step};
 use super::rules::{self, Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{HandoffReason, Intent, Phase, Question, State};
@@ -132,7 +132,7 @@ fn pauses(state: &State, utterance: &Utterance) -> bool {
 
 /// Whether the message asks something unclear after a person was called: the desk says that the person has not decided yet.
 fn asks_again(before: &State, after: &State, utterance: &Utterance, ticket: &Ticket) -> bool {
-    let is_unclear = route::route(after) == Step::Run(Worker::ClassifyIntent);
+    let is_unclear = route::route(after) == Step::Run(Handler::ClassifyIntent);
     is_open_after(before, ticket) && is_unclear && utterance.has_question()
 }
 

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
+use super::handlers::by;
 use super::knowledge::is_with_person;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{Intent, State};
 use super::texts::ReturnsTexts;
-use super::work::by;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::Answer;

@@ -1,7 +1,7 @@
 //! Answers general questions about returns with quotes from the shop's documents.
 
 use super::Returns;
-use super::route::{Step, Worker, route};
+use super::route::{Handler, Step, route};
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{Intent, Phase, Question, State};
@@ -34,7 +34,7 @@ impl Returns {
     ) -> bool {
         let asks_for_yes = before.open_question().is_some_and(Question::is_for_yes);
         let is_unclear = match route(after) {
-            Step::Run(Worker::ClassifyIntent) => !before.may_argue() || utterance.has_question(),
+            Step::Run(Handler::ClassifyIntent) => !before.may_argue() || utterance.has_question(),
             // The same question would be repeated.
             Step::Ask(question) if before.open_question() == Some(question) && !has_changed(before, after) => {
                 let asks = utterance.has_question();

@@ -93,7 +93,7 @@ impl Returns {
             "email": state.email_status(),
         });
         let order = state.order().map(|order| order.number.clone());
-        self.record_row(turn, order, AuditKind::Assistant, super::work::WHO, "flow.ended", Some(details)).await
+        self.record_row(turn, order, AuditKind::Assistant, super::handlers::WHO, "flow.ended", Some(details)).await
     }
 
     async fn record_row(

@@ -10,7 +10,7 @@ use crate::domain::returns::{Action, Cause, Decision};
 
 /// A side effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Worker {
+pub enum Handler {
     /// Asks the model for the intent, which the rules cannot tell.
     ClassifyIntent,
     /// Asks the model for the order number, which the rules cannot read.
@@ -33,7 +33,7 @@ pub enum Step {
     /// Asks the customer a question, then continues.
     Ask(Question),
     /// Performs one side effect.
-    Run(Worker),
+    Run(Handler),
     /// Reports the outcome, then continues.
     Finish(Ending),
     /// Ends the turn and waits for the customer.
@@ -83,7 +83,7 @@ fn error_or_escalation(state: &State) -> Option<Step> {
         (Phase::Failed(Trouble::OrderLocked), _) => Some(Step::Ask(Question::Locked)),
         (Phase::Failed(Trouble::Internal), _) => Some(Step::Ask(Question::Trouble)),
         (Phase::Over, _) | (Phase::Working | Phase::Asked(_), Handoff::None) => None,
-        (_, Handoff::Due(_)) => Some(Step::Run(Worker::Escalate)),
+        (_, Handoff::Due(_)) => Some(Step::Run(Handler::Escalate)),
         (_, Handoff::Opened(..)) => Some(Step::Finish(Ending::Escalated)),
     }
 }
@@ -94,7 +94,7 @@ fn complete(state: &State) -> Option<Step> {
 
 fn order_status(state: &State) -> Option<Step> {
     let subject = state.subject().filter(|_| state.case.intent == Some(Intent::OrderStatus))?;
-    Some(if subject.status_shown { Step::Finish(Ending::StatusShown) } else { Step::Run(Worker::ShowStatus) })
+    Some(if subject.status_shown { Step::Finish(Ending::StatusShown) } else { Step::Run(Handler::ShowStatus) })
 }
 
 fn question_open(state: &State) -> Option<Step> {
@@ -105,14 +105,14 @@ fn intent_missing(state: &State) -> Option<Step> {
     if state.case.intent.is_some() {
         return None;
     }
-    Some(if state.case.is_unclear { Step::Ask(Question::Matter) } else { Step::Run(Worker::ClassifyIntent) })
+    Some(if state.case.is_unclear { Step::Ask(Question::Matter) } else { Step::Run(Handler::ClassifyIntent) })
 }
 
 /// The order number, and a contact that shows whose order it is.
 fn slot_missing(state: &State) -> Option<Step> {
     state.case.intent.filter(|intent| *intent != Intent::Other)?;
     match state.stage {
-        Stage::NoOrder | Stage::Declined if state.case.may_name_order => Some(Step::Run(Worker::FillSlot)),
+        Stage::NoOrder | Stage::Declined if state.case.may_name_order => Some(Step::Run(Handler::FillSlot)),
         Stage::NoOrder | Stage::Declined if state.case.declines > 0 => Some(Step::Ask(Question::OtherOrder)),
         Stage::NoOrder | Stage::Declined => Some(Step::Ask(Question::OrderNumber)),
         Stage::Named { .. } if state.case.needs_contact && state.meta.contact.is_none() => {
@@ -123,13 +123,13 @@ fn slot_missing(state: &State) -> Option<Step> {
 }
 
 fn order_not_looked_up(state: &State) -> Option<Step> {
-    matches!(state.stage, Stage::Named { .. }).then_some(Step::Run(Worker::LookUpOrder))
+    matches!(state.stage, Stage::Named { .. }).then_some(Step::Run(Handler::LookUpOrder))
 }
 
 /// The rules decide before the customer is asked, so that no customer agrees to what is refused then.
 fn policy_unchecked(state: &State) -> Option<Step> {
     let is_open = state.subject()?.progress == Progress::Undecided;
-    (is_open && state.case.intent.is_some_and(Intent::is_return)).then_some(Step::Run(Worker::CheckPolicy))
+    (is_open && state.case.intent.is_some_and(Intent::is_return)).then_some(Step::Run(Handler::CheckPolicy))
 }
 
 fn declined(state: &State) -> Option<Step> {
@@ -143,7 +143,7 @@ fn not_eligible(state: &State) -> Option<Step> {
         Progress::Decided { decision, .. }
             if decision.cause == Cause::AlreadyInRma && !state.subject()?.status_shown =>
         {
-            Some(Step::Run(Worker::ShowStatus))
+            Some(Step::Run(Handler::ShowStatus))
         }
         Progress::Decided { decision, .. } if !is_open(decision) => {
             let offers_cancel = can_be_cancelled(decision);
@@ -156,7 +156,7 @@ fn not_eligible(state: &State) -> Option<Step> {
 fn action_undecided(state: &State) -> Option<Step> {
     let Progress::Decided { decision, action: None } = &state.subject()?.progress else { return None };
     Some(match action_of(&state.case, decision) {
-        Some(_) => Step::Run(Worker::DecideAction),
+        Some(_) => Step::Run(Handler::DecideAction),
         None if state.case.wants_cancel && decision.is_return_eligible => Step::Ask(Question::OnlyReturn),
         None if decision.is_return_eligible && decision.is_refund_eligible => Step::Ask(Question::ChooseAction),
         None if decision.is_return_eligible => Step::Ask(Question::OnlyReturn),
@@ -177,21 +177,21 @@ fn not_agreed(state: &State) -> Option<Step> {
 /// A return or a cancellation.
 fn process_return(state: &State) -> Option<Step> {
     match state.subject()?.progress {
-        Progress::Agreed { action: Action::Return, .. } => Some(Step::Run(Worker::ProcessReturn)),
-        Progress::Agreed { action: Action::Cancel, .. } => Some(Step::Run(Worker::ProcessCancel)),
+        Progress::Agreed { action: Action::Return, .. } => Some(Step::Run(Handler::ProcessReturn)),
+        Progress::Agreed { action: Action::Cancel, .. } => Some(Step::Run(Handler::ProcessCancel)),
         _ => None,
     }
 }
 
 fn process_refund(state: &State) -> Option<Step> {
     let is_agreed = matches!(state.subject()?.progress, Progress::Agreed { action: Action::Refund, .. });
-    is_agreed.then_some(Step::Run(Worker::ProcessRefund))
+    is_agreed.then_some(Step::Run(Handler::ProcessRefund))
 }
 
 /// A queued mail counts as sent: the outbox loses nothing. The desk reports a failed one and asks what to do.
 fn send_email(state: &State) -> Option<Step> {
     match state.ticket()?.mail {
-        Mail::Due => Some(Step::Run(Worker::SendEmail)),
+        Mail::Due => Some(Step::Run(Handler::SendEmail)),
         Mail::Left(_) => Some(Step::Finish(Ending::MailLeft)),
         Mail::Missing(_) => Some(Step::Ask(Question::MailMissing)),
         Mail::Settled(EmailStatus::Failed) => Some(Step::Ask(Question::MailFailed)),

@@ -170,7 +170,7 @@ fn is_accepted(answer: &Answer) -> bool {
     answer.status.is_success() && answer.text("ResponseCode").as_deref() == Some("0")
 }
 
-/// Whether the answer says that the shop has registered addresses before. No code of its own says so.
+/// Whether the answer says that the shop has registered addresses before. Daraja has no code for it.
 fn is_registered(answer: &Answer) -> bool {
     let mut texts = ["errorMessage", "ResponseDescription"].into_iter().filter_map(|field| answer.text(field));
     texts.any(|text| text.to_ascii_lowercase().contains("already registered"))

@@ -14,7 +14,7 @@ pub struct Conflict {
 
 /// The results for the rows that were read so far.
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct Resolved {
     /// One record for each serial whose lines agree, sorted by serial.
     pub records: Vec<WarrantyRecord>,
     pub conflicts: Vec<Conflict>,
@@ -33,10 +33,10 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Reads the next row, in the order of [`ImportRow`], and adds results to `settled`.
-    pub fn push(&mut self, row: ImportRow, settled: &mut Settled) {
+    /// Reads the next row, in the order of [`ImportRow`], and adds results to `resolved`.
+    pub fn push(&mut self, row: ImportRow, resolved: &mut Resolved) {
         let Some(first) = self.first.as_ref().filter(|first| first.record.serial == row.record.serial) else {
-            self.finish(settled);
+            self.finish(resolved);
             self.first = Some(row);
             return;
         };
@@ -49,17 +49,17 @@ impl Repeats {
         if !self.contradicted {
             self.contradicted = true;
             let agreeing = std::iter::once(first.line).chain(self.agreeing.drain(..));
-            settled.conflicts.extend(agreeing.map(|line| refuse(line, row.line)));
+            resolved.conflicts.extend(agreeing.map(|line| refuse(line, row.line)));
         }
-        settled.conflicts.push(refuse(row.line, first.line));
+        resolved.conflicts.push(refuse(row.line, first.line));
     }
 
     /// Adds the result of the current serial, which has no more rows.
-    pub fn finish(&mut self, settled: &mut Settled) {
+    pub fn finish(&mut self, resolved: &mut Resolved) {
         let Some(first) = self.first.take() else { return };
         if !std::mem::take(&mut self.contradicted) {
-            settled.repeated += u64::try_from(self.agreeing.len()).unwrap_or(u64::MAX);
-            settled.records.push(first.record);
+            resolved.repeated += u64::try_from(self.agreeing.len()).unwrap_or(u64::MAX);
+            resolved.records.push(first.record);
         }
         self.agreeing.clear();
     }
@@ -85,16 +85,16 @@ mod tests {
         .map(|(line, serial, name, date)| ImportRow { record: parse_row(serial, name, date).unwrap(), line })
         .into();
         rows.sort();
-        let (mut repeats, mut settled) = (Repeats::default(), Settled::default());
+        let (mut repeats, mut resolved) = (Repeats::default(), Resolved::default());
         for row in rows {
-            repeats.push(row, &mut settled);
+            repeats.push(row, &mut resolved);
         }
-        repeats.finish(&mut settled);
-        let serials: Vec<&str> = settled.records.iter().map(|record| record.serial.as_str()).collect();
-        let mut lines: Vec<(u64, u64)> = settled.conflicts.iter().map(|c| (c.line, c.other_line)).collect();
+        repeats.finish(&mut resolved);
+        let serials: Vec<&str> = resolved.records.iter().map(|record| record.serial.as_str()).collect();
+        let mut lines: Vec<(u64, u64)> = resolved.conflicts.iter().map(|c| (c.line, c.other_line)).collect();
         lines.sort_unstable();
         assert_eq!(serials, ["A1B", "B1B", "D1D"]);
-        assert_eq!(settled.repeated, 1);
+        assert_eq!(resolved.repeated, 1);
         assert_eq!(lines, [(5, 8), (6, 8), (7, 8), (8, 5)]);
     }
 }

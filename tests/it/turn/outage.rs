@@ -127,7 +127,8 @@ async fn locked_turn_ends_without_the_others() {
     assert_eq!(ended(&app, &free, 1).await, "completed");
     assert_eq!(turn(&app, &locked, 1).await["status"], "running");
     drop(lock);
-    assert_eq!(ended(&app, &locked, 1).await, "cancelled");
+    // Its own end could not be stored in time.
+    assert_eq!(ended(&app, &locked, 1).await, "interrupted");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Messages that answer what the sale's stage asked.
 
 use super::super::advance::Next;
-use super::super::effect::{Effect, Heard, Line};
+use super::super::effect::{Effect, Incoming, Line};
 use super::super::rules::Says;
 use super::super::said::Said;
 use super::super::state::{ConversationState, Stage, Wanted};
@@ -15,14 +15,14 @@ use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 
 /// Returns what follows from a message that answers the stage's question, or `None` if it does not.
-pub(in crate::desks::commerce) fn answer(state: &ConversationState, heard: &Heard) -> Option<Next> {
-    let said = &heard.said;
+pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &Incoming) -> Option<Next> {
+    let said = &incoming.said;
     let mut next = state.clone();
     next.journey = Journey::Sales;
-    if let Some(pay) = confirm(state, heard) {
+    if let Some(pay) = confirm(state, incoming) {
         return Some((next, vec![pay]));
     }
-    let is_about_rules = matches!(heard.routing, Routing::Journey(Journey::Support | Journey::Prefs));
+    let is_about_rules = matches!(incoming.routing, Routing::Journey(Journey::Support | Journey::Prefs));
     if is_about_rules && said.details.numbers.is_empty() {
         return None;
     }
@@ -30,7 +30,7 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, heard: &Hear
         return None;
     }
     // "I changed my mind, rather by card" gives nothing up.
-    let continues = said.method().is_some() || said.says(Says::Pay) || heard.names_goods();
+    let continues = said.method().is_some() || said.says(Says::Pay) || incoming.names_goods();
     let cancels = said.utterance.cancels() && !continues;
     if cancels && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
         return cancel(next);
@@ -40,20 +40,20 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, heard: &Hear
         Stage::Idle | Stage::Narrow | Stage::Offers => None,
         Stage::Done => wants_to_pay.then(|| say(next, Line::AlreadyPaid)),
         Stage::Review => wants_to_pay.then(|| say(next, Line::PayReview)),
-        Stage::Options => options(next, heard),
-        Stage::Item { line } | Stage::Disambiguate { line } => item(next, heard, line),
-        Stage::Draft => draft(next, heard),
+        Stage::Options => options(next, incoming),
+        Stage::Item { line } | Stage::Disambiguate { line } => item(next, incoming, line),
+        Stage::Draft => draft(next, incoming),
         Stage::Method { methods } => match method_of(said, &methods) {
             Some(method) => Some(choose_method(next, method)),
             None if wants_to_pay => Some(to_payment(next, None)),
-            None => draft(next, heard),
+            None => draft(next, incoming),
         },
         Stage::Phone { method } => match said.phone {
             Some(_) => Some(choose_method(next, method)),
-            None => draft(next, heard),
+            None => draft(next, incoming),
         },
-        Stage::ConfirmAmount { method, .. } => confirming(next, heard, method),
-        Stage::Paying => paying(next, heard),
+        Stage::ConfirmAmount { method, .. } => confirming(next, incoming, method),
+        Stage::Paying => paying(next, incoming),
     }
 }
 
@@ -86,13 +86,13 @@ fn cancel(mut state: ConversationState) -> Option<Next> {
 }
 
 /// An answer to a list.
-fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
-    let said = &heard.said;
+fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
+    let said = &incoming.said;
     let pays = said.says(Says::Pay) && !said.describes_goods() && state.order.is_some();
     if pays {
         return Some(to_payment(state, said.method()));
     }
-    if said.says(Says::ShowCart) && !heard.names_goods() {
+    if said.says(Says::ShowCart) && !incoming.names_goods() {
         return Some(show_cart(state));
     }
     if said.says(Says::Remove) && !state.cart.is_empty() {
@@ -112,7 +112,7 @@ fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
         return Some(cheaper(state, words, None, least));
     }
     if said.says(Says::Reject) || said.refuses() {
-        if !said.words.is_empty() && (!said.refuses() || heard.names_goods()) {
+        if !said.words.is_empty() && (!said.refuses() || incoming.names_goods()) {
             return None;
         }
         state.rejections = state.rejections.saturating_add(1);
@@ -127,7 +127,7 @@ fn options(mut state: ConversationState, heard: &Heard) -> Option<Next> {
     }
     // "Black ones", "size 42": narrows the list, if the whole is found.
     let narrows = said.describes_goods() || !said.details.numbers.is_empty();
-    let narrows = narrows && is_sales(heard.routing) && !said.says(Says::SeeAll) && is_refinement(said);
+    let narrows = narrows && is_sales(incoming.routing) && !said.says(Says::SeeAll) && is_refinement(said);
     let earlier = state.search.clone().filter(|_| narrows)?;
     let mut refined = search_of(said, false);
     let mut all = earlier.words.clone();
@@ -184,13 +184,13 @@ pub(super) fn is_same(own: &str, word: &str) -> bool {
 }
 
 /// An answer to the question about one item.
-fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option<Next> {
-    let said = &heard.said;
+fn item(mut state: ConversationState, incoming: &Incoming, mut line: Wanted) -> Option<Next> {
+    let said = &incoming.said;
     let own = line.item.names();
-    if said.says(Says::ShowCart) && said.says(Says::HowMuch) && !heard.names_goods() && !state.cart.is_empty() {
+    if said.says(Says::ShowCart) && said.says(Says::HowMuch) && !incoming.names_goods() && !state.cart.is_empty() {
         return Some(show_cart(state));
     }
-    let names_other = is_sales(heard.routing) && heard.goods.iter().any(|word| !own.contains(word));
+    let names_other = is_sales(incoming.routing) && incoming.goods.iter().any(|word| !own.contains(word));
     let asks_about_it = said.utterance.has_question() && (!names_other || matches!(said.pick, Some(Pick::It)));
     if wants_cheaper(said) && !names_other {
         let (category, price) = (Some(line.item.category.clone()), line.item.price);
@@ -216,7 +216,7 @@ fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option
     // Words that the item does not have may name other goods, or ask for what its row does not say.
     let known = line.item.words();
     let is_known = said.words.iter().all(|word| known.contains(word));
-    if said.utterance.has_question() && !took && strange.is_none() && is_sales(heard.routing) {
+    if said.utterance.has_question() && !took && strange.is_none() && is_sales(incoming.routing) {
         return (is_known || asks_about_it).then(|| say(state, Line::Details(line, is_known)));
     }
     if said.says(Says::HowMuch) && !took && is_known {
@@ -243,17 +243,17 @@ fn item(mut state: ConversationState, heard: &Heard, mut line: Wanted) -> Option
 }
 
 /// A message about the cart that was shown.
-fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
-    let said = &heard.said;
+fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
+    let said = &incoming.said;
     let is_question = said.utterance.has_question();
     if said.says(Says::Remove) {
         return Some(remove(state, said));
     }
     let is_yes = said.affirms() && said.utterance.only_answers() && said.details.numbers.is_empty();
     let pays = said.says(Says::Pay) || is_yes || said.says(Says::NoCoupon) || (said.method().is_some() && !is_question);
-    let pays = pays && !heard.describes_other_goods() && !said.says(Says::WentThrough);
+    let pays = pays && !incoming.describes_other_goods() && !said.says(Says::WentThrough);
     let asks_price = said.says(Says::HowMuch) && !said.describes_goods();
-    match state.changes_line(heard).filter(|_| !asks_price) {
+    match state.changes_line(incoming).filter(|_| !asks_price) {
         Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
         Some(Change::Asked(wanted)) => return Some(say(state, Line::About(wanted))),
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
@@ -273,7 +273,7 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
         return Some(show_cart(state));
     }
     if wants_cheaper(said)
-        && !heard.names_goods()
+        && !incoming.names_goods()
         && let Some(last) = state.last.clone()
     {
         state.replaces = true;
@@ -292,18 +292,18 @@ fn draft(mut state: ConversationState, heard: &Heard) -> Option<Next> {
 }
 
 /// An answer to the question about the amount that is no clear yes.
-fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod) -> Option<Next> {
-    let said = &heard.said;
+fn confirming(mut state: ConversationState, incoming: &Incoming, method: PaymentMethod) -> Option<Next> {
+    let said = &incoming.said;
     if let Some(other) = said.methods.iter().find(|named| **named != method) {
         return Some((state, vec![Effect::ListMethods(Some(*other))]));
     }
-    let names_else = heard.names_goods() || !said.details.numbers.is_empty() || said.phone.is_some();
+    let names_else = incoming.names_goods() || !said.details.numbers.is_empty() || said.phone.is_some();
     let denies = said.utterance.denies() && !names_else && !said.utterance.has_question() && !said.says(Says::HowMuch);
     if denies || (said.refuses() && said.utterance.only_answers()) {
         state.stage = Stage::Draft;
         return Some(say(state, Line::NotPaid));
     }
-    let change = state.changes_line(heard);
+    let change = state.changes_line(incoming);
     if let Some(Change::Asked(wanted)) = change {
         return Some(say(state, Line::About(wanted)));
     }
@@ -315,19 +315,19 @@ fn confirming(mut state: ConversationState, heard: &Heard, method: PaymentMethod
     // Half a yes ("yes but tomorrow", "yes?"), another number, or a question about the amount: asked again.
     let is_unclear = said.utterance.answer.is_some() || said.phone.is_some() || said.says(Says::NoCoupon);
     let is_unclear = is_unclear || said.says(Says::HowMuch) || said.says(Says::Pay);
-    if is_unclear && !changes && !heard.describes_other_goods() && said.details.numbers.is_empty() {
+    if is_unclear && !changes && !incoming.describes_other_goods() && said.details.numbers.is_empty() {
         return Some(choose_method(state, method));
     }
     (state.stage, state.method) = (Stage::Draft, Some(method));
-    draft(state, heard)
+    draft(state, incoming)
 }
 
 /// A message while the customer pays.
-fn paying(state: ConversationState, heard: &Heard) -> Option<Next> {
-    let said = &heard.said;
+fn paying(state: ConversationState, incoming: &Incoming) -> Option<Next> {
+    let said = &incoming.said;
     // "Did it go through?" is answered with where the order stands.
     let asks_status = said.says(Says::WentThrough) && said.utterance.has_question();
-    if heard.describes_other_goods() || asks_status {
+    if incoming.describes_other_goods() || asks_status {
         return None;
     }
     if said.refuses() && !said.says(Says::WentThrough) {
@@ -342,7 +342,7 @@ fn wants_cheaper(said: &Said) -> bool {
     matches!(said.pick, Some(Pick::Cheaper))
 }
 
-impl Heard {
+impl Incoming {
     /// Whether the message names goods, apart from words around paying.
     fn describes_other_goods(&self) -> bool {
         let said = &self.said;

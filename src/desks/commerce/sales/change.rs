@@ -1,6 +1,6 @@
 //! What a message changes of the goods that were put into the cart last: "make it 3", "black, not green", "size 42".
 
-use super::super::effect::Heard;
+use super::super::effect::Incoming;
 use super::super::rules::Says;
 use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, StoredItem, Wanted};
@@ -24,22 +24,23 @@ pub(in crate::desks::commerce) enum Change {
 impl ConversationState {
     /// Returns the line of the cart that a message is about: the last one with the goods that it wants to change, else the last one that
     /// comes in what it names, else the last one.
-    fn line_meant(&self, heard: &Heard) -> Option<(usize, &CartLine, Option<&Wanted>)> {
+    fn line_meant(&self, incoming: &Incoming) -> Option<(usize, &CartLine, Option<&Wanted>)> {
         let known = |line: &CartLine| self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == line.item);
         let changes = [Says::Instead, Says::Corrects, Says::ChangeOrder, Says::More];
-        let changes = changes.into_iter().any(|says| heard.said.says(says));
+        let changes = changes.into_iter().any(|says| incoming.said.says(says));
         let is_meant = |line: &CartLine| {
             let names = known(line).map(|wanted| wanted.item.names()).unwrap_or_default();
-            heard.goods.iter().all(|word| names.contains(word))
+            incoming.goods.iter().all(|word| names.contains(word))
         };
-        let named = self.cart.iter().rposition(is_meant).filter(|_| changes && heard.names_goods());
+        let named = self.cart.iter().rposition(is_meant).filter(|_| changes && incoming.names_goods());
         let has_choice = |line: &CartLine| {
-            let chosen = known(line).map(|wanted| heard.said.details.choices_of(&wanted.item.variants, &line.choices));
+            let chosen =
+                known(line).map(|wanted| incoming.said.details.choices_of(&wanted.item.variants, &line.choices));
             chosen.is_some_and(|(choices, _)| !choices.is_empty())
         };
         // "Reduce the 34 to one", "another one of the 43": the line that is so already.
-        let counts = [Says::Pieces, Says::More].into_iter().any(|says| heard.said.says(says));
-        let is_so = |line: &CartLine| line.choices.values().any(|choice| heard.said.details.has(choice));
+        let counts = [Says::Pieces, Says::More].into_iter().any(|says| incoming.said.says(says));
+        let is_so = |line: &CartLine| line.choices.values().any(|choice| incoming.said.details.has(choice));
         let chosen = || {
             let same = self.cart.iter().rposition(|line| is_so(line) && has_choice(line)).filter(|_| counts);
             same.or(self.cart.iter().rposition(has_choice))
@@ -59,22 +60,22 @@ impl ConversationState {
     }
 
     /// Returns what a message changes of a line of the cart, which may be nothing: "just one pair".
-    pub fn changes_line(&self, heard: &Heard) -> Option<Change> {
-        let said = &heard.said;
-        let (at, line, wanted) = self.line_meant(heard)?;
+    pub fn changes_line(&self, incoming: &Incoming) -> Option<Change> {
+        let said = &incoming.said;
+        let (at, line, wanted) = self.line_meant(incoming)?;
         let own = wanted.map(|wanted| wanted.item.words()).unwrap_or_default();
         let is_own = |word: &String| words(word).iter().all(|word| own.contains(word));
-        if said.most.is_some() || said.least.is_some() || !heard.goods.iter().all(is_own) {
+        if said.most.is_some() || said.least.is_some() || !incoming.goods.iter().all(is_own) {
             return None;
         }
         let counts = said.says(Says::Pieces) || said.says(Says::Size) || said.says(Says::AllLeft);
         let is_choice = |word: &String| said.details.choices.contains(word);
         // "I think 39 is safer, change it": other words do not matter next to a wish to change.
         let replaces = said.says(Says::Instead) || said.says(Says::Corrects);
-        let changes = replaces || said.says(Says::ChangeOrder) || heard.is_sale();
+        let changes = replaces || said.says(Says::ChangeOrder) || incoming.is_sale();
         let has_detail = !said.details.numbers.is_empty() || !said.details.choices.is_empty();
         let is_plain = counts
-            || (changes && has_detail && (heard.goods.is_empty() || replaces))
+            || (changes && has_detail && (incoming.goods.is_empty() || replaces))
             || said.words.iter().all(|word| is_own(word) || is_choice(word));
         let (mut choices, mut rest) = match wanted {
             Some(wanted) => said.details.choices_of(&wanted.item.variants, &line.choices),
@@ -98,8 +99,8 @@ impl ConversationState {
         }
         let has_choice = wanted.is_some() && !choices.is_empty();
         if asks {
-            let asked = wanted.filter(|_| has_choice && heard.goods.is_empty());
-            return strange.filter(|_| heard.goods.is_empty()).or(asked.cloned().map(Change::Asked));
+            let asked = wanted.filter(|_| has_choice && incoming.goods.is_empty());
+            return strange.filter(|_| incoming.goods.is_empty()).or(asked.cloned().map(Change::Asked));
         }
         // A number like a size counts no pieces, unless the message counts with it.
         let is_size = |number: u64| {

@@ -3,7 +3,7 @@
 //! [`Effect::Pay`] is made in one place, [`confirm`], by a clear yes to the amount that was just asked.
 
 use super::super::advance::{Next, hand_over};
-use super::super::effect::{Began, Effect, Heard, Line, Reason};
+use super::super::effect::{Began, Effect, Incoming, Line, Reason};
 use super::super::state::{ConversationState, Stage};
 use super::say;
 use crate::domain::commerce::tenant::PaymentMethod;
@@ -79,9 +79,9 @@ pub(super) fn ask_phone(method: PaymentMethod) -> Option<Line> {
 }
 
 /// Pays by a clear yes to the amount that was just asked. Everything else is no yes, and neither is what was sent before the question.
-pub(super) fn confirm(state: &ConversationState, heard: &Heard) -> Option<Effect> {
+pub(super) fn confirm(state: &ConversationState, incoming: &Incoming) -> Option<Effect> {
     match &state.stage {
-        Stage::ConfirmAmount { method, amount } if heard.said.is_clear_yes_to(*amount) && !heard.is_earlier => {
+        Stage::ConfirmAmount { method, amount } if incoming.said.is_clear_yes_to(*amount) && !incoming.is_earlier => {
             let phone = state.phone.clone().filter(|_| ask_phone(*method).is_some());
             Some(Effect::Pay { method: *method, amount: *amount, phone })
         }

@@ -127,7 +127,7 @@ fn play(state: ConversationState, text: &str, rise: i64) -> (ConversationState, 
     let said = RULES.parse(text);
     let verdict = classify(&said, &examples, if said.describes_goods() { 1.0 } else { 0.0 });
     let names = ["canvas", "shoes", "shoe", "socks", "sock"];
-    let heard = Heard {
+    let incoming = Incoming {
         intent: verdict.intent,
         routing: route(verdict.intent, verdict.confidence),
         goods: said.words.iter().filter(|word| names.contains(&word.as_str())).cloned().collect(),
@@ -143,13 +143,17 @@ fn play(state: ConversationState, text: &str, rise: i64) -> (ConversationState, 
         is_earlier: false,
         said,
     };
-    play_heard(state, heard, rise)
+    play_message(state, incoming, rise)
 }
 
-/// Plays a message that was heard.
-fn play_heard(mut state: ConversationState, heard: Heard, rise: i64) -> (ConversationState, Vec<Line>, Vec<Money>) {
-    let text = heard.said.text().to_owned();
-    let mut event = Some(Event::Heard(Box::new(heard)));
+/// Plays a message.
+fn play_message(
+    mut state: ConversationState,
+    incoming: Incoming,
+    rise: i64,
+) -> (ConversationState, Vec<Line>, Vec<Money>) {
+    let text = incoming.said.text().to_owned();
+    let mut event = Some(Event::Message(Box::new(incoming)));
     let (mut lines, mut paid) = (Vec::new(), Vec::new());
     for _ in 0..64 {
         let Some(input) = event.take() else { return (state, lines, paid) };

@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::desks::returns::route::{Worker, decide};
+use crate::desks::returns::route::{Handler, decide};
 use crate::desks::returns::rules::Topic;
 use crate::desks::returns::state::TicketStatus;
 use crate::desks::returns::tests::sample;
@@ -92,12 +92,12 @@ impl World {
         said.fold(utterance, |utterance, (act, _)| utterance.with(act))
     }
 
-    /// What a worker comes back with.
-    fn work(&mut self, state: &State, worker: Worker) -> Event {
-        match worker {
-            Worker::ClassifyIntent => Event::Classified(self.pick(&[None, Some(Intent::Return)])),
-            Worker::FillSlot => Event::SlotFilled(self.pick(&[None, Some(sample::number())])),
-            Worker::LookUpOrder => match self.roll(8) {
+    /// What a handler comes back with.
+    fn work(&mut self, state: &State, handler: Handler) -> Event {
+        match handler {
+            Handler::ClassifyIntent => Event::Classified(self.pick(&[None, Some(Intent::Return)])),
+            Handler::FillSlot => Event::SlotFilled(self.pick(&[None, Some(sample::number())])),
+            Handler::LookUpOrder => match self.roll(8) {
                 0 => Event::OrderNotFound,
                 1 => Event::OrderLocked,
                 3 if state.case.other_contact.is_some() => {
@@ -107,8 +107,8 @@ impl World {
                 2 if state.meta.contact_fits && !state.case.contact_given => Event::OtherContact,
                 _ => Event::OrderFound(sample::order_of(state.order_number().cloned().expect("a number")), None),
             },
-            Worker::ShowStatus => Event::StatusShown,
-            Worker::CheckPolicy => {
+            Handler::ShowStatus => Event::StatusShown,
+            Handler::CheckPolicy => {
                 let order = state.order().expect("an order");
                 let action = if state.case.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
                 let key = idempotency_key(&order.number, action, None, 0);
@@ -128,9 +128,9 @@ impl World {
                     ),
                 }
             }
-            Worker::DecideAction => Event::ActionDecided,
-            Worker::ProcessReturn | Worker::ProcessRefund | Worker::ProcessCancel => self.process(state),
-            Worker::SendEmail => {
+            Handler::DecideAction => Event::ActionDecided,
+            Handler::ProcessReturn | Handler::ProcessRefund | Handler::ProcessCancel => self.process(state),
+            Handler::SendEmail => {
                 let ticket = state.action_ticket().expect("a ticket");
                 if self.mailed.contains(&ticket.id) {
                     return Event::Mailed(EmailStatus::Sent);
@@ -141,7 +141,7 @@ impl World {
                 }
                 Event::Mailed(status)
             }
-            Worker::Escalate => Event::Escalated("TICKET-1-AAAA".to_owned()),
+            Handler::Escalate => Event::Escalated("TICKET-1-AAAA".to_owned()),
         }
     }
 
@@ -199,7 +199,7 @@ fn random_events_keep_states_legal_and_effects_single() {
                 state.case.needs_contact = world.roll(2) == 0;
                 Event::Said(world.message())
             }
-            Step::Run(worker) => world.work(&state, worker),
+            Step::Run(handler) => world.work(&state, handler),
             Step::Ask(question) => Event::Asked(question),
             Step::Finish(ending) => Event::Finished(ending),
         };

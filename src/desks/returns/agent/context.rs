@@ -207,7 +207,7 @@ impl ReturnsContext<'_> {
     /// Returns an error if the request has its outcome: a turn announces one, and the next message begins another request.
     fn check_open(&self) -> Result<(), ToolError> {
         let made = self.state.action_ticket().is_some_and(|ticket| ticket.status == TicketStatus::Created);
-        if made || self.state.handoff.ticket().is_some() { Err(ToolError::Settled) } else { Ok(()) }
+        if made || self.state.handoff.ticket().is_some() { Err(ToolError::AlreadyDone) } else { Ok(()) }
     }
 
     /// Records that an order was not found. If the customer did not write its number, what the customer gave stays.

@@ -9,9 +9,9 @@ use crate::agent::Outcome;
 use crate::agent::reply_text::for_customer;
 use crate::desks::machine::run_until_wait;
 use crate::desks::returns::advance::{Event, next_effect, next_state};
+use crate::desks::returns::handlers::status_of;
 use crate::desks::returns::route::{Step, route};
 use crate::desks::returns::state::{HandoffReason, State};
-use crate::desks::returns::work::status_of;
 use crate::desks::returns::{Returns, kind};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::opening::Wanted;
@@ -129,7 +129,7 @@ impl Returns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desks::returns::route::Worker;
+    use crate::desks::returns::route::Handler;
     use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Intent, Mail, Question, TicketStatus};
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::{Cause, Decision};
@@ -152,15 +152,15 @@ mod tests {
         let made = sample::ticketed(TicketStatus::Created, Mail::Settled(EmailStatus::Sent));
         let table: [(&str, State, Step); 9] = [
             ("no number", sample::wants(Intent::Return), Step::Ask(Question::OrderNumber)),
-            ("found", found(), Step::Run(Worker::CheckPolicy)),
+            ("found", found(), Step::Run(Handler::CheckPolicy)),
             // An eligible return is asked about before it is made.
-            ("eligible", decided(sample::approved()), Step::Run(Worker::DecideAction)),
+            ("eligible", decided(sample::approved()), Step::Run(Handler::DecideAction)),
             ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
             ("refused", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
-            ("a review", decided(sample::refused(Cause::FraudFlag)), Step::Run(Worker::Escalate)),
+            ("a review", decided(sample::refused(Cause::FraudFlag)), Step::Run(Handler::Escalate)),
             ("not shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
             ("made", made, Step::Finish(Ending::Done)),
-            ("made before", next_state(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
+            ("made before", next_state(found(), Event::AskedBefore(before)), Step::Run(Handler::SendEmail)),
         ];
         for (what, state, expected) in table {
             assert_eq!(route(&state), expected, "{what}");

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::desks::returns::kind;
-use crate::desks::returns::route::{Step, Worker, route};
+use crate::desks::returns::route::{Handler, Step, route};
 use crate::desks::returns::state::{Ending, State};
 use crate::domain::Kind;
 use crate::domain::commerce::OrderStatus;
@@ -23,7 +23,7 @@ pub(super) fn models_message(state: &State) -> Option<Kind> {
     }
     match route(state) {
         Step::Finish(Ending::Other) => Some(Kind::Reply),
-        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(kind::ORDER_STATUS),
+        Step::Run(Handler::ShowStatus) if !has_return(state) => Some(kind::ORDER_STATUS),
         _ => None,
     }
 }

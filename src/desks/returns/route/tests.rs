@@ -31,30 +31,30 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
         (1, "a failure is reported first", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
         (1, "too many guesses", trouble(Trouble::OrderLocked), Step::Ask(Question::Locked)),
         (1, "the shop's own fault", trouble(Trouble::Internal), Step::Ask(Question::Trouble)),
-        (1, "handoff due", with_handoff(Handoff::Due(HandoffReason::Person)), Step::Run(Worker::Escalate)),
+        (1, "handoff due", with_handoff(Handoff::Due(HandoffReason::Person)), Step::Run(Handler::Escalate)),
         (1, "handoff made", opened, Step::Finish(Ending::Escalated)),
         (2, "flow is over", State { phase: Phase::Over, ..found(Intent::Return) }, Step::Wait),
-        (3, "status wanted", found(Intent::OrderStatus), Step::Run(Worker::ShowStatus)),
+        (3, "status wanted", found(Intent::OrderStatus), Step::Run(Handler::ShowStatus)),
         (3, "status shown", sample::shown(), Step::Finish(Ending::StatusShown)),
         (4, "question open", sample::after(Question::Confirm, found(Intent::Return)), Step::Wait),
-        (5, "no intent", State::default(), Step::Run(Worker::ClassifyIntent)),
+        (5, "no intent", State::default(), Step::Run(Handler::ClassifyIntent)),
         (5, "unclear message", unclear, Step::Ask(Question::Matter)),
         (6, "refund without a number", wants(Intent::Refund), Step::Ask(Question::OrderNumber)),
         (6, "status without a number", wants(Intent::OrderStatus), Step::Ask(Question::OrderNumber)),
-        (6, "a number that the rules do not read", unread, Step::Run(Worker::FillSlot)),
+        (6, "a number that the rules do not read", unread, Step::Run(Handler::FillSlot)),
         (6, "after a no", after_no, Step::Ask(Question::OtherOrder)),
         (6, "contact unknown", with_contact(None), Step::Ask(Question::Contact)),
-        (7, "order not loaded", named(Intent::Return), Step::Run(Worker::LookUpOrder)),
-        (7, "contact known", with_contact(Some("a@example.com")), Step::Run(Worker::LookUpOrder)),
-        (8, "not decided", found(Intent::Return), Step::Run(Worker::CheckPolicy)),
+        (7, "order not loaded", named(Intent::Return), Step::Run(Handler::LookUpOrder)),
+        (7, "contact known", with_contact(Some("a@example.com")), Step::Run(Handler::LookUpOrder)),
+        (8, "not decided", found(Intent::Return), Step::Run(Handler::CheckPolicy)),
         (9, "declined", declined, Step::Finish(Ending::Declined)),
         (9, "declined without an order", State { stage: Stage::Declined, ..wants(Intent::Other) }, {
             Step::Finish(Ending::Declined)
         }),
         (10, "neither window is open", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
-        (10, "in a return already", decided(sample::refused(Cause::AlreadyInRma)), Step::Run(Worker::ShowStatus)),
+        (10, "in a return already", decided(sample::refused(Cause::AlreadyInRma)), Step::Run(Handler::ShowStatus)),
         (10, "nothing was shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
-        (11, "the requested action is open", decided(sample::approved()), Step::Run(Worker::DecideAction)),
+        (11, "the requested action is open", decided(sample::approved()), Step::Run(Handler::DecideAction)),
         (11, "both were requested", both, Step::Ask(Question::ChooseAction)),
         (11, "too late to cancel", cancel, Step::Ask(Question::OnlyReturn)),
         (
@@ -65,10 +65,10 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
         ),
         (11, "only a refund is open", decided(sample::open(false, true)), Step::Ask(Question::OnlyRefund)),
         (12, "no yes yet", chosen(Action::Return), Step::Ask(Question::Confirm)),
-        (13, "return", agreed(Action::Return), Step::Run(Worker::ProcessReturn)),
-        (13, "cancellation", agreed(Action::Cancel), Step::Run(Worker::ProcessCancel)),
-        (14, "refund", sample::with_progress(Intent::Refund, refund), Step::Run(Worker::ProcessRefund)),
-        (15, "mail due", ticketed(TicketStatus::Created, Mail::Due), Step::Run(Worker::SendEmail)),
+        (13, "return", agreed(Action::Return), Step::Run(Handler::ProcessReturn)),
+        (13, "cancellation", agreed(Action::Cancel), Step::Run(Handler::ProcessCancel)),
+        (14, "refund", sample::with_progress(Intent::Refund, refund), Step::Run(Handler::ProcessRefund)),
+        (15, "mail due", ticketed(TicketStatus::Created, Mail::Due), Step::Run(Handler::SendEmail)),
         (15, "mail failed", mailed(EmailStatus::Failed), Step::Ask(Question::MailFailed)),
         (
             15,
@@ -180,6 +180,6 @@ fn yes_naming_another_order_is_no_confirmation() {
         };
         let next = next_state(sample::after(asked, state), Event::Said(said));
         assert_eq!((next.is_agreed(), next.action()), (false, None), "{asked:?}");
-        assert_eq!(route(&next), Step::Run(Worker::LookUpOrder), "{asked:?}");
+        assert_eq!(route(&next), Step::Run(Handler::LookUpOrder), "{asked:?}");
     }
 }

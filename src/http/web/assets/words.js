@@ -10,7 +10,7 @@ const PLACES = [
 export class Words {
   #texts;
 
-  /** `texts`: by language, then by key. `name`: the value of `{name}`. Without texts in `language`, the page keeps its own. */
+  /** `texts`: by language, then by key. `name`: the value of `{name}`. Without texts in `language`, the page keeps the texts that it has. */
   constructor(texts, name, language) {
     this.#texts = texts;
     this.name = name;

@@ -12,9 +12,9 @@ fn confirming() -> ConversationState {
     state
 }
 
-fn heard(text: &str) -> Heard {
+fn incoming(text: &str) -> Incoming {
     let said = RULES.parse(text);
-    Heard {
+    Incoming {
         intent: crate::domain::commerce::policy::Intent::Unknown,
         routing: Routing::Unknown,
         goods: Vec::new(),
@@ -34,14 +34,14 @@ fn heard(text: &str) -> Heard {
 
 #[test]
 fn yes_before_the_question_pays_nothing() {
-    let (state, lines, paid) = play_heard(confirming(), Heard { is_earlier: true, ..heard("yes") }, 0);
+    let (state, lines, paid) = play_message(confirming(), Incoming { is_earlier: true, ..incoming("yes") }, 0);
     assert!(paid.is_empty() && matches!(lines.last(), Some(Line::Confirm { .. })), "{lines:?}");
     assert_eq!(play(state, "yes", 0).2, [Money::new(250_000, CATALOG_CURRENCY)]);
 }
 
 #[test]
 fn number_can_be_corrected_before_the_yes() {
-    let (state, lines, paid) = play_heard(confirming(), heard("no wait, use 0712 345 678"), 0);
+    let (state, lines, paid) = play_message(confirming(), incoming("no wait, use 0712 345 678"), 0);
     let asked =
         matches!(lines.last(), Some(Line::Confirm { phone: Some(phone), .. }) if phone.as_str() == "+254712345678");
     assert!(asked && paid.is_empty(), "{lines:?}");
@@ -105,11 +105,11 @@ fn goods_that_vanished_leave_the_cart() {
 fn declined_person_is_not_called() {
     let mut state = new_state();
     for _ in 0..2 {
-        (state, _) = advance(state, Event::Heard(Box::new(heard("asdf"))));
+        (state, _) = advance(state, Event::Message(Box::new(incoming("asdf"))));
         (state, _) = advance(state, Event::Answered(false));
     }
     assert!(state.offers_person);
-    let (state, effects) = advance(state, Event::Heard(Box::new(heard("no"))));
+    let (state, effects) = advance(state, Event::Message(Box::new(incoming("no"))));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::CallPerson { .. })), "{effects:?}");
     assert_eq!(state.clarifications, 0);
 }
@@ -127,8 +127,8 @@ fn pieces_are_neither_a_size_nor_an_option() {
 
 #[test]
 fn receipt_while_waiting_joins_the_ticket() {
-    let heard = Heard { is_waiting: true, ..heard("code ni SGH7K2LQ9P, please check") };
-    let (_, effects) = advance(new_state(), Event::Heard(Box::new(heard)));
+    let incoming = Incoming { is_waiting: true, ..incoming("code ni SGH7K2LQ9P, please check") };
+    let (_, effects) = advance(new_state(), Event::Message(Box::new(incoming)));
     assert!(matches!(effects[..], [Effect::CallPerson { reason: Reason::Dispute, .. }]), "{effects:?}");
 }
 
@@ -161,7 +161,7 @@ fn shops_own_limits_call_a_person() {
 fn waiting_amount_offers_no_person() {
     let mut state = confirming();
     for _ in 0..2 {
-        (state, _) = advance(state, Event::Heard(Box::new(heard("asdf"))));
+        (state, _) = advance(state, Event::Message(Box::new(incoming("asdf"))));
         let (next, effects) = advance(state, Event::Answered(false));
         assert!(matches!(effects[..], [Effect::Say(Line::Confirm { .. })]), "{effects:?}");
         state = next;
@@ -186,7 +186,7 @@ fn free_and_dear_orders_say_why() {
 #[test]
 fn claims_call_a_person_and_questions_do_not() {
     let calls = |text: &str, has_bought: bool, state: ConversationState| {
-        let (_, effects) = advance(state, Event::Heard(Box::new(Heard { has_bought, ..heard(text) })));
+        let (_, effects) = advance(state, Event::Message(Box::new(Incoming { has_bought, ..incoming(text) })));
         effects.iter().any(|effect| matches!(effect, Effect::CallPerson { reason: Reason::Dispute, .. }))
     };
     let listed = || play(new_state(), "canvas shoes", 0).0;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::desks::returns::advance::{Event, next_state};
-use crate::desks::returns::route::{Step, Worker, decide, route};
+use crate::desks::returns::route::{Handler, Step, decide, route};
 use crate::desks::returns::state::{
     ActionTicket, EmailStatus, Ending, ItemSnapshot, Mail, Meta, Subject, TicketStatus,
 };
@@ -49,7 +49,7 @@ fn no_after_cancelled_yes_takes_it_back() {
     let asked = next_state(next, Event::Asked(Question::Confirm));
     assert_eq!(route(&next_state(asked, Event::Said(no()))), Step::Finish(Ending::Declined));
     let next = next_state(agreed, Event::Said(says("hello?")));
-    assert_eq!(route(&next), Step::Run(Worker::ProcessReturn), "only a no interrupts");
+    assert_eq!(route(&next), Step::Run(Handler::ProcessReturn), "only a no interrupts");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn shipped_order_is_not_returned_instead_of_cancelled() {
         let reason = Event::Said(Utterance { intent: Some(Intent::Return), ..says("they are too small") });
         assert_eq!(route(&next_state(agreed.clone(), reason)), Step::Ask(Question::Confirm), "a reason is no yes");
         let yes = Event::Said(Utterance { answer: Some(Answer::Yes), ..says("yes") });
-        assert_eq!(route(&next_state(agreed, yes)), Step::Run(Worker::ProcessReturn));
+        assert_eq!(route(&next_state(agreed, yes)), Step::Run(Handler::ProcessReturn));
     }
 }
 
@@ -87,12 +87,12 @@ fn named_items_are_confirmed_before_a_partial_return() {
     };
     let all = asked(both, &[1, 2]);
     let only = next_state(all.clone(), yes("yes, only the socks"));
-    assert_eq!((route(&only), only.lines()), (Step::Run(Worker::CheckPolicy), Some(&vec![2])));
+    assert_eq!((route(&only), only.lines()), (Step::Run(Handler::CheckPolicy), Some(&vec![2])));
     let sure = next_state(asked(only, &[2]), yes("yes, the socks"));
-    assert_eq!((route(&sure), sure.lines()), (Step::Run(Worker::ProcessReturn), Some(&vec![2])));
+    assert_eq!((route(&sure), sure.lines()), (Step::Run(Handler::ProcessReturn), Some(&vec![2])));
     for text in ["yes", "yes, the boots and the socks"] {
         let whole = next_state(all.clone(), yes(text));
-        assert_eq!((route(&whole), whole.lines()), (Step::Run(Worker::ProcessReturn), Some(&vec![1, 2])), "{text}");
+        assert_eq!((route(&whole), whole.lines()), (Step::Run(Handler::ProcessReturn), Some(&vec![1, 2])), "{text}");
     }
 }
 
@@ -102,13 +102,13 @@ fn second_order_needs_its_own_contact() {
     let mut second = State { meta, ..sample::wants(Intent::Return) };
     second.case.needs_contact = true;
     second.name_order(number("77894"), 1.0);
-    assert_eq!(route(&second), Step::Run(Worker::LookUpOrder));
+    assert_eq!(route(&second), Step::Run(Handler::LookUpOrder));
     let next = next_state(second.clone(), Event::OtherContact);
     assert_eq!((route(&next), next.order_number()), (Step::Ask(Question::Contact), second.order_number()));
     let asked = next_state(next, Event::Asked(Question::Contact));
     let given =
         next_state(asked, Event::Said(Utterance { entities: contact("b@example.com"), ..says("b@example.com") }));
-    assert_eq!((route(&given), given.case.contact_given), (Step::Run(Worker::LookUpOrder), true));
+    assert_eq!((route(&given), given.case.contact_given), (Step::Run(Handler::LookUpOrder), true));
 
     // "No, it is 77893, b@example.com": the contact is the new order's.
     let open = sample::after(Question::Confirm, sample::found(Intent::Return));
@@ -127,7 +127,7 @@ fn damage_belongs_to_the_current_order() {
         ..sample::shown()
     };
     let other = next_state(shown("77894"), torn());
-    assert_eq!((route(&other), other.handoff.reason()), (Step::Run(Worker::CheckPolicy), None));
+    assert_eq!((route(&other), other.handoff.reason()), (Step::Run(Handler::CheckPolicy), None));
     assert_eq!(other.order_number(), Some(&sample::number()));
     assert_eq!(next_state(shown("77893"), torn()).handoff.reason(), Some(HandoffReason::DamageLater));
 }
@@ -141,10 +141,10 @@ fn wish_after_status_keeps_the_order_shown() {
         utterance
     };
     for (intent, points_back, expected) in [
-        (Intent::Refund, false, Step::Run(Worker::CheckPolicy)),
-        (Intent::Return, false, Step::Run(Worker::CheckPolicy)),
-        (Intent::OrderStatus, true, Step::Run(Worker::ShowStatus)),
-        (Intent::OrderStatus, false, Step::Run(Worker::ShowStatus)),
+        (Intent::Refund, false, Step::Run(Handler::CheckPolicy)),
+        (Intent::Return, false, Step::Run(Handler::CheckPolicy)),
+        (Intent::OrderStatus, true, Step::Run(Handler::ShowStatus)),
+        (Intent::OrderStatus, false, Step::Run(Handler::ShowStatus)),
     ] {
         let next = next_state(shown.clone(), Event::Said(wish(intent, points_back)));
         assert_eq!(route(&next), expected, "{intent:?}");
@@ -207,13 +207,13 @@ fn some_pieces_are_confirmed_or_need_a_person() {
     };
     let asked_again = next_state(asked(several), one());
     assert!(asked_again.wants_some_pieces());
-    assert_eq!(route(&asked_again), Step::Run(Worker::CheckPolicy), "all pieces are named before a yes counts");
+    assert_eq!(route(&asked_again), Step::Run(Handler::CheckPolicy), "all pieces are named before a yes counts");
     let asked_again = asked(asked_again);
     let yes = Event::Said(Utterance { answer: Some(Answer::Yes), ..says("yes") });
-    assert_eq!(route(&next_state(asked_again.clone(), yes)), Step::Run(Worker::ProcessReturn));
-    assert_eq!(route(&next_state(asked_again, one())), Step::Run(Worker::Escalate));
+    assert_eq!(route(&next_state(asked_again.clone(), yes)), Step::Run(Handler::ProcessReturn));
+    assert_eq!(route(&next_state(asked_again, one())), Step::Run(Handler::Escalate));
     let single = next_state(asked(sample::found(Intent::Return)), one());
-    assert_eq!(route(&single), Step::Run(Worker::ProcessReturn), "one piece is the whole item");
+    assert_eq!(route(&single), Step::Run(Handler::ProcessReturn), "one piece is the whole item");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn cancel_after_a_status_means_the_order() {
         Event::Said(said.with(Act::Mention(Topic::Cancellation)))
     };
     let next = next_state(shown.clone(), cancel(Some(Answer::Yes)));
-    assert_eq!((route(&next), next.case.wants_cancel), (Step::Run(Worker::CheckPolicy), true));
+    assert_eq!((route(&next), next.case.wants_cancel), (Step::Run(Handler::CheckPolicy), true));
     let kept = next_state(shown.clone(), cancel(Some(Answer::No)));
     assert_eq!(route(&kept), Step::Finish(Ending::Declined), "keep it");
     let never_mind = Event::Said(Utterance { answer: Some(Answer::Cancel), ..says("never mind") });
@@ -236,7 +236,7 @@ fn argument_after_a_refusal_does_not_reopen_it() {
     let refused = State { phase: Phase::Over, ..sample::decided(sample::refused(Cause::WindowOver)) };
     let argues = || Event::Said(says("that is ridiculous"));
     let next = next_state(refused.clone(), argues());
-    assert_eq!((route(&next), next.is_refused()), (Step::Run(Worker::ClassifyIntent), true));
+    assert_eq!((route(&next), next.is_refused()), (Step::Run(Handler::ClassifyIntent), true));
     let asked = next_state(next_state(next, Event::Classified(None)), Event::Asked(Question::Matter));
     assert_eq!((asked.case.clarifies, asked.was_refused()), (1, true));
     let again = next_state(asked.clone(), argues());
@@ -244,7 +244,7 @@ fn argument_after_a_refusal_does_not_reopen_it() {
     let yes = Utterance { answer: Some(Answer::Yes), ..says("yes") }.with(Act::OnlyAnswer);
     assert_eq!(next_state(asked.clone(), Event::Said(yes)).handoff.reason(), Some(HandoffReason::Person));
     let wish = Utterance { intent: Some(Intent::Refund), ..says("I want my money") };
-    assert_eq!(route(&next_state(asked, Event::Said(wish))), Step::Run(Worker::CheckPolicy));
+    assert_eq!(route(&next_state(asked, Event::Said(wish))), Step::Run(Handler::CheckPolicy));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn contact_after_misses_retries_the_tried_number() {
         missed = next_state(missed, Event::Asked(question));
         let said = Utterance { entities: contact("b@example.com"), ..says("b@example.com") };
         let next = next_state(missed.clone(), Event::Said(said));
-        assert_eq!((route(&next), next.order_number()), (Step::Run(Worker::LookUpOrder), Some(&sample::number())));
+        assert_eq!((route(&next), next.order_number()), (Step::Run(Handler::LookUpOrder), Some(&sample::number())));
     }
 }
 
@@ -295,7 +295,7 @@ fn declined_order_stays_the_subject() {
     assert_eq!((route(&next), next.order_number()), (Step::Finish(Ending::Declined), Some(&sample::number())));
     let over = next_state(next, Event::Finished(Ending::Declined));
     let where_is = Utterance { intent: Some(Intent::OrderStatus), ..says("when will it arrive?") };
-    assert_eq!(route(&next_state(over, Event::Said(where_is))), Step::Run(Worker::ShowStatus));
+    assert_eq!(route(&next_state(over, Event::Said(where_is))), Step::Run(Handler::ShowStatus));
 }
 
 #[test]
@@ -308,9 +308,9 @@ fn part_of_an_order_is_not_cancelled() {
     let yes = |text: &str| Event::Said(Utterance { answer_to_cancel: Some(Answer::Yes), ..says(text) });
     let asked = sample::after(Question::OfferCancel, state);
     let part = next_state(asked.clone(), yes("yes, cancel the socks"));
-    assert_eq!((route(&part), part.lines()), (Step::Run(Worker::CheckPolicy), Some(&vec![2])));
+    assert_eq!((route(&part), part.lines()), (Step::Run(Handler::CheckPolicy), Some(&vec![2])));
     let whole = next_state(asked, yes("yes, cancel it"));
-    assert_eq!(route(&whole), Step::Run(Worker::ProcessCancel));
+    assert_eq!(route(&whole), Step::Run(Handler::ProcessCancel));
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
     #[error("the customer named order {0}; use that number, and ask the customer if it is another order")]
     OtherOrder(OrderNumber),
     #[error("the customer's request already has its outcome, and the desk announces it; call no more tools")]
-    Settled,
+    AlreadyDone,
     #[error("no return with that number belongs to this order; use the rma_number that create_rma gave")]
     NoRma,
     #[error(
@@ -95,7 +95,7 @@ impl ToolError {
             Self::UnknownItems(_) => "UNKNOWN_ITEMS",
             Self::HeldBack | Self::SomePieces | Self::OtherAmount => "NOT_CONFIRMED",
             Self::OtherOrder(_) => "OTHER_ORDER",
-            Self::Settled => "ALREADY_DONE",
+            Self::AlreadyDone => "ALREADY_DONE",
             Self::Refused(_) | Self::OtherAction(..) => "NOT_ELIGIBLE",
             Self::NoRma | Self::NoMailWithoutRma => "NO_RMA",
             Self::RmaLocked => "ESCALATED",

@@ -9,7 +9,7 @@ fn unanswered_question_leads_to_a_person() {
         assert_eq!(route(&state), Step::Ask(Question::OrderNumber), "{said}");
         state = next_state(next_state(state, Event::Asked(Question::OrderNumber)), Event::Said(says(said)));
     }
-    assert_eq!((route(&state), state.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::GaveUp)));
+    assert_eq!((route(&state), state.handoff.reason()), (Step::Run(Handler::Escalate), Some(HandoffReason::GaveUp)));
 }
 
 fn request_asked(intent: Intent) -> State {
@@ -20,7 +20,7 @@ fn request_asked(intent: Intent) -> State {
 fn open_it_agrees_to_no_return() {
     let open_it = || Event::Said(Utterance { answer_to_ticket: Some(Answer::Yes), ..says("open it") });
     let next = next_state(request_asked(Intent::Exchange), open_it());
-    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::Request)));
+    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Handler::Escalate), Some(HandoffReason::Request)));
     let asked = sample::after(Question::Confirm, sample::chosen(Action::Return));
     assert_eq!(route(&next_state(asked, open_it())), Step::Ask(Question::Confirm));
 }
@@ -34,10 +34,10 @@ fn return_verb_switches_an_exchange_to_a_return() {
         ..says(text)
     };
     let reason = next_state(request_asked(Intent::Exchange), Event::Said(yes("yes, they are too small")));
-    assert_eq!((route(&reason), reason.case.intent), (Step::Run(Worker::Escalate), Some(Intent::Exchange)));
+    assert_eq!((route(&reason), reason.case.intent), (Step::Run(Handler::Escalate), Some(Intent::Exchange)));
     let verb = yes("yes, return it").with(Act::Mention(Topic::Return));
     let switched = next_state(request_asked(Intent::Exchange), Event::Said(verb.clone()));
-    assert_eq!((route(&switched), switched.case.intent), (Step::Run(Worker::CheckPolicy), Some(Intent::Return)));
+    assert_eq!((route(&switched), switched.case.intent), (Step::Run(Handler::CheckPolicy), Some(Intent::Return)));
     let mistake = next_state(request_asked(Intent::WrongItem), Event::Said(verb));
     assert_eq!(mistake.handoff.reason(), Some(HandoffReason::Request), "the person decides about the money");
 }

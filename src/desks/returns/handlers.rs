@@ -8,7 +8,7 @@ use chrono::Utc;
 
 use super::Returns;
 use super::advance::Event;
-use super::route::Worker;
+use super::route::Handler;
 use super::state::{Intent, Stage, State};
 use crate::config::OrderVerification;
 use crate::desks::{DeskError, Turn};
@@ -36,9 +36,14 @@ impl Returns {
         self.services.config.returns.verification == OrderVerification::Contact && turn.conversation.user_id.is_none()
     }
 
-    pub(super) async fn do_work(&self, turn: &mut Turn, state: &State, worker: Worker) -> Result<Event, DeskError> {
-        match worker {
-            Worker::ClassifyIntent => {
+    pub(super) async fn run_handler(
+        &self,
+        turn: &mut Turn,
+        state: &State,
+        handler: Handler,
+    ) -> Result<Event, DeskError> {
+        match handler {
+            Handler::ClassifyIntent => {
                 let (intent, source) = self.ask_for_intent(turn).await;
                 // Without an intent, an order number asks for the status, which changes nothing.
                 let names_order = matches!(state.stage, Stage::Named { .. });
@@ -46,22 +51,22 @@ impl Returns {
                 self.report_intent(turn, intent, source).await?;
                 Ok(Event::Classified(intent))
             }
-            Worker::FillSlot => Ok(Event::SlotFilled(self.ask_for_order_number(turn).await)),
-            Worker::LookUpOrder => {
+            Handler::FillSlot => Ok(Event::SlotFilled(self.ask_for_order_number(turn).await)),
+            Handler::LookUpOrder => {
                 let step = turn.step("order");
                 step.take(self.look_up(turn, state)).await
             }
-            Worker::ShowStatus => self.show_status(turn, state).await,
-            Worker::CheckPolicy => {
+            Handler::ShowStatus => self.show_status(turn, state).await,
+            Handler::CheckPolicy => {
                 let step = turn.step("policy");
                 step.take(self.check_policy(turn, state)).await
             }
-            Worker::DecideAction => Ok(Event::ActionDecided),
-            Worker::ProcessReturn => self.process(turn, state, Action::Return).await,
-            Worker::ProcessRefund => self.process(turn, state, Action::Refund).await,
-            Worker::ProcessCancel => self.cancel(turn, state).await,
-            Worker::SendEmail => self.send_email(turn, state).await,
-            Worker::Escalate => self.escalate(turn, state).await,
+            Handler::DecideAction => Ok(Event::ActionDecided),
+            Handler::ProcessReturn => self.process(turn, state, Action::Return).await,
+            Handler::ProcessRefund => self.process(turn, state, Action::Refund).await,
+            Handler::ProcessCancel => self.cancel(turn, state).await,
+            Handler::SendEmail => self.send_email(turn, state).await,
+            Handler::Escalate => self.escalate(turn, state).await,
         }
     }
 
