@@ -31,8 +31,8 @@ use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
-    ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, DbErr, QueryFilter,
-    RuntimeErr, Select, TryInsertResult, Value,
+    ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, QueryFilter, Select,
+    TryInsertResult, Value,
 };
 use serde_json::{Map, Value as Json};
 use tokio::sync::Mutex;
