@@ -11,7 +11,7 @@ use super::chunk::Chunk;
 use super::folder::{self, Report, Shelf};
 use super::rules::SearchRules;
 use crate::config::ChunkConfig;
-use crate::domain::text::fold;
+use crate::domain::text::{fold, hex};
 
 /// The documents by folder below the knowledge folder. The empty name stands for the files at its top.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,7 +80,7 @@ pub fn collection_name(base: &str, folder: &str) -> String {
         return format!("{base}-{folder}");
     }
     let digest = Sha1::digest(folder);
-    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let digits = hex(&digest[..4]);
     let parts = [base, &plain, &digits];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }

@@ -1,6 +1,6 @@
 //! Reads the person's messages.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::mem::take;
 
 use anyhow::Context;
@@ -10,9 +10,7 @@ use rustyline::{Config, DefaultEditor, Editor};
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-const PROMPT: &str = "> ";
-/// Erases from the cursor to the end of the line.
-const CLEAR_LINE: &str = "\x1b[K";
+pub(super) const PROMPT: &str = "> ";
 
 /// A terminal with line editing and history, or a pipe.
 pub(super) enum Input {
@@ -50,14 +48,6 @@ impl Input {
                 Some(line) => return Ok(Some(line.to_owned())),
             }
         }
-    }
-
-    /// Prints a text in place of the line that is being typed, which is kept, and shows the prompt again. With rustyline's own printer, a
-    /// pasted line would stop after its first letter (`ExternalPrinter` waits for the terminal before it looks at what was read).
-    pub fn interrupt(&self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout();
-        write!(out, "\r{CLEAR_LINE}{text}{PROMPT}")?;
-        out.flush()
     }
 }
 

@@ -55,8 +55,16 @@ impl Screen {
         self.out.flush()
     }
 
+    /// Prints a complete message in place of the line that is being typed, which is kept, and shows the prompt again. With rustyline's own
+    /// printer, a pasted line would stop after its first letter (`ExternalPrinter` waits for the terminal before it looks at what was read).
+    pub fn interrupt(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let message = self.format_message(name, text);
+        write!(self.out, "{CLEAR_LINE}{message}{}", input::PROMPT)?;
+        self.out.flush()
+    }
+
     /// Formats a complete message, with an empty line after it.
-    pub fn format_message(&self, name: &str, text: &str) -> String {
+    fn format_message(&self, name: &str, text: &str) -> String {
         let text = self.clean(text);
         if !self.terminal {
             return format!("{name}: {text}\n\n");

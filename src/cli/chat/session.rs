@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
                     if let Ok(Frame { event: Event::TurnStart { sender, text }, .. }) = frame
                         && sender == SHOP
                     {
-                        input.interrupt(&self.screen.format_message(&self.name, &text))?;
+                        self.screen.interrupt(&self.name, &text)?;
                     }
                     continue;
                 }

@@ -45,7 +45,7 @@ pub struct Person {
     shoppers: BTreeSet<Uuid>,
     sales: BTreeSet<String>,
     /// Whether a telecom account or a payment has the customer's user id.
-    has_account: bool,
+    has_rows_of_user: bool,
 }
 
 impl Person {
@@ -56,7 +56,7 @@ impl Person {
 
     /// Whether the store has no rows of the customer.
     pub fn is_unknown(&self) -> bool {
-        !self.has_account
+        !self.has_rows_of_user
             && self.conversations.is_empty()
             && self.customers.is_empty()
             && self.orders.is_empty()
@@ -123,7 +123,7 @@ pub(super) async fn find_person(connection: &impl ConnectionTrait, tenant: &Tena
         }
     }
     find_orders(connection, tenant, &mut person).await?;
-    person.has_account = has_account(connection, tenant, &person.users).await?;
+    person.has_rows_of_user = has_rows_of_user(connection, tenant, &person.users).await?;
     find_conversations(connection, tenant, &mut person).await?;
     find_shoppers(connection, tenant, &mut person).await?;
     Ok(person)
@@ -155,7 +155,11 @@ async fn find_orders(connection: &impl ConnectionTrait, tenant: &TenantId, perso
     Ok(())
 }
 
-async fn has_account(connection: &impl ConnectionTrait, tenant: &TenantId, users: &BTreeSet<String>) -> Result<bool> {
+async fn has_rows_of_user(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    users: &BTreeSet<String>,
+) -> Result<bool> {
     let subscribed = subscriptions::Entity::of(tenant).filter(subscriptions::Column::UserId.is_in(users));
     let invoiced = invoices::Entity::of(tenant).filter(invoices::Column::UserId.is_in(users));
     let paid = payment_requests::Entity::of(tenant).filter(payment_requests::Column::PhoneE164.is_in(users));
