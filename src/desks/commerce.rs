@@ -72,7 +72,7 @@ pub struct Commerce {
     toned: TonedTexts,
     common: Arc<ByLanguage<CommonTexts>>,
     language_rules: Arc<LanguageRules>,
-    rules: CommerceRules,
+    rules: Arc<CommerceRules>,
     examples: Classifier,
     payments: Payments,
     nodes: Nodes,

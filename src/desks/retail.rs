@@ -52,8 +52,8 @@ pub struct Retail {
     social: SocialTexts,
     common: ByLanguage<CommonTexts>,
     language_rules: Arc<LanguageRules>,
-    rules: RetailRules,
-    picks: PickRules,
+    rules: Arc<RetailRules>,
+    picks: Arc<PickRules>,
     instalments: Instalments,
     /// Examples of the kinds of messages.
     examples: Classifier,

@@ -54,7 +54,7 @@ pub struct Returns {
     texts: Arc<ByLanguage<ReturnsTexts>>,
     common: Arc<ByLanguage<CommonTexts>>,
     language_rules: Arc<LanguageRules>,
-    rules: ReturnsRules,
+    rules: Arc<ReturnsRules>,
     social: SocialTexts,
     agent: Agent,
     /// The model's instructions for finding the intent, and for reading order numbers.

@@ -52,7 +52,7 @@ pub struct Telecom {
     texts: Arc<ByLanguage<Replies<Text>>>,
     common: Arc<ByLanguage<CommonTexts>>,
     language_rules: Arc<LanguageRules>,
-    rules: TelecomRules,
+    rules: Arc<TelecomRules>,
     /// Examples of the categories.
     examples: Classifier,
     /// The model's instructions for classification, technical answers and billing.

@@ -122,7 +122,7 @@ struct RuleFile {
 impl ClaimRules {
     /// Reads `rules/claims.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
-        prompts.shared(|prompts| prompts.rules(&["claims"], Self::new))
+        prompts.shared(&prompts.files_of_rules(&["claims"])?, || prompts.rules(&["claims"], Self::new))
     }
 
     fn new(file: RuleFile) -> Result<Self, InvalidPattern> {

@@ -2,14 +2,13 @@
 //!
 //! A shop adds an example where the patterns misunderstand. [`frontdesk_text::examples`] compares the texts.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock};
 
 pub use frontdesk_text::examples::{Counts, Example, Groups, Guess, Model, Nearest};
 
 use crate::persona::{PromptError, Prompts};
 
-/// Labels messages as the examples are labelled. It is trained by [`Classifier::prepare`], or when a message needs it. Classifiers
-/// with the same examples share what they learn: those of shops with the same files, and those before and after a reload.
+/// Labels messages as the examples are labelled. It is trained by [`Classifier::prepare`], or when a message needs it.
 #[derive(Clone, Debug, Default)]
 pub struct Classifier(Arc<Trained>);
 
@@ -19,38 +18,34 @@ struct Trained {
     model: OnceLock<Model>,
 }
 
-/// What the classifiers of this process share.
-static TRAINED: Mutex<Vec<Weak<Trained>>> = Mutex::new(Vec::new());
-
 impl Classifier {
     /// Reads `examples/NAME.LANG.tsv` for every language of the shop: a label, a tab and a message on each line. Lines that begin with
     /// `#` are comments. A missing file has no examples.
     pub fn read(prompts: &Prompts, name: &str) -> Result<Self, PromptError> {
-        let mut examples = Vec::new();
-        for language in prompts.languages()? {
-            let file = format!("examples/{name}.{}.tsv", language.code);
-            let Ok(content) = prompts.text(&file) else { continue };
-            for (n, line) in content.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-            {
-                let Some((label, text)) = line.split_once('\t') else {
-                    let hint = "the line has no tab: write a label, a tab and a message".to_owned();
-                    return Err(prompts.error(&file, Some(n + 1), hint));
-                };
-                examples.push(Example { label: label.trim().to_owned(), text: text.trim().to_owned() });
+        let files = Self::files(prompts, name)?;
+        let trained = prompts.shared(&files, || {
+            let mut examples = Vec::new();
+            for file in &files {
+                let lines = prompts.text(file)?.lines().enumerate();
+                for (n, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+                    let Some((label, text)) = line.split_once('\t') else {
+                        let hint = "the line has no tab: write a label, a tab and a message".to_owned();
+                        return Err(prompts.error(file, Some(n + 1), hint));
+                    };
+                    examples.push(Example { label: label.trim().to_owned(), text: text.trim().to_owned() });
+                }
             }
-        }
-        Ok(Self::new(examples))
+            Ok(Trained { examples, model: OnceLock::new() })
+        })?;
+        Ok(Self(trained))
     }
 
-    fn new(examples: Vec<Example>) -> Self {
-        let mut known = TRAINED.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|trained| trained.strong_count() > 0);
-        if let Some(same) = known.iter().filter_map(Weak::upgrade).find(|trained| trained.examples == examples) {
-            return Self(same);
-        }
-        let trained = Arc::new(Trained { examples, model: OnceLock::new() });
-        known.push(Arc::downgrade(&trained));
-        Self(trained)
+    /// Returns the files that [`Classifier::read`] reads.
+    pub fn files(prompts: &Prompts, name: &str) -> Result<Vec<String>, PromptError> {
+        let mut files: Vec<String> =
+            prompts.languages()?.iter().map(|language| format!("examples/{name}.{}.tsv", language.code)).collect();
+        files.retain(|file| prompts.text(file).is_ok());
+        Ok(files)
     }
 
     /// Trains the model, unless it is trained.
@@ -84,23 +79,5 @@ impl Classifier {
             }
         }
         (right, self.0.examples.len())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn examples() -> Vec<Example> {
-        let written = [("where", "where is my parcel"), ("return", "how do I return this")];
-        written.map(|(label, text)| Example { label: label.into(), text: text.into() }).into()
-    }
-
-    #[test]
-    fn same_examples_are_learned_once() {
-        let mut others = examples();
-        others.pop();
-        let (one, same, other) = (Classifier::new(examples()), Classifier::new(examples()), Classifier::new(others));
-        assert!(Arc::ptr_eq(&one.0, &same.0) && !Arc::ptr_eq(&one.0, &other.0));
     }
 }

@@ -72,9 +72,10 @@ impl LanguageRules {
     /// # Errors
     /// A file is missing or malformed, names an undefined class, or a language that `whatlang` does not know.
     pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
-        prompts.shared(|prompts| {
+        let names = ["common", "language"];
+        prompts.shared(&prompts.files_of_rules(&names)?, || {
             let languages = prompts.languages()?;
-            prompts.rules(&["common", "language"], |file: RuleFile| Self::new(&languages, file))
+            prompts.rules(&names, |file: RuleFile| Self::new(&languages, file))
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -92,8 +93,9 @@ struct File {
 }
 
 impl PickRules {
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        prompts.rules(&["common", "pick"], Self::new)
+    pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
+        let names = ["common", "pick"];
+        prompts.shared(&prompts.files_of_rules(&names)?, || prompts.rules(&names, Self::new))
     }
 
     fn new(file: File) -> Result<Self, InvalidPattern> {

@@ -1,9 +1,9 @@
 //! Loads all files under `prompts/` at once, so that an invalid file is found at the start.
 
 use std::any::{Any, TypeId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde::de::DeserializeOwned;
 
@@ -26,9 +26,13 @@ pub struct Prompts {
     files: BTreeMap<String, String>,
     /// The default shop's prompts, for what this shop's folder lacks. `None`: this is the default shop.
     base: Option<Arc<Self>>,
-    /// What several readers share, by its type.
-    shared: Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>,
 }
+
+/// What was parsed, with its type, and the names and contents of its files.
+type Parsed = (TypeId, String, Weak<dyn Any + Send + Sync>);
+
+/// What the prompts of this process share.
+static PARSED: Mutex<Vec<Parsed>> = Mutex::new(Vec::new());
 
 impl Prompts {
     /// Loads the folder and the default persona's file, which may be in another folder. Returns the first error.
@@ -56,15 +60,7 @@ impl Prompts {
                 (persona, Some(default_persona.to_owned()))
             }
         };
-        Ok(Self {
-            folder: folder.to_owned(),
-            personas,
-            default_file,
-            default_persona,
-            files,
-            base: None,
-            shared: Arc::default(),
-        })
+        Ok(Self { folder: folder.to_owned(), personas, default_file, default_persona, files, base: None })
     }
 
     /// Loads the prompts of a shop. Returns the errors of all personas.
@@ -99,15 +95,7 @@ impl Prompts {
             }
         };
         let (folder, base) = (folder.clone(), Some(self.clone()));
-        Ok(Arc::new(Self {
-            folder,
-            personas,
-            default_file: None,
-            default_persona,
-            files,
-            base,
-            shared: Arc::default(),
-        }))
+        Ok(Arc::new(Self { folder, personas, default_file: None, default_persona, files, base }))
     }
 
     /// Returns the prompts whose folder has the persona's file: these, or the default shop's.
@@ -199,19 +187,28 @@ impl Prompts {
             .ok_or_else(|| self.error(name, None, "the file is missing: copy it from the distribution".to_owned()))
     }
 
-    /// Returns what `parse` makes of these files. Readers of the same type share it, so that it is parsed once.
+    /// Returns what `parse` makes of these files. Prompts whose files have the same content share it: those of shops with the same
+    /// files, and those before and after a reload.
     pub fn shared<T: Any + Send + Sync>(
         &self,
-        parse: impl FnOnce(&Self) -> Result<T, PromptError>,
+        files: &[String],
+        parse: impl FnOnce() -> Result<T, PromptError>,
     ) -> Result<Arc<T>, PromptError> {
-        let lock = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = lock().get(&TypeId::of::<T>()).cloned();
-        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+        let (made, mut from) = (TypeId::of::<T>(), String::new());
+        for file in files {
+            from.extend([file, "\n", self.text(file)?, "\n"]);
+        }
+        let lock = || PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().iter().find(|(known, text, _)| *known == made && *text == from).map(|known| known.2.clone());
+        if let Some(known) = known.and_then(|known| known.upgrade()?.downcast().ok()) {
             return Ok(known);
         }
         // Not under the lock: it may share other parts.
-        let parsed = Arc::new(parse(self)?);
-        lock().insert(TypeId::of::<T>(), parsed.clone());
+        let parsed = Arc::new(parse()?);
+        let weak: Weak<T> = Arc::downgrade(&parsed);
+        let mut all = lock();
+        all.retain(|(.., known)| known.strong_count() > 0);
+        all.push((made, from, weak));
         Ok(parsed)
     }
 
@@ -219,7 +216,6 @@ impl Prompts {
     #[cfg(test)]
     pub(super) fn with_file(mut self, name: String, content: String) -> Self {
         self.files.insert(name, content);
-        self.shared = Arc::default();
         self
     }
 

@@ -75,14 +75,12 @@ impl Prompts {
         })
     }
 
-    /// Returns the text of `rules/languages.toml` and of all files that [`Prompts::rules`] merges.
-    pub fn rules_text(&self, names: &[&str]) -> Result<String, PromptError> {
+    /// Returns `rules/languages.toml` and all files that [`Prompts::rules`] merges.
+    pub fn files_of_rules(&self, names: &[&str]) -> Result<Vec<String>, PromptError> {
         let languages: Vec<Language> = self.languages()?.into_iter().map(|language| language.code).collect();
-        let mut texts = vec![self.text(LANGUAGES)?];
-        for file in &self.rule_files(names, &languages)? {
-            texts.push(self.text(file)?);
-        }
-        Ok(texts.join("\n"))
+        let mut files = self.rule_files(names, &languages)?;
+        files.insert(0, LANGUAGES.to_owned());
+        Ok(files)
     }
 
     fn rule_files(&self, names: &[&str], languages: &[Language]) -> Result<Vec<String>, PromptError> {

@@ -178,15 +178,19 @@ impl SearchRules {
     /// # Errors
     /// A file is missing or malformed.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let languages = prompts.languages()?;
-        let all: File = prompts.rules(&["search"], Ok::<_, Infallible>)?;
-        let mut groups = Vec::new();
-        for group in groups_of(&languages) {
-            let codes: Vec<Language> = group.iter().map(|language| language.code).collect();
-            groups.push(prompts.rules_in(&["search"], &codes, |own| Words::new(&own, &all, &group))?);
-        }
-        let source = prompts.rules_text(&["search"])?;
-        Ok(Self { source: source.into(), ..Self::of(groups, &all, languages) })
+        let files = prompts.files_of_rules(&["search"])?;
+        let rules = prompts.shared(&files, || {
+            let languages = prompts.languages()?;
+            let all: File = prompts.rules(&["search"], Ok::<_, Infallible>)?;
+            let mut groups = Vec::new();
+            for group in groups_of(&languages) {
+                let codes: Vec<Language> = group.iter().map(|language| language.code).collect();
+                groups.push(prompts.rules_in(&["search"], &codes, |own| Words::new(&own, &all, &group))?);
+            }
+            let texts = files.iter().map(|file| prompts.text(file)).collect::<Result<Vec<_>, _>>()?;
+            Ok(Self { source: texts.join("\n").into(), ..Self::of(groups, &all, languages) })
+        })?;
+        Ok(Self::clone(&rules))
     }
 
     /// Parses rules for a shop without languages. What the text leaves out is empty.

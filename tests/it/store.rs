@@ -31,7 +31,7 @@ use frontdesk::store::{Store, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::database;
+use crate::support::database::Template;
 
 /// Counts the jobs with these names.
 pub async fn count_jobs(store: &Store, names: &[&str]) -> JobCounts {
@@ -50,8 +50,9 @@ pub struct TestStore {
 
 impl TestStore {
     pub async fn open() -> Self {
+        static EMPTY: Template = Template::new();
         let folder = tempfile::tempdir().unwrap();
-        let url = database::fresh(folder.path()).await;
+        let url = EMPTY.copy(folder.path(), async |url| drop(open(url).await)).await;
         Self { store: open(&url).await, _folder: folder }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -32,7 +33,7 @@ pub(super) struct CommerceRules {
     lexicon: Lexicon,
     social: SocialRules,
     counts: Counts,
-    picks: PickRules,
+    picks: Arc<PickRules>,
     greeting: Vec<Pattern>,
     filler: Vec<Pattern>,
     polite: Vec<Pattern>,
@@ -107,17 +108,19 @@ struct LimitFile {
 
 impl CommerceRules {
     /// Reads `rules/common.*.toml`, `rules/social*.toml`, `rules/commerce*.toml`, `rules/counts.*.toml` and `rules/pick.*.toml`.
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let (counts, picks) = (Counts::read(prompts)?, PickRules::read(prompts)?);
-        prompts.rules(&["common", "social", "commerce"], |file: RuleFile| {
-            let lexicon = Lexicon::new(file.aliases.clone(), file.classes.clone())
-                .with_plain_words(&file.plain_words)
-                .ignoring_diacritics();
-            Self::new(file, lexicon, counts, picks)
+    pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
+        prompts.shared(&prompts.files_of_rules(&["common", "social", "commerce", "counts", "pick"])?, || {
+            let (counts, picks) = (Counts::read(prompts)?, PickRules::read(prompts)?);
+            prompts.rules(&["common", "social", "commerce"], |file: RuleFile| {
+                let lexicon = Lexicon::new(file.aliases.clone(), file.classes.clone())
+                    .with_plain_words(&file.plain_words)
+                    .ignoring_diacritics();
+                Self::new(file, lexicon, counts, picks)
+            })
         })
     }
 
-    fn new(file: RuleFile, lexicon: Lexicon, counts: Counts, picks: PickRules) -> Result<Self, InvalidPattern> {
+    fn new(file: RuleFile, lexicon: Lexicon, counts: Counts, picks: Arc<PickRules>) -> Result<Self, InvalidPattern> {
         fn listed<K>(
             lexicon: &Lexicon,
             written: impl IntoIterator<Item = (K, Vec<String>)>,

@@ -5,6 +5,7 @@
 //! name: "SSD 1TB" is not a warranty question.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -148,9 +149,11 @@ const CHANGES_SUBJECT: f64 = 1.5;
 
 impl RetailRules {
     /// Reads `rules/common.*.toml`, `rules/serials*.toml`, `rules/social*.toml` and `rules/retail*.toml`.
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let serial_words = prompts.serial_words()?;
-        prompts.rules(&["common", "social", "retail"], |file| Self::new(file, serial_words))
+    pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
+        prompts.shared(&prompts.files_of_rules(&["common", "serials", "social", "retail"])?, || {
+            let serial_words = prompts.serial_words()?;
+            prompts.rules(&["common", "social", "retail"], |file| Self::new(file, serial_words))
+        })
     }
 
     fn new(mut file: RuleFile, serial_words: SerialWords) -> Result<Self, InvalidRules> {

@@ -8,6 +8,8 @@
 //! - `intent`: what a message wants, and damage
 //! - `topic`: what a message asks about, requests, reports and mentions
 
+use std::sync::Arc;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::state::Intent;
@@ -85,11 +87,15 @@ pub struct ReturnsRules {
 
 impl ReturnsRules {
     /// Reads `rules/common.*.toml`, `rules/social*.toml`, `rules/returns*.toml` and `rules/orders*.toml`.
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let order_words = prompts.rules(&["orders"], Ok::<OrderWords, InvalidPattern>)?;
-        let serial_words = prompts.serial_words()?;
-        let learned = (SmallTalk::read(prompts)?, Classifier::read(prompts, "returns")?);
-        prompts.rules(&["common", "returns"], |file| Self::new(file, order_words, serial_words, learned))
+    pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
+        let mut files = prompts.files_of_rules(&["common", "serials", "social", "returns", "orders"])?;
+        files.extend(Classifier::files(prompts, "returns")?);
+        prompts.shared(&files, || {
+            let order_words = prompts.rules(&["orders"], Ok::<OrderWords, InvalidPattern>)?;
+            let serial_words = prompts.serial_words()?;
+            let learned = (SmallTalk::read(prompts)?, Classifier::read(prompts, "returns")?);
+            prompts.rules(&["common", "returns"], |file| Self::new(file, order_words, serial_words, learned))
+        })
     }
 
     fn new(

@@ -1,6 +1,7 @@
 //! Parses messages by rules, without a model. The words are in `prompts/rules/telecom.toml` and `prompts/rules/telecom.LANG.toml`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -198,15 +199,17 @@ struct Slots<T> {
 }
 
 impl TelecomRules {
-    /// Reads `rules/common.*.toml`, `rules/social*.toml` and `rules/telecom*.toml`.
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let serial_words = prompts.serial_words()?;
-        let facts = facts::Lexicon::read(prompts)?.in_currency(Currency::Pln);
-        prompts.rules(&["common", "social", "telecom"], |file: RuleFile| {
-            let lexicon = Lexicon::new(file.aliases.clone(), file.classes.clone())
-                .with_plain_words(&file.plain_words)
-                .with_serial_words(serial_words);
-            Self::new(file, lexicon, facts)
+    /// Reads `rules/common.*.toml`, `rules/facts*.toml`, `rules/serials*.toml`, `rules/social*.toml` and `rules/telecom*.toml`.
+    pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
+        prompts.shared(&prompts.files_of_rules(&["common", "facts", "serials", "social", "telecom"])?, || {
+            let serial_words = prompts.serial_words()?;
+            let facts = facts::Lexicon::read(prompts)?.in_currency(Currency::Pln);
+            prompts.rules(&["common", "social", "telecom"], |file: RuleFile| {
+                let lexicon = Lexicon::new(file.aliases.clone(), file.classes.clone())
+                    .with_plain_words(&file.plain_words)
+                    .with_serial_words(serial_words);
+                Self::new(file, lexicon, facts)
+            })
         })
     }
 

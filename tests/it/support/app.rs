@@ -1,6 +1,6 @@
 //! A real server on a free port, with a real database, for the tests that drive it over HTTP.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use frontdesk::app::App;
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::database;
+use super::database::Template;
 use super::ollama::ScriptedOllama;
 use super::sse::{Events, read_events};
 
@@ -182,10 +182,12 @@ impl TestAppBuilder {
         if !self.every_desk {
             self = self.keep_one_desk(folder.path());
         }
-        let fresh = self.database_url.is_none();
         let database_url = match self.database_url {
             Some(url) => url,
-            None => database::fresh(folder.path()).await,
+            None => {
+                static WITH_WARRANTIES: Template = Template::new();
+                WITH_WARRANTIES.copy(folder.path(), import_warranties).await
+            }
         };
         let mails = folder.path().join("outbox").display().to_string();
         let own = [
@@ -202,9 +204,6 @@ impl TestAppBuilder {
         })
         .await
         .unwrap();
-        if fresh {
-            import_warranties(folder.path(), &database_url).await;
-        }
         let app = App::start_with(self.desks, config, store).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -236,8 +235,9 @@ impl TestAppBuilder {
     }
 }
 
-async fn import_warranties(folder: &Path, database_url: &str) {
-    let file: PathBuf = folder.join("warranty.csv");
+async fn import_warranties(database_url: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("warranty.csv");
     std::fs::write(&file, WARRANTIES).unwrap();
     let report = upsert_warranty::import(&upsert_warranty::Args {
         list: ListArgs::new(file, TenantId::default(), database_url),

@@ -2,7 +2,7 @@ use super::*;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 
-fn rules() -> CommerceRules {
+fn rules() -> Arc<CommerceRules> {
     CommerceRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 

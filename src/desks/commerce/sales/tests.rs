@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use chrono::DateTime;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use crate::persona::Prompts;
 
 mod cases;
 
-static RULES: LazyLock<CommerceRules> =
+static RULES: LazyLock<Arc<CommerceRules>> =
     LazyLock::new(|| CommerceRules::read(&Prompts::shipped()).expect("the shipped rules"));
 
 /// What a customer may write at any moment.

@@ -8,7 +8,7 @@ use crate::replies::ReplyKey;
 mod catalogue;
 mod likeness;
 
-fn rules() -> RetailRules {
+fn rules() -> Arc<RetailRules> {
     RetailRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 

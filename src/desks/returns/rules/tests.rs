@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::commerce::OrderNumber;
 
-pub fn rules() -> ReturnsRules {
+pub fn rules() -> Arc<ReturnsRules> {
     let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
     ReturnsRules::read(&prompts).expect("the shipped rules")
 }
