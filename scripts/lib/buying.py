@@ -64,20 +64,25 @@ class Buyer(threading.Thread):
 def check_bought(world, daraja, conversations):
     """No order was asked for twice, and each payment was said once."""
     said = world.violations.add
+    paid, end = [], time.monotonic() + PATIENCE
+    while set(daraja.pushes) - set(paid) and time.monotonic() < end:
+        paid = all_paid(world, conversations)
+        time.sleep(0.5)
+    # What is said or asked twice may come a moment later.
+    time.sleep(2)
+    paid = all_paid(world, conversations)
     for order, pushes in daraja.pushes.items():
         if len(pushes) > 1:
             said(f"order {order}: the customer was asked {len(pushes)} times")
-    missing = set(daraja.pushes)
-    end = time.monotonic() + PATIENCE
-    while missing and time.monotonic() < end:
-        paid = [order for conversation in conversations for order in paid_in(world, conversation)]
-        missing = set(daraja.pushes) - set(paid)
-        time.sleep(0.5)
-    if missing:
+    if missing := set(daraja.pushes) - set(paid):
         said(f"nothing was said about the payments of {sorted(missing)}")
     for order in set(paid):
         if paid.count(order) > 1:
             said(f"order {order}: the payment was said {paid.count(order)} times")
+
+
+def all_paid(world, conversations):
+    return [order for conversation in conversations for order in paid_in(world, conversation)]
 
 
 def paid_in(world, conversation):

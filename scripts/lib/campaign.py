@@ -171,7 +171,6 @@ class Poster(threading.Thread):
                 status, _ = self.world.client.call("POST", f"{conversation.path}/turns/{turn}/cancel", {})
                 if status not in (202, 409) and not (status == 503 and self.world.outages):
                     self.world.violations.add(f"cancel of turn {turn} of {conversation.id}: {status}")
-                self.world.figures.add("cancel wishes")
             except LOST:
                 pass
         if post.twice:

@@ -28,6 +28,8 @@ class FailingDisk:
         library = scratch / "failing_disk.so"
         self.preloads = _succeeds("cc", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl")
         self.settings = {"LD_PRELOAD": str(library), "FAULT_FILE": str(self.flag)} if self.preloads else {}
+        if not self.mounted and not self.preloads:
+            sys.exit("--outages needs a C compiler, or a user who can mount a tmpfs")
         if not self.mounted:
             print("skipped: a disk that is really full: this user cannot mount a tmpfs", flush=True)
         if not self.preloads:

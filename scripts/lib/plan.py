@@ -75,7 +75,7 @@ def make(seed, kills, conversations, readers, outages):
 
 
 def digest(rounds):
-    """Two runs with the same words here did the same."""
+    """Equal digests mean equal plans."""
     return hashlib.sha256(repr(rounds).encode()).hexdigest()[:12]
 
 

@@ -13,13 +13,26 @@ pub mod vectors;
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
-/// Waits until it holds. The limit is only there so that a broken test ends; no machine is that slow.
+/// Only there so that a broken test ends; no machine is that slow.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Waits until it holds.
 pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + LIMIT;
     while !holds() {
         assert!(Instant::now() < deadline, "this never came to hold: {what}");
         sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Waits until it holds, where that is known only after asking.
+pub async fn eventually_async(what: &str, holds: impl AsyncFn() -> bool) {
+    let asking = async {
+        while !holds().await {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(LIMIT, asking).await.unwrap_or_else(|_| panic!("this never came to hold: {what}"));
 }

@@ -11,7 +11,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use serde_json::json;
 
-/// The place of the conversation's id and of the turn's number in the rows of a turn.
+/// The tables that hold a turn.
 const TABLES: [&str; 3] = ["turns", "messages", "events"];
 
 #[derive(clap::Args)]

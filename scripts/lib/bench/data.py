@@ -78,8 +78,9 @@ def timed(command):
 
 def install(program):
     if not shutil.which(program):
-        sudo = [] if os.geteuid() == 0 else ["sudo"]
-        subprocess.run([*sudo, "apt-get", "install", "-y", "-q", program], check=True, capture_output=True)
+        sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+        for command in (["update"], ["install", "-y", program]):
+            subprocess.run([*sudo, "apt-get", "-q", *command], check=True, capture_output=True)
 
 
 def vectors(programs):

@@ -32,6 +32,11 @@ def short(value):
     return f"{float(f'{value:.3g}'):,.12g}"
 
 
+def counted(number, thing):
+    """Returns a number with its noun: 1 client, 8 clients."""
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
 @dataclass
 class Result:
     """What one measurement adds to the report."""

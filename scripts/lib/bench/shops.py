@@ -26,7 +26,7 @@ QUERIES = ["leather boots brown", "canvas shoes size 41", "cheap bag", "woolen s
 
 
 def webhooks(programs):
-    """Figure 11."""
+    """Figure 12."""
     twilio = Twilio()
     try:
         server = programs.frontdesk("webhooks", **SETTINGS, TWILIO_URL=twilio.url)
@@ -38,8 +38,8 @@ def webhooks(programs):
         took = send_at(server, RATE, SECONDS)
     finally:
         twilio.close()
-    figures = [Figure("11", f"signed webhooks, {RATE} a second, p{percent}", [percentile(took, percent)], " ms") for percent in (50, 99)]
-    note = f"Figure 11: {RATE * SECONDS} messages of as many customers, each stored, answered and handed to a stand-in for Twilio."
+    figures = [Figure("12", f"signed webhooks, {RATE} a second, p{percent}", [percentile(took, percent)], " ms") for percent in (50, 99)]
+    note = f"Figure 12: {RATE * SECONDS} messages of as many customers, each stored, answered and handed to a stand-in for Twilio."
     return Result(figures, [note])
 
 
@@ -113,7 +113,7 @@ class Twilio:
 
 
 def catalogs(programs):
-    """Figure 12."""
+    """Figure 13."""
     names = [f"shop-{number}" for number in range(SHOPS)]
     keys = {name: f"key-of-{name}-0123456789" for name in names}
     server = programs.frontdesk("catalogs", X_API_KEYS=",".join(f"{name}:{key}" for name, key in keys.items()))
@@ -133,9 +133,9 @@ def catalogs(programs):
     memory = (server.resident() - first) / (SHOPS - 1)
     took = [ms for at in range(SEARCHES // 10) for ms in search(server, keys[names[at % SHOPS]], 10)]
     return Result([
-        *(Figure("12", f"a turn with a search in {ITEMS:,} items of {SHOPS} shops, p{percent}", [percentile(took, percent)], " ms") for percent in (50, 99)),
-        at_most("12", "memory of each further shop", [memory], 1024, " KiB"),
-    ], [f"Figure 12: {len(took)} turns, one after another, each a search of another customer. Memory: resident, between a server that served one shop and {SHOPS}."])
+        *(Figure("13", f"a turn with a search in {ITEMS:,} items of {SHOPS} shops, p{percent}", [percentile(took, percent)], " ms") for percent in (50, 99)),
+        at_most("13", "memory of each further shop", [memory], 1024, " KiB"),
+    ], [f"Figure 13: {len(took)} turns, one after another, each a search of another customer. Memory: resident, between a server that served one shop and {SHOPS}."])
 
 
 def write_goods(path, shop):

@@ -11,7 +11,7 @@ from child import KEY
 from client import Client, place
 
 from .programs import QUESTION
-from .rounds import ROUNDS, Figure, Result, at_least, at_most, interleave, note_control, percentile, ratios
+from .rounds import ROUNDS, Figure, Result, at_least, at_most, counted, interleave, note_control, percentile, ratios
 
 # How long nothing at all may come, on a busy machine.
 PATIENCE = 60
@@ -30,9 +30,9 @@ def relayed(programs):
             "relay": lambda: events_a_second(programs.load(relay, model=True, **of)),
             "frontdesk again": lambda: events_a_second(programs.load(server.address, **of)),
         })
-        note_control(notes, f"relayed events, {streams} streams", found["frontdesk"], found["frontdesk again"])
+        note_control(notes, f"relayed events, {counted(streams, 'stream')}", found["frontdesk"], found["frontdesk again"])
         figures += [
-            Figure("4", f"events a second, {streams} stream{'s' * (streams > 1)} of {pieces:,} pieces", found["frontdesk"]),
+            Figure("4", f"events a second, {counted(streams, 'stream')} of {pieces:,} pieces", found["frontdesk"]),
             Figure("4", "… lines a second through a bare relay", found["relay"]),
             at_least("4", "events ÷ lines of the relay", ratios(found["frontdesk"], found["relay"]), 0.5),
         ]
@@ -50,7 +50,6 @@ def idle(programs):
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if hard != resource.RLIM_INFINITY and hard < limit:
         raise RuntimeError(f"only {hard} files may be open: raise the limit (ulimit -n) to {limit}")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
     server = programs.frontdesk("readers", STREAMS_PER_KEY="10000")
     client = Client(server.port)
     with ThreadPoolExecutor(8) as pool:

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Form, Path, Query, State};
@@ -22,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::app::TestApp;
+use super::eventually;
 
 pub const PUBLIC_URL: &str = "https://shop.example";
 
@@ -111,9 +111,7 @@ impl ScriptedTwilio {
 
     /// Waits until so many messages were taken.
     pub async fn wait_for(&self, count: usize) -> Vec<Sent> {
-        while self.stage().sent.len() < count {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        eventually("the messages are taken", || self.stage().sent.len() >= count).await;
         self.sent()
     }
 

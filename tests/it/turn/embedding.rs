@@ -1,7 +1,6 @@
 //! Messages are embedded in the background, and later turns can recall them.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use frontdesk::domain::TenantId;
 use frontdesk::store::Store;
@@ -11,14 +10,8 @@ use serde_json::json;
 
 use crate::store;
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::eventually_async;
 use crate::support::ollama::{Play, ScriptedOllama};
-
-/// Waits until the condition is true. The test runner has the deadline.
-async fn until(what: impl AsyncFn() -> bool) {
-    while !what().await {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
 
 fn embedding(ollama: &ScriptedOllama) -> TestAppBuilder {
     TestApp::builder().ollama(ollama).env("EMBED", "auto").env("OUTBOX_REST_SECONDS", "0.05")
@@ -66,14 +59,14 @@ async fn unembedded_messages_are_embedded_after_a_restart() {
     app.ask(&id, "bảo hành ABC123").await;
     let messages = messages_of(&app, &id).await;
     let store = store::open(&app.database_url).await;
-    until(async || jobs(&store).await.waiting == messages.len() as u64).await;
+    eventually_async("every message waits", async || jobs(&store).await.waiting == messages.len() as u64).await;
     assert_eq!(embedded(&store).await, BTreeSet::new());
     drop(store);
     let builder = app.stop().await;
     ollama.set_down(false);
     let app = builder.ollama(&ollama).env("EMBED", "auto").start().await;
     let store = store::open(&app.database_url).await;
-    until(async || jobs(&store).await.waiting == 0).await;
+    eventually_async("no job waits", async || jobs(&store).await.waiting == 0).await;
     assert_eq!((jobs(&store).await.dead, embedded(&store).await), (0, messages));
 }
 
@@ -87,7 +80,7 @@ async fn deleted_conversation_loses_its_vectors() {
     let path = format!("/conversations/{gone}");
     assert_eq!(app.request(Method::DELETE, &path).send().await.unwrap().status(), StatusCode::NO_CONTENT);
     assert_eq!(embedded(&store).await, messages_of(&app, &kept).await);
-    until(async || jobs(&store).await.waiting == 0).await;
+    eventually_async("no job waits", async || jobs(&store).await.waiting == 0).await;
     assert_eq!(embedded(&store).await, messages_of(&app, &kept).await);
 }
 
@@ -187,7 +180,7 @@ async fn rebuild_embeds_messages_with_the_new_model() {
     let run = rebuild(&database, &ollama).await;
     let out = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && out.contains(&format!("queued {} messages", messages.len())), "{run:?}");
-    until(async || jobs(&store).await.waiting == 0).await;
+    eventually_async("no job waits", async || jobs(&store).await.waiting == 0).await;
     assert_eq!(embedded(&store).await, messages);
     let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();
     assert_eq!(made.model, "another-model");

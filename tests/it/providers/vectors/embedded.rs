@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::{ANY, angle, collection, conversation, found, ids, label, record, space, suite};
-use crate::support::database;
+use crate::support::{database, eventually_async};
 
 /// More than any test needs.
 const PLENTY: usize = 100_000_000;
@@ -157,8 +157,9 @@ async fn impatient_questions_do_not_stop_a_load() {
     let database = Database::new().await;
     let here = filled(&database.index(PLENTY).await, 0..8000).await;
     let index = database.index(PLENTY).await;
-    // The load takes longer than each question waits. The test runner has the deadline.
-    while timeout(Duration::from_millis(10), found(&index, &here, 1, &ANY)).await.is_err() {}
+    // The load takes longer than each question waits.
+    let is_loaded = async || timeout(Duration::from_millis(10), found(&index, &here, 1, &ANY)).await.is_ok();
+    eventually_async("the vectors are loaded", is_loaded).await;
 }
 
 #[tokio::test]
