@@ -19,7 +19,7 @@ use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, SaleId, Tenant};
 use crate::domain::identity::e164::E164;
 use crate::domain::{Metadata, PaymentId, TenantId};
-use crate::providers::payment::daraja::{Daraja, DarajaAccount, StkPush};
+use crate::providers::payment::daraja::{Daraja, DarajaAccount, Registration, StkPush};
 use crate::providers::payment::pesapal::{Checkout, Pesapal, PesapalAccount};
 use crate::providers::payment::{PaymentAnswer, PaymentGateway};
 use crate::store::payments::{Beginning, NewPayment};
@@ -235,7 +235,7 @@ impl Payments {
     /// Registers the addresses for payments to the shop's paybill or till, once. Without them, customers send receipt codes.
     async fn register_c2b(&self, tenant: &TenantId, accounts: &Accounts) -> Result<(), StoreError> {
         let (Some(daraja), Some(account)) = (&self.gateways.daraja, &accounts.daraja) else { return Ok(()) };
-        let subject = format!("{} {}", account.shortcode, self.callbacks.base());
+        let subject = self.callbacks.c2b_subject(account);
         let validation = self.callbacks.open(tenant, CallbackPurpose::C2bValidation, &subject, None).await?;
         let confirmation = self.callbacks.open(tenant, CallbackPurpose::C2bConfirmation, &subject, None).await?;
         let (Some(validation), Some(confirmation)) = (validation, confirmation) else { return Ok(()) };
@@ -243,7 +243,16 @@ impl Payments {
             return Ok(());
         }
         match daraja.register_c2b(tenant, account, &validation.url, &confirmation.url).await {
-            Ok(()) => self.note_registered(tenant, &confirmation, account.shortcode.clone()).await,
+            Ok(Registration::Done) => self.note_registered(tenant, &confirmation, account.shortcode.clone()).await,
+            Ok(Registration::KeptEarlier) => {
+                warn!(
+                    %tenant, shortcode = account.shortcode,
+                    "Daraja keeps earlier addresses for payments to the shop's paybill or till: delete them at Safaricom"
+                );
+                let door = self.store.tenant(tenant);
+                door.change_callback(confirmation.callback.id, |of| of.detail.is_elsewhere = true, &[]).await?;
+                Ok(())
+            }
             Err(error) => {
                 warn!(%tenant, %error, "Daraja did not register the addresses for payments to the shop's paybill or till");
                 Ok(())

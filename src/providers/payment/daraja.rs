@@ -48,6 +48,14 @@ pub struct DarajaAccount {
     initiator: Option<(String, String)>,
 }
 
+/// What became of the registration of addresses for payments to a paybill or till.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registration {
+    Done,
+    /// Daraja keeps addresses that were registered earlier, perhaps by another system of the shop.
+    KeptEarlier,
+}
+
 /// Prompts of one shop.
 pub struct StkPush<'a> {
     pub daraja: &'a Daraja,
@@ -122,21 +130,24 @@ impl Daraja {
         self.0.call(tenant, &self.login(account), self.0.post(path, body)).await
     }
 
-    /// Registers where payments to the paybill or till are reported. Addresses that are registered already stay.
+    /// Registers where payments to the paybill or till are reported.
     pub async fn register_c2b(
         &self,
         tenant: &TenantId,
         account: &DarajaAccount,
         validation: &str,
         confirmation: &str,
-    ) -> Result<(), Unanswered> {
+    ) -> Result<Registration, Unanswered> {
         let body = json!({
             "ShortCode": account.shortcode, "ResponseType": "Completed",
             "ConfirmationURL": confirmation, "ValidationURL": validation,
         });
         let answer = self.call(tenant, account, "mpesa/c2b/v1/registerurl", &body).await?;
-        if is_accepted(&answer) || is_registered(&answer) {
-            return Ok(());
+        if is_accepted(&answer) {
+            return Ok(Registration::Done);
+        }
+        if is_registered(&answer) {
+            return Ok(Registration::KeptEarlier);
         }
         let code = answer.text("errorCode").unwrap_or_default();
         Err(Unanswered::NotSent(format!("Daraja refused the addresses ({} {code})", answer.status)))
