@@ -73,6 +73,8 @@ pub(super) struct CheckedPayment {
     pub payment: Payment,
     /// Whether to ask no more.
     pub is_over: bool,
+    /// Whether the provider did not answer.
+    pub is_unanswered: bool,
 }
 
 impl Gateways {
@@ -318,17 +320,16 @@ impl Payments {
         let door = self.store.tenant(tenant);
         let Some(payment) = door.find_payment(id).await? else { return Ok(None) };
         let report = self.query(tenant, &payment).await?;
-        let is_definite = !matches!(report, PaymentReport::StillRunning | PaymentReport::AnswerLost);
+        let is_unanswered = report == PaymentReport::AnswerLost;
+        let is_definite = !is_unanswered && report != PaymentReport::StillRunning;
         let report = self.close_if_old(&payment, report, Utc::now());
         let payment = match report {
             PaymentReport::StillRunning => payment,
             report => door.report_payment(id, &report, Utc::now()).await?.unwrap_or(payment),
         };
         let is_open = payment.request.status.is_open();
-        let may_be_late = payment.request.status == PaymentStatus::Timeout
-            && payment.reference.is_some()
-            && Utc::now() - payment.created_at < FOLLOWED_FOR;
-        Ok(Some(CheckedPayment { payment, is_over: !is_open && (is_definite || !may_be_late) }))
+        let is_over = !is_open && (is_definite || !may_be_late(&payment, Utc::now()));
+        Ok(Some(CheckedPayment { payment, is_over, is_unanswered }))
     }
 
     async fn query(&self, tenant: &TenantId, payment: &Payment) -> Result<PaymentReport, StoreError> {
@@ -365,13 +366,20 @@ impl Payments {
         let age = now - payment.created_at;
         let is_over = TimeDelta::from_std(wait).is_ok_and(|wait| age >= wait);
         match report {
-            PaymentReport::StillRunning if is_over => PaymentReport::TimedOut,
+            PaymentReport::StillRunning if is_over => PaymentReport::NoResult,
             // The provider does not answer, so the customer may have paid.
             PaymentReport::AnswerLost if age < FOLLOWED_FOR => PaymentReport::StillRunning,
-            PaymentReport::AnswerLost => PaymentReport::TimedOut,
+            PaymentReport::AnswerLost => PaymentReport::NoResult,
             report => report,
         }
     }
+}
+
+/// Whether a payment that was closed may still be paid, and its provider can be asked.
+fn may_be_late(payment: &Payment, now: DateTime<Utc>) -> bool {
+    payment.request.status == PaymentStatus::Timeout
+        && payment.reference.is_some()
+        && now - payment.created_at < FOLLOWED_FOR
 }
 
 /// Returns the payment as clients see it.

@@ -332,9 +332,11 @@ impl Speaker<'_> {
             // Money arrived that did not settle the order.
             (SaleStatus::Draft | SaleStatus::Cancelled, Some(PaymentStatus::Paid)) => self.plain(Text::PayReview)?,
             (SaleStatus::Draft, Some(status)) if status.is_open() => self.plain(Text::PaymentPending)?,
-            (SaleStatus::Draft, Some(PaymentStatus::Failed | PaymentStatus::Timeout)) => {
+            (SaleStatus::Draft, Some(PaymentStatus::Failed)) => {
                 format!("{} {}", self.plain(Text::StatusDraft)?, self.plain(Text::PaymentFailed)?)
             }
+            // The customer may have paid, so that the order is not said to be unpaid.
+            (SaleStatus::Draft, Some(PaymentStatus::Timeout)) => self.plain(Text::PaymentUnknown)?,
             (SaleStatus::Draft, _) => self.plain(Text::StatusDraft)?,
             (SaleStatus::Cancelled, _) => self.plain(Text::StatusCancelled)?,
         };
@@ -362,6 +364,7 @@ pub(super) fn result(
         (None, PaymentStatus::Paid) if receipt.is_none() => Text::ResultPaidPlain,
         (None, PaymentStatus::Paid) => Text::ResultPaid,
         (None, PaymentStatus::Failed) => Text::ResultFailed,
+        (None, PaymentStatus::Timeout) if notice.has_no_result => Text::ResultUnknown,
         (None, PaymentStatus::Timeout) => Text::ResultTimeout,
         (None, PaymentStatus::Created | PaymentStatus::Pending | PaymentStatus::Unknown) => return Ok(None),
     };

@@ -285,8 +285,7 @@ fn read_push(tenant: &TenantId, answer: &Answer) -> PaymentAnswer {
 mod tests {
     use super::*;
 
-    #[test]
-    fn password_is_made_of_nairobi_time() {
+    fn account() -> DarajaAccount {
         let name = |name: &str| CredentialName::parse(name).expect("a name");
         let credentials = [
             ("daraja_consumer_key", "key"),
@@ -295,7 +294,24 @@ mod tests {
             ("daraja_passkey", "pass"),
         ];
         let credentials = credentials.map(|(of, value)| (name(of), value.to_owned())).into();
-        let account = DarajaAccount::of(&credentials).expect("an account");
+        DarajaAccount::of(&credentials).expect("an account")
+    }
+
+    #[test]
+    fn only_an_unknown_receipt_is_refused() {
+        let read = |code: u32| {
+            let body = json!({"Result": {"ResultCode": code}});
+            ReceiptResult::read(&body, "QKJ41HAY6L", &account())
+        };
+        assert!(read(2032).is_some_and(|result| result.amount.is_none()));
+        for code in [1, 17, 21, 26, 2001, 8006] {
+            assert_eq!(read(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn password_is_made_of_nairobi_time() {
+        let account = account();
         let url = reqwest::Url::parse("http://127.0.0.1:9/").expect("an address");
         let config = crate::config::Config::read(crate::config::Env::of([])).expect("settings").commerce.providers;
         let daraja = Daraja::new(url, &config).expect("a client");

@@ -1,5 +1,7 @@
 //! Payments that customers make by themselves, to the shop's paybill or till.
 
+mod faults;
+
 use std::time::Duration;
 
 use frontdesk::domain::ConversationStatus;
@@ -102,11 +104,11 @@ async fn refused_registration_is_tried_again() {
         desk.daraja.state().refuses_registration = Some(why);
         let (_, said) = desk.buy(PHONE, "paybill").await;
         assert!(said.contains("Paybill 174379"), "{said}");
-        desk.daraja.state().refuses_registration = None;
-        desk.buy("+254700000002", "paybill").await;
         let door = desk.app().inner.store.tenant(&DEFAULT);
         let callback = door.find_callback(CallbackPurpose::C2bConfirmation, "174379 https://shop.example");
         assert_eq!(callback.await.unwrap().unwrap().detail.is_elsewhere, is_elsewhere, "{why}");
+        desk.daraja.state().refuses_registration = None;
+        desk.buy("+254700000002", "paybill").await;
         let daraja = desk.daraja.state();
         assert_eq!((daraja.registrations, daraja.registered.len()), (2, 1), "{why}");
     }
