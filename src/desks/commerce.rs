@@ -128,7 +128,7 @@ impl DeskFactory for Factory {
             Arc::new(jobs::SettlePayment(self.gateways.clone())),
             Arc::new(jobs::SayPayment(self.texts.clone())),
             Arc::new(receipt::CheckReceipt(self.gateways.clone())),
-            Arc::new(receipt::ApplyReceipt(self.texts.clone())),
+            Arc::new(receipt::ApplyReceipt { texts: self.texts.clone(), gateways: self.gateways.clone() }),
         ]
     }
 

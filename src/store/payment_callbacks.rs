@@ -47,6 +47,8 @@ pub struct CallbackDetail {
     pub account: Option<String>,
     /// The provider's name of the address; set once it is registered.
     pub registered: Option<String>,
+    /// Whether the provider refused the address because it keeps an earlier one.
+    pub is_elsewhere: bool,
     /// How often the status was asked for, and when the last time.
     pub asked: u32,
     pub asked_at: Option<DateTime<Utc>>,

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{self, LockType, Query};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::{Deserialize, Serialize};
 
 use super::entities::{TenantEntity, payment_requests, sales};
@@ -24,7 +24,7 @@ use crate::domain::{ConversationId, PaymentId, ShopperId, TenantId};
 
 /// Asks the provider about a payment; the subject is the payment's id.
 pub const POLL_PAYMENT: &str = "poll_payment";
-/// Asks the provider about a payment once, after it called back; the subject is the payment's id.
+/// Asks the provider about a payment that called back, until it answers; the subject is the payment's id.
 pub const SETTLE_PAYMENT: &str = "settle_payment";
 /// Says a payment's result in the conversation, and opens a ticket for a problem. The payload is a [`PaymentNotice`].
 pub const SAY_PAYMENT: &str = "say_payment";
@@ -38,6 +38,9 @@ pub struct PaymentNotice {
     /// The receipt of the report, if it is new.
     #[serde(default)]
     pub receipt: Option<String>,
+    /// Whether the request was closed without a result, so that the customer may have paid.
+    #[serde(default)]
+    pub has_no_result: bool,
 }
 
 /// A payment to begin.
@@ -162,7 +165,9 @@ impl TenantStore<'_> {
         }
         let status = payment.request.status;
         if !says_nothing && (outcome.problem.is_some() || !status.is_open()) {
-            let notice = PaymentNotice { payment: id, status, problem: outcome.problem, receipt: outcome.receipt };
+            let has_no_result = report == PaymentReport::NoResult;
+            let (problem, receipt) = (outcome.problem, outcome.receipt);
+            let notice = PaymentNotice { payment: id, status, problem, receipt, has_no_result };
             enqueue(&transaction, &[say(self.tenant, &payment, &notice, now)]).await?;
         }
         transaction.commit().await?;
@@ -228,8 +233,9 @@ impl TenantStore<'_> {
         newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
     }
 
-    /// Returns the customer's newest payment to the paybill or till that is open or timed out, in any conversation.
-    pub async fn find_unpaid_c2b(&self, shopper: ShopperId) -> Result<Option<Payment>> {
+    /// Returns the payment that a typed receipt is for, in any conversation: the customer's newest one to the paybill or till that is
+    /// open or timed out, else the newest prompt that timed out.
+    pub async fn find_unpaid_mpesa(&self, shopper: ShopperId) -> Result<Option<Payment>> {
         use payment_requests::Column as C;
         let may_be_paid = |status: &&PaymentStatus| status.is_open() || **status == PaymentStatus::Timeout;
         let statuses = PaymentStatus::ALL.iter().filter(may_be_paid).map(|status| status.as_str());
@@ -240,8 +246,13 @@ impl TenantStore<'_> {
             .and_where(sales::Column::ShopperId.eq(shopper.0))
             .to_owned();
         let rows = self.rows::<payment_requests::Entity>().filter(C::SaleId.in_subquery(own));
-        let rows = rows.filter(C::Method.eq(PaymentMethod::MpesaC2b.as_str()));
-        let rows = rows.filter(C::Provider.eq(PaymentProvider::Daraja.as_str())).filter(C::Status.is_in(statuses));
+        let rows = rows.filter(C::Provider.eq(PaymentProvider::Daraja.as_str()));
+        let to_paybill =
+            Condition::all().add(C::Method.eq(PaymentMethod::MpesaC2b.as_str())).add(C::Status.is_in(statuses));
+        let prompt = Condition::all().add(C::Method.eq(PaymentMethod::MpesaStk.as_str()));
+        let prompt = prompt.add(C::Status.eq(PaymentStatus::Timeout.as_str()));
+        // `mpesa_c2b` comes before `mpesa_stk`.
+        let rows = rows.filter(Condition::any().add(to_paybill).add(prompt)).order_by_asc(C::Method);
         newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
     }
 }

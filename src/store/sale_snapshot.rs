@@ -94,12 +94,18 @@ fn payment_as_of(payment: payment_requests::Model, at: DateTime<Utc>) -> payment
 }
 
 impl Store {
-    /// Inserts the rows under their own shop, with prices that still hold. Meant for an empty store: a row that exists is an error.
-    pub async fn restore_sales(&self, snapshot: SaleSnapshot, now: DateTime<Utc>) -> Result<()> {
-        let held_until = now + PRICE_HOLD;
-        let held = snapshot.sales.into_iter().map(|sale| sales::Model { held_until, ..sale });
-        let running =
-            snapshot.offers.into_iter().map(|offer| offers::Model { ends_at: offer.ends_at.max(held_until), ..offer });
+    /// Inserts the rows under their own shop. Prices and offers that held when the question was asked hold from now on. Meant for an
+    /// empty store: a row that exists is an error.
+    pub async fn restore_sales(
+        &self,
+        snapshot: SaleSnapshot,
+        asked_at: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let until = |end: DateTime<Utc>| if end > asked_at { end.max(now + PRICE_HOLD) } else { end };
+        let held = snapshot.sales.into_iter().map(|sale| sales::Model { held_until: until(sale.held_until), ..sale });
+        let offers = snapshot.offers.into_iter();
+        let running = offers.map(|offer| offers::Model { ends_at: until(offer.ends_at), ..offer });
         let transaction = self.begin_fenced().await?;
         insert::<tenants::Entity>(&transaction, snapshot.tenants).await?;
         insert::<offers::Entity>(&transaction, running.collect()).await?;

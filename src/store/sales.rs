@@ -338,5 +338,7 @@ fn read_sale(row: sales::Model) -> Result<Sale> {
 }
 
 fn read_offer(row: offers::Model) -> Result<Offer> {
-    serde_json::from_value(row.offer).map_err(|error| unreadable("offers", error))
+    let offer: Offer = serde_json::from_value(row.offer).map_err(|error| unreadable("offers", error))?;
+    // The end is also in the JSON, but only the column counts.
+    Ok(Offer { ends_at: row.ends_at, ..offer })
 }

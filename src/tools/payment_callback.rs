@@ -64,6 +64,18 @@ impl PaymentCallbacks {
         &self.base
     }
 
+    /// Returns the subject of the addresses for payments to a paybill or till.
+    pub fn c2b_subject(&self, account: &DarajaAccount) -> String {
+        format!("{} {}", account.shortcode, self.base)
+    }
+
+    /// Whether Daraja keeps earlier addresses for payments to the paybill or till, and none of this server.
+    pub async fn is_reported_elsewhere(&self, tenant: &TenantId, account: &DarajaAccount) -> Result<bool, StoreError> {
+        let (door, subject) = (self.store.tenant(tenant), self.c2b_subject(account));
+        let found = door.find_callback(CallbackPurpose::C2bConfirmation, &subject).await?;
+        Ok(found.is_some_and(|found| found.detail.is_elsewhere && found.detail.registered.is_none()))
+    }
+
     /// Returns the shop's credentials that the server's key opens.
     pub async fn credentials(&self, tenant: &TenantId) -> Result<Credentials, StoreError> {
         let Some(key) = &self.key else { return Ok(Credentials::new()) };
@@ -194,12 +206,17 @@ impl PaymentCallbacks {
     /// A payment to the paybill or till. Daraja is asked whether it was made. A till names no account, so there the customer types
     /// the receipt's code.
     async fn receive_confirmation(&self, callback: &PaymentCallback, body: &Value) -> Result<&'static str, StoreError> {
+        let door = self.store.tenant(&callback.tenant);
+        if callback.detail.registered.is_none() {
+            // Daraja has this address: the answer to its registration was lost.
+            let note = |of: &mut PaymentCallback| of.detail.registered = Some(of.subject.clone());
+            door.change_callback(callback.id, note, &[]).await?;
+        }
         let payment = C2bPayment::read(body).filter(|payment| is_receipt(&payment.receipt));
         let Some(C2bPayment { receipt, account: Some(account), .. }) = payment else { return Ok("0") };
         let receipt = receipt.to_ascii_uppercase();
         let opened = self.open(&callback.tenant, CallbackPurpose::Receipt, &receipt, None).await?;
         if let Some(OpenCallback { callback: of_receipt, .. }) = opened {
-            let door = self.store.tenant(&callback.tenant);
             let job = door.receipt_job(CHECK_RECEIPT, &of_receipt, None, Utc::now());
             let note = |of: &mut PaymentCallback| of.detail.account = of.detail.account.take().or(Some(account));
             door.change_callback(of_receipt.id, note, &[job]).await?;

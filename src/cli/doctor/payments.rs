@@ -34,6 +34,7 @@ pub(super) async fn examine(config: &Config, store: &Store) -> Result<Vec<Check>
             [] => Check::ok(NAME, format!("shop {shop}: its providers accept its credentials")),
             problems => Check::fail(NAME, format!("shop {shop}: {}", problems.join("; "))),
         });
+        checks.extend(other_addresses(config, store, shop).await?);
     }
     Ok(checks)
 }
@@ -47,6 +48,21 @@ fn public_address(config: &Config) -> Option<Check> {
     let line =
         format!("Daraja refuses callbacks at {url}, since it contains \"{word}\": use another host in PUBLIC_URL");
     Some(Check::fail(NAME, line))
+}
+
+/// Warns if Daraja reports payments to the shop's paybill or till to another server.
+async fn other_addresses(config: &Config, store: &Store, shop: &TenantId) -> Result<Option<Check>, StoreError> {
+    let callbacks = PaymentCallbacks::new(store, config);
+    let Some(account) = DarajaAccount::of(&callbacks.credentials(shop).await?) else { return Ok(None) };
+    let is_elsewhere = callbacks.is_reported_elsewhere(shop, &account).await?;
+    let line = || {
+        format!(
+            "shop {shop}: Daraja keeps earlier addresses for payments to {}, and may not report them to this server: delete them at \
+             Safaricom",
+            account.pay_to()
+        )
+    };
+    Ok(is_elsewhere.then(|| Check::warn(NAME, line())))
 }
 
 /// Returns what keeps a shop's ways to pay from working.

@@ -19,7 +19,7 @@ use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, SaleId, Tenant};
 use crate::domain::identity::e164::E164;
 use crate::domain::{Metadata, PaymentId, TenantId};
-use crate::providers::payment::daraja::{Daraja, DarajaAccount, StkPush};
+use crate::providers::payment::daraja::{Daraja, DarajaAccount, Registration, StkPush};
 use crate::providers::payment::pesapal::{Checkout, Pesapal, PesapalAccount};
 use crate::providers::payment::{PaymentAnswer, PaymentGateway};
 use crate::store::payments::{Beginning, NewPayment};
@@ -73,6 +73,8 @@ pub(super) struct CheckedPayment {
     pub payment: Payment,
     /// Whether to ask no more.
     pub is_over: bool,
+    /// Whether the provider did not answer.
+    pub is_unanswered: bool,
 }
 
 impl Gateways {
@@ -235,7 +237,7 @@ impl Payments {
     /// Registers the addresses for payments to the shop's paybill or till, once. Without them, customers send receipt codes.
     async fn register_c2b(&self, tenant: &TenantId, accounts: &Accounts) -> Result<(), StoreError> {
         let (Some(daraja), Some(account)) = (&self.gateways.daraja, &accounts.daraja) else { return Ok(()) };
-        let subject = format!("{} {}", account.shortcode, self.callbacks.base());
+        let subject = self.callbacks.c2b_subject(account);
         let validation = self.callbacks.open(tenant, CallbackPurpose::C2bValidation, &subject, None).await?;
         let confirmation = self.callbacks.open(tenant, CallbackPurpose::C2bConfirmation, &subject, None).await?;
         let (Some(validation), Some(confirmation)) = (validation, confirmation) else { return Ok(()) };
@@ -243,7 +245,16 @@ impl Payments {
             return Ok(());
         }
         match daraja.register_c2b(tenant, account, &validation.url, &confirmation.url).await {
-            Ok(()) => self.note_registered(tenant, &confirmation, account.shortcode.clone()).await,
+            Ok(Registration::Done) => self.note_registered(tenant, &confirmation, account.shortcode.clone()).await,
+            Ok(Registration::KeptEarlier) => {
+                warn!(
+                    %tenant, shortcode = account.shortcode,
+                    "Daraja keeps earlier addresses for payments to the shop's paybill or till: delete them at Safaricom"
+                );
+                let door = self.store.tenant(tenant);
+                door.change_callback(confirmation.callback.id, |of| of.detail.is_elsewhere = true, &[]).await?;
+                Ok(())
+            }
             Err(error) => {
                 warn!(%tenant, %error, "Daraja did not register the addresses for payments to the shop's paybill or till");
                 Ok(())
@@ -309,17 +320,16 @@ impl Payments {
         let door = self.store.tenant(tenant);
         let Some(payment) = door.find_payment(id).await? else { return Ok(None) };
         let report = self.query(tenant, &payment).await?;
-        let is_definite = !matches!(report, PaymentReport::StillRunning | PaymentReport::AnswerLost);
+        let is_unanswered = report == PaymentReport::AnswerLost;
+        let is_definite = !is_unanswered && report != PaymentReport::StillRunning;
         let report = self.close_if_old(&payment, report, Utc::now());
         let payment = match report {
             PaymentReport::StillRunning => payment,
             report => door.report_payment(id, &report, Utc::now()).await?.unwrap_or(payment),
         };
         let is_open = payment.request.status.is_open();
-        let may_be_late = payment.request.status == PaymentStatus::Timeout
-            && payment.reference.is_some()
-            && Utc::now() - payment.created_at < FOLLOWED_FOR;
-        Ok(Some(CheckedPayment { payment, is_over: !is_open && (is_definite || !may_be_late) }))
+        let is_over = !is_open && (is_definite || !may_be_late(&payment, Utc::now()));
+        Ok(Some(CheckedPayment { payment, is_over, is_unanswered }))
     }
 
     async fn query(&self, tenant: &TenantId, payment: &Payment) -> Result<PaymentReport, StoreError> {
@@ -356,13 +366,20 @@ impl Payments {
         let age = now - payment.created_at;
         let is_over = TimeDelta::from_std(wait).is_ok_and(|wait| age >= wait);
         match report {
-            PaymentReport::StillRunning if is_over => PaymentReport::TimedOut,
+            PaymentReport::StillRunning if is_over => PaymentReport::NoResult,
             // The provider does not answer, so the customer may have paid.
             PaymentReport::AnswerLost if age < FOLLOWED_FOR => PaymentReport::StillRunning,
-            PaymentReport::AnswerLost => PaymentReport::TimedOut,
+            PaymentReport::AnswerLost => PaymentReport::NoResult,
             report => report,
         }
     }
+}
+
+/// Whether a payment that was closed may still be paid, and its provider can be asked.
+fn may_be_late(payment: &Payment, now: DateTime<Utc>) -> bool {
+    payment.request.status == PaymentStatus::Timeout
+        && payment.reference.is_some()
+        && now - payment.created_at < FOLLOWED_FOR
 }
 
 /// Returns the payment as clients see it.

@@ -24,9 +24,9 @@ impl ReplayFixture for Rows {
         rows: Option<Value>,
         _shop: Option<&Store>,
         to: &Store,
-        _turn: &AskedTurn,
+        turn: &AskedTurn,
     ) -> Result<(), FixtureError> {
         let Some(rows) = rows else { return Ok(()) };
-        Ok(to.restore_sales(serde_json::from_value(rows)?, Utc::now()).await?)
+        Ok(to.restore_sales(serde_json::from_value(rows)?, turn.asked_at, Utc::now()).await?)
     }
 }

@@ -1,5 +1,7 @@
 //! The desk's words: each [`Line`] as a text of the shop.
 
+use chrono::{DateTime, Utc};
+
 use super::effect::{Line, OnOffer};
 use super::nodes::{Draft, Node};
 use super::state::{Search, Shown, Wanted};
@@ -7,6 +9,7 @@ use super::texts::Text;
 use super::tools::OrderView;
 use super::{Commerce, Situation};
 use crate::dialogue::Turn;
+use crate::domain::calendar::day_of;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus};
 use crate::domain::commerce::sale::{Choices, CouponRefused, Offer, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
@@ -27,7 +30,8 @@ pub(super) struct Speaker<'a> {
     pub texts: &'a Replies<Text>,
     pub format: &'a NumberFormat,
     pub hotline: &'a str,
-    pub date: &'a dyn Fn(chrono::NaiveDate) -> String,
+    /// Writes the day of a time, in the shop's time zone.
+    pub date: &'a dyn Fn(DateTime<Utc>) -> String,
     pub situation: &'a Situation,
 }
 
@@ -44,7 +48,7 @@ impl Commerce {
             texts: self.texts_of(turn, situation),
             format: &common.number_format,
             hotline: &common.hotline,
-            date: &|day| common.date_format.format(day),
+            date: &|at| common.date_format.format(day_of(at, self.services.shop.time_zone)),
             situation,
         };
         let text = speaker.line(line)?;
@@ -208,7 +212,7 @@ impl Speaker<'_> {
     fn offers(&self, offers: &[Offer]) -> TextResult {
         let mut lines = Vec::new();
         for offer in offers {
-            let date = (self.date)(offer.ends_at.date_naive());
+            let date = (self.date)(offer.ends_at);
             let values = [("code", offer.code.as_str()), ("terms", &offer.terms), ("date", &date)];
             lines.push(self.text(Text::Offer, &values)?);
         }
@@ -328,9 +332,11 @@ impl Speaker<'_> {
             // Money arrived that did not settle the order.
             (SaleStatus::Draft | SaleStatus::Cancelled, Some(PaymentStatus::Paid)) => self.plain(Text::PayReview)?,
             (SaleStatus::Draft, Some(status)) if status.is_open() => self.plain(Text::PaymentPending)?,
-            (SaleStatus::Draft, Some(PaymentStatus::Failed | PaymentStatus::Timeout)) => {
+            (SaleStatus::Draft, Some(PaymentStatus::Failed)) => {
                 format!("{} {}", self.plain(Text::StatusDraft)?, self.plain(Text::PaymentFailed)?)
             }
+            // The customer may have paid, so that the order is not said to be unpaid.
+            (SaleStatus::Draft, Some(PaymentStatus::Timeout)) => self.plain(Text::PaymentUnknown)?,
             (SaleStatus::Draft, _) => self.plain(Text::StatusDraft)?,
             (SaleStatus::Cancelled, _) => self.plain(Text::StatusCancelled)?,
         };
@@ -358,6 +364,7 @@ pub(super) fn result(
         (None, PaymentStatus::Paid) if receipt.is_none() => Text::ResultPaidPlain,
         (None, PaymentStatus::Paid) => Text::ResultPaid,
         (None, PaymentStatus::Failed) => Text::ResultFailed,
+        (None, PaymentStatus::Timeout) if notice.has_no_result => Text::ResultUnknown,
         (None, PaymentStatus::Timeout) => Text::ResultTimeout,
         (None, PaymentStatus::Created | PaymentStatus::Pending | PaymentStatus::Unknown) => return Ok(None),
     };

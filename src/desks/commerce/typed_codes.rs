@@ -44,7 +44,7 @@ impl Commerce {
         Ok(true)
     }
 
-    /// Checks the receipt code that the customer sends for a payment to the paybill or till. Returns whether there is one.
+    /// Checks the receipt code that the customer sends for a payment to the paybill or till, or for a prompt that timed out. Returns whether there is one.
     pub(super) async fn check_receipt(
         &self,
         turn: &mut Turn,
@@ -52,7 +52,7 @@ impl Commerce {
         said: &Said,
     ) -> Result<bool, DeskError> {
         let Some(code) = said.receipt() else { return Ok(false) };
-        let Some(payment) = self.door(turn).find_unpaid_c2b(situation.shopper.id).await? else { return Ok(false) };
+        let Some(payment) = self.door(turn).find_unpaid_mpesa(situation.shopper.id).await? else { return Ok(false) };
         if self.coupon(turn, said).await?.is_some() {
             return Ok(false);
         }

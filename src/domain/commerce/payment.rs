@@ -25,7 +25,7 @@ string_enum! {
         Paid = "paid",
         /// The provider or the customer refused.
         Failed = "failed",
-        /// The customer did not answer in time.
+        /// The customer did not answer in time, or no result came in time.
         Timeout = "timeout",
         /// The provider's answer was lost, so it is unknown whether the customer was asked.
         Unknown = "unknown",
@@ -71,7 +71,10 @@ pub enum PaymentReport {
         receipt: String,
     },
     Failed,
+    /// The customer did not answer in time, and paid nothing.
     TimedOut,
+    /// It has had no result for too long. The customer may have paid.
+    NoResult,
     /// It did not answer, or its answer could not be read.
     AnswerLost,
     Reversed {
@@ -256,7 +259,7 @@ impl PaymentRequest {
             PaymentReport::StillRunning => PaymentOutcome::default(),
             PaymentReport::Accepted => to(PaymentStatus::Pending),
             PaymentReport::Failed => to(PaymentStatus::Failed),
-            PaymentReport::TimedOut => to(PaymentStatus::Timeout),
+            PaymentReport::TimedOut | PaymentReport::NoResult => to(PaymentStatus::Timeout),
             PaymentReport::AnswerLost => to(PaymentStatus::Unknown),
             PaymentReport::Paid { amount, receipt } => self.decide_paid(*amount, receipt, order_is_paid)?,
             PaymentReport::Reversed { receipt } => self.decide_reversed(receipt.as_ref()),

@@ -48,6 +48,14 @@ pub struct DarajaAccount {
     initiator: Option<(String, String)>,
 }
 
+/// What became of the registration of addresses for payments to a paybill or till.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registration {
+    Done,
+    /// Daraja keeps addresses that were registered earlier, perhaps by another system of the shop.
+    KeptEarlier,
+}
+
 /// Prompts of one shop.
 pub struct StkPush<'a> {
     pub daraja: &'a Daraja,
@@ -122,21 +130,24 @@ impl Daraja {
         self.0.call(tenant, &self.login(account), self.0.post(path, body)).await
     }
 
-    /// Registers where payments to the paybill or till are reported. Addresses that are registered already stay.
+    /// Registers where payments to the paybill or till are reported.
     pub async fn register_c2b(
         &self,
         tenant: &TenantId,
         account: &DarajaAccount,
         validation: &str,
         confirmation: &str,
-    ) -> Result<(), Unanswered> {
+    ) -> Result<Registration, Unanswered> {
         let body = json!({
             "ShortCode": account.shortcode, "ResponseType": "Completed",
             "ConfirmationURL": confirmation, "ValidationURL": validation,
         });
         let answer = self.call(tenant, account, "mpesa/c2b/v1/registerurl", &body).await?;
-        if is_accepted(&answer) || is_registered(&answer) {
-            return Ok(());
+        if is_accepted(&answer) {
+            return Ok(Registration::Done);
+        }
+        if is_registered(&answer) {
+            return Ok(Registration::KeptEarlier);
         }
         let code = answer.text("errorCode").unwrap_or_default();
         Err(Unanswered::NotSent(format!("Daraja refused the addresses ({} {code})", answer.status)))
@@ -274,8 +285,7 @@ fn read_push(tenant: &TenantId, answer: &Answer) -> PaymentAnswer {
 mod tests {
     use super::*;
 
-    #[test]
-    fn password_is_made_of_nairobi_time() {
+    fn account() -> DarajaAccount {
         let name = |name: &str| CredentialName::parse(name).expect("a name");
         let credentials = [
             ("daraja_consumer_key", "key"),
@@ -284,7 +294,24 @@ mod tests {
             ("daraja_passkey", "pass"),
         ];
         let credentials = credentials.map(|(of, value)| (name(of), value.to_owned())).into();
-        let account = DarajaAccount::of(&credentials).expect("an account");
+        DarajaAccount::of(&credentials).expect("an account")
+    }
+
+    #[test]
+    fn only_an_unknown_receipt_is_refused() {
+        let read = |code: u32| {
+            let body = json!({"Result": {"ResultCode": code}});
+            ReceiptResult::read(&body, "QKJ41HAY6L", &account())
+        };
+        assert!(read(2032).is_some_and(|result| result.amount.is_none()));
+        for code in [1, 17, 21, 26, 2001, 8006] {
+            assert_eq!(read(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn password_is_made_of_nairobi_time() {
+        let account = account();
         let url = reqwest::Url::parse("http://127.0.0.1:9/").expect("an address");
         let config = crate::config::Config::read(crate::config::Env::of([])).expect("settings").commerce.providers;
         let daraja = Daraja::new(url, &config).expect("a client");

@@ -8,7 +8,7 @@ use chrono::Utc;
 
 use super::super::say;
 use super::super::texts::Text;
-use super::{Gateways, Payments, about};
+use super::{FOLLOWED_FOR, Gateways, Payments, about};
 use crate::config::Config;
 use crate::desks::TextsOfShops;
 use crate::domain::commerce::consent::MessagePurpose;
@@ -72,7 +72,7 @@ fn wait(payment: &Payment, first: Duration) -> Duration {
     (age / 4).clamp(first, POLL_MAX.max(first))
 }
 
-/// Asks the provider about a payment once, after it called back. [`PollPayment`] asks again.
+/// Asks the provider about a payment, after it called back, until it answers. [`PollPayment`] has ended for most payments by then.
 pub(in crate::desks::commerce) struct SettlePayment(pub SharedGateways);
 
 #[async_trait]
@@ -86,8 +86,12 @@ impl Job for SettlePayment {
     }
 
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
-        payments(&self.0, context)?.settle(&job.tenant, PaymentId(job.subject)).await?;
-        Ok(())
+        let settled = payments(&self.0, context)?.settle(&job.tenant, PaymentId(job.subject)).await?;
+        let is_unanswered = settled.is_some_and(|settled| settled.is_unanswered);
+        match is_unanswered && Utc::now() - job.created_at < FOLLOWED_FOR {
+            true => Err(JobError::failed("the payment provider did not answer")),
+            false => Ok(()),
+        }
     }
 }
 

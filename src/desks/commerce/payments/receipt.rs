@@ -10,8 +10,8 @@ use serde::Deserialize;
 use tracing::warn;
 
 use super::super::texts::Text;
-use super::Payments;
 use super::jobs::{SharedGateways, open_ticket, payments, say};
+use super::{Payments, may_be_late};
 use crate::desks::TextsOfShops;
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::commerce::payment::{
@@ -35,6 +35,8 @@ const POLLS_FOR_A_RESULT: u32 = 12;
 const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(2);
 /// How soon to look again whether a prompt of the same order has ended.
 const PROMPT_POLL: Duration = Duration::from_secs(2);
+/// A prompt that was closed and has no result after this time is taken as unpaid: the customer waits for the receipt.
+const PROMPT_ENDS_WITHIN: TimeDelta = TimeDelta::minutes(2);
 
 /// What follows from a typed receipt code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +140,10 @@ impl Job for CheckReceipt {
 }
 
 /// Counts a receipt that Daraja has confirmed.
-pub(in crate::desks::commerce) struct ApplyReceipt(pub TextsOfShops<Replies<Text>>);
+pub(in crate::desks::commerce) struct ApplyReceipt {
+    pub texts: TextsOfShops<Replies<Text>>,
+    pub gateways: SharedGateways,
+}
 
 #[async_trait]
 impl Job for ApplyReceipt {
@@ -166,8 +171,8 @@ impl Job for ApplyReceipt {
             let job = LeasedJob { conversation: None, ..job.clone() };
             return open_ticket(context, &job, &format!("receipt:{}:no order", callback.subject), &summary).await;
         };
-        let payments = store.list_payments(&sale.id).await?;
-        let asked_at = payments.iter().map(|payment| payment.created_at).min();
+        let known = store.list_payments(&sale.id).await?;
+        let asked_at = known.iter().map(|payment| payment.created_at).min();
         let is_new = asked_at.zip(result.paid_at).is_some_and(|(asked, paid)| paid >= asked - CLOCKS_DIFFER);
         if let Some(payment) = named.as_ref().filter(|_| !is_new) {
             let summary = format!(
@@ -177,27 +182,64 @@ impl Job for ApplyReceipt {
             );
             open_ticket(context, job, &format!("receipt:{}:old", callback.subject), &summary).await?;
             note_person(&store, &callback).await?;
-            return say(&self.0, context, job, (payment, MessagePurpose::Reply), |texts, _| {
+            return say(&self.texts, context, job, (payment, MessagePurpose::Reply), |texts, _| {
                 texts.text(Text::ResultProblem, &[("order", sale.id.as_str())]).map(Some)
             })
             .await;
         }
-        count(context, &callback, (&sale, &payments), named.as_ref(), (amount, &result)).await
+        settle_prompts(&payments(&self.gateways, context)?, job, &known).await?;
+        let known = store.list_payments(&sale.id).await?;
+        count(context, &callback, (&sale, &known), named.as_ref(), (amount, &result)).await
     }
 }
 
 impl ApplyReceipt {
-    /// Says that there is no such payment. The same code can be typed again.
+    /// Says that there is no such payment. The same code can be typed again. A person looks at a payment that Daraja had reported.
     async fn refuse(&self, context: &JobContext, job: &LeasedJob, callback: &PaymentCallback) -> Result<(), JobError> {
-        if let Some(payment) = named_payment(&context.store.tenant(&job.tenant), callback).await? {
-            let receipt = callback.subject.as_str();
-            say(&self.0, context, job, (&payment, MessagePurpose::Reply), |texts, _| {
-                texts.text(Text::ReceiptUnknown, &[("receipt", receipt)]).map(Some)
+        let (store, receipt) = (context.store.tenant(&job.tenant), callback.subject.as_str());
+        if let Some(account) = &callback.detail.account {
+            let summary = format!(
+                "M-PESA receipt {receipt}: Daraja reported a payment to the shop, and its status query finds none\nAccount number: \
+                 {account}\nNext steps: look it up in the M-PESA portal"
+            );
+            open_ticket(context, job, &format!("receipt:{receipt}:denied"), &summary).await?;
+            note_person(&store, callback).await?;
+        }
+        if let Some(payment) = named_payment(&store, callback).await? {
+            let key = if callback.detail.account.is_some() { Text::ResultProblem } else { Text::ReceiptUnknown };
+            say(&self.texts, context, job, (&payment, MessagePurpose::Reply), |texts, _| {
+                texts.text(key, &[("receipt", receipt), ("order", payment.sale.as_str())]).map(Some)
             })
             .await?;
         }
-        Ok(context.store.tenant(&job.tenant).delete_callback(callback.id).await?)
+        if callback.detail.account.is_none() {
+            store.delete_callback(callback.id).await?;
+        }
+        Ok(())
     }
+}
+
+fn is_prompt(payment: &Payment) -> bool {
+    payment.method == PaymentMethod::MpesaStk && payment.provider == PaymentProvider::Daraja
+}
+
+/// Waits for the end of the order's prompts, since M-PESA also reports a paid prompt as a payment to the paybill. A prompt that was
+/// closed may have been paid.
+async fn settle_prompts(payments: &Payments, job: &LeasedJob, known: &[Payment]) -> Result<(), JobError> {
+    let now = Utc::now();
+    for prompt in known.iter().filter(|payment| is_prompt(payment)) {
+        if prompt.request.status.is_open() {
+            return Err(JobError::Later(PROMPT_POLL));
+        }
+        if may_be_late(prompt, now) {
+            let settled = payments.settle(&job.tenant, prompt.id).await?;
+            let is_over = settled.is_none_or(|settled| settled.is_over);
+            if !is_over && now - job.created_at < PROMPT_ENDS_WITHIN {
+                return Err(JobError::Later(PROMPT_POLL));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reports the receipt for a payment of the order.
@@ -209,25 +251,19 @@ async fn count(
     (amount, result): (Money, &ReceiptResult),
 ) -> Result<(), JobError> {
     let (store, receipt) = (context.store.tenant(&callback.tenant), callback.subject.clone());
-    let is_prompt =
-        |payment: &&Payment| payment.method == PaymentMethod::MpesaStk && payment.provider == PaymentProvider::Daraja;
-    // A paid prompt is also reported as a payment to the paybill.
-    if all.iter().any(|payment| is_prompt(&payment) && payment.request.status.is_open()) {
-        return Err(JobError::Later(PROMPT_POLL));
-    }
     let has_it = |payment: &Payment| payment.request.receipts.contains(&receipt);
     let report = match result.is_reversed {
         true => PaymentReport::Reversed { receipt: Some(receipt.clone()) },
         false => PaymentReport::Paid { amount, receipt: receipt.clone() },
     };
-    let unnamed = all.iter().filter(is_prompt).find(|payment| payment.late_receipt(&report).is_some());
+    let unnamed = all.iter().find(|payment| is_prompt(payment) && payment.late_receipt(&report).is_some());
     if result.is_reversed || !all.iter().any(has_it) {
         let is_c2b = |payment: &&Payment| payment.method == PaymentMethod::MpesaC2b;
         let known = all.iter().find(|payment| has_it(payment)).or(unnamed);
         let id = match known.or(named.filter(is_c2b)).or(all.iter().rev().find(is_c2b)) {
             Some(payment) => payment.id,
             None => {
-                let payment = made_unasked(PaymentId(callback.id), sale);
+                let payment = made_unasked(PaymentId(callback.id), sale, named);
                 store.add_payment(&payment).await?;
                 payment.id
             }
@@ -238,12 +274,13 @@ async fn count(
     Ok(())
 }
 
-/// Returns a payment to the paybill for which the customer asked for no instructions.
-fn made_unasked(id: PaymentId, sale: &Sale) -> Payment {
+/// Returns a payment to the paybill for which the customer asked for no instructions. Its result is said where the receipt's code was
+/// typed.
+fn made_unasked(id: PaymentId, sale: &Sale, named: Option<&Payment>) -> Payment {
     Payment {
         id,
         sale: sale.id.clone(),
-        conversation: sale.conversation,
+        conversation: named.map_or(sale.conversation, |payment| payment.conversation),
         method: PaymentMethod::MpesaC2b,
         phone: None,
         provider: PaymentProvider::Daraja,

@@ -31,13 +31,14 @@ fn states(outcome: &PaymentOutcome) -> Vec<PaymentStatus> {
 #[test]
 fn every_state_and_report_is_decided_as_listed() {
     // The states after each report, from each state; an empty list is no change.
-    let rows: [(PaymentReport, [&[PaymentStatus]; 7]); 7] = [
+    let rows: [(PaymentReport, [&[PaymentStatus]; 7]); 8] = [
         // From           created             pending            paid          failed             timeout            unknown            reversed
         (PaymentReport::Accepted, [&[Pending], &[], &[], &[], &[], &[], &[]]),
         (PaymentReport::StillRunning, [&[], &[], &[], &[], &[], &[], &[]]),
         (paid(1_250, "R1"), [&[Paid], &[Paid], &[], &[Paid], &[Paid], &[Paid], &[]]),
         (PaymentReport::Failed, [&[Failed], &[Failed], &[], &[], &[], &[Failed], &[]]),
         (PaymentReport::TimedOut, [&[Timeout], &[Timeout], &[], &[], &[], &[Timeout], &[]]),
+        (PaymentReport::NoResult, [&[Timeout], &[Timeout], &[], &[], &[], &[Timeout], &[]]),
         (PaymentReport::AnswerLost, [&[Unknown], &[Unknown], &[], &[], &[], &[], &[]]),
         (
             reversed(None),
@@ -161,6 +162,7 @@ fn any_report() -> impl Strategy<Value = PaymentReport> {
         Just(PaymentReport::StillRunning),
         Just(PaymentReport::Failed),
         Just(PaymentReport::TimedOut),
+        Just(PaymentReport::NoResult),
         Just(PaymentReport::AnswerLost),
         (prop::sample::select(vec![1_249, 1_250, 1_251]), prop::sample::select(vec!["R1", "R2"]))
             .prop_map(|(amount, receipt)| paid(amount, receipt)),

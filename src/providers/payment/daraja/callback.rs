@@ -3,11 +3,15 @@
 use chrono::{DateTime, FixedOffset, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tracing::warn;
 
 use super::super::api::text_of;
 use super::{DarajaAccount, NAIROBI};
 use crate::domain::commerce::Money;
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
+
+/// Daraja knows no transaction with the receipt's code.
+const NO_TRANSACTION: &str = "2032";
 
 /// The end of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,10 +82,13 @@ impl ReceiptResult {
         let result = &body["Result"];
         let code = text_of(&result["ResultCode"])?;
         let none = Self { receipt: receipt.to_owned(), amount: None, paid_at: None, is_reversed: false };
+        if code == NO_TRANSACTION {
+            return Some(none);
+        }
         if code != "0" {
-            // An internal error or a busy system is asked again. Other codes mean that there is no such transaction.
-            let is_busy = matches!(code.as_str(), "17" | "26");
-            return (!is_busy).then_some(none);
+            // A busy system, or an initiator that Daraja refuses, says nothing about the payment.
+            warn!(shortcode = account.shortcode, code, "Daraja could not look up a receipt");
+            return None;
         }
         let get = |key: &str| item(&result["ResultParameters"]["ResultParameter"], "Key", key);
         if !get("ReceiptNo").is_some_and(|code| code.eq_ignore_ascii_case(receipt)) {

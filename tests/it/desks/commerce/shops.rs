@@ -1,5 +1,6 @@
 //! Shops, customers and consent.
 
+use frontdesk::cli::seed::commerce::shops;
 use frontdesk::domain::TenantId;
 use frontdesk::store::shoppers::ShopperKey;
 use serde_json::json;
@@ -53,6 +54,21 @@ async fn last_piece_is_sold_once() {
     say_all(&mut first, &["cancel my cart"]).await;
     let said = say_all(&mut second, &["leather boots size 42"]).await;
     assert!(said.contains("KSh 5,200") && said.contains("Total"), "{said}");
+}
+
+#[tokio::test]
+async fn offer_ends_on_a_local_day() {
+    for (zone, day) in [("UTC", "Dec 31, 2099"), ("Africa/Nairobi", "Jan 1, 2100")] {
+        let desk = open_desk_with(TestApp::builder().env("SHOP_TIME_ZONE", zone)).await;
+        let mut samples = shops(chrono::Utc::now()).unwrap();
+        for offer in samples.iter_mut().flat_map(|sample| &mut sample.offers) {
+            offer.ends_at = "2099-12-31T22:30:00Z".parse().unwrap();
+        }
+        desk.app.inner.store.make_sample_tenants(&samples).await.unwrap();
+        let mut chat = customer(&desk, "+254700000001").await;
+        let said = say_all(&mut chat, &["any offers today?"]).await;
+        assert!(said.contains("KARIBU10") && said.contains(day), "{zone}: {said}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Call, Standin, json};
+use super::{Call, Standin, broken, json};
 
 #[derive(Default)]
 pub struct State {
@@ -16,6 +16,8 @@ pub struct State {
     pub status: u8,
     /// The amount that arrived, if it differs from the order's.
     pub amount: Option<f64>,
+    /// How many of the next queries get no answer.
+    pub lost_answers: usize,
     pub wrong: Vec<String>,
 }
 
@@ -88,6 +90,10 @@ async fn answer(state: Arc<Mutex<State>>, call: Call) -> Response {
                     "redirect_url": format!("https://pay.example/iframe?OrderTrackingId={number}"),
                 }),
             )
+        }
+        "/api/Transactions/GetTransactionStatus" if state.lost_answers > 0 => {
+            state.lost_answers -= 1;
+            broken()
         }
         "/api/Transactions/GetTransactionStatus" => {
             let order =

@@ -1,9 +1,11 @@
 //! Payments that customers make by themselves, to the shop's paybill or till.
 
+mod faults;
+
 use std::time::Duration;
 
 use frontdesk::domain::ConversationStatus;
-use frontdesk::domain::commerce::payment::PaymentStatus;
+use frontdesk::domain::commerce::payment::{CallbackPurpose, PaymentStatus};
 use serde_json::{Value, json};
 
 use super::super::super::retail::chat::Chat;
@@ -97,15 +99,18 @@ async fn confirmed_receipt_pays_the_order() {
 
 #[tokio::test]
 async fn refused_registration_is_tried_again() {
-    for (why, times) in [("Internal Server Error", 2), ("URLs are already registered", 1)] {
+    for (why, is_elsewhere) in [("Internal Server Error", false), ("URLs are already registered", true)] {
         let desk = Desk::open().await;
         desk.daraja.state().refuses_registration = Some(why);
         let (_, said) = desk.buy(PHONE, "paybill").await;
         assert!(said.contains("Paybill 174379"), "{said}");
+        let door = desk.app().inner.store.tenant(&DEFAULT);
+        let callback = door.find_callback(CallbackPurpose::C2bConfirmation, "174379 https://shop.example");
+        assert_eq!(callback.await.unwrap().unwrap().detail.is_elsewhere, is_elsewhere, "{why}");
         desk.daraja.state().refuses_registration = None;
         desk.buy("+254700000002", "paybill").await;
         let daraja = desk.daraja.state();
-        assert_eq!((daraja.registrations, daraja.registered.len()), (times, times - 1), "{why}");
+        assert_eq!((daraja.registrations, daraja.registered.len()), (2, 1), "{why}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Payments by card, on PesaPal's page.
 
+use std::time::Duration;
+
 use frontdesk::domain::commerce::payment::PaymentStatus;
 use frontdesk::domain::commerce::sale::SaleStatus;
 use reqwest::redirect::Policy;
@@ -7,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::{ask, wait_for_results};
 use super::{DEFAULT, Desk, PHONE};
+use crate::support::app::TestApp;
 use crate::support::payments::path_of;
 
 impl Desk {
@@ -67,6 +70,24 @@ async fn refused_card_can_be_tried_again() {
     let said = ask(desk.app(), &chat.id, "yes").await;
     assert!(said.contains("https://pay.example/iframe"), "{said}");
     assert_eq!((desk.pesapal.orders().len(), desk.pesapal.state().registered.len()), (2, 1));
+}
+
+#[tokio::test]
+async fn callback_is_followed_until_it_is_answered() {
+    let desk = Desk::open_with(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", "0.05")).await;
+    let (chat, _) = desk.buy(PHONE, "card").await;
+    desk.pesapal.state().status = 2;
+    desk.notify(0).await;
+    desk.wait_for(&chat, PaymentStatus::Failed).await;
+    // The job that polls ends with the refusal.
+    while desk.app().inner.store.count_jobs().await.unwrap().get("poll_payment").is_some_and(|of| of.waiting > 0) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // The customer pays on the same page, and PesaPal does not answer the query that follows its notification.
+    desk.pesapal.state().lost_answers = 1;
+    desk.pesapal.state().status = 1;
+    desk.notify(0).await;
+    desk.wait_for(&chat, PaymentStatus::Paid).await;
 }
 
 #[tokio::test]
