@@ -34,9 +34,14 @@ pub fn for_customer(reply: &str, tool_names: &[&str]) -> (String, bool) {
     (text, changed)
 }
 
-/// Returns the text after the last channel mark, which gpt-oss writes if its server does not parse them.
+/// Returns the text after the last channel mark, which gpt-oss writes if its server does not parse them. Its analysis is not for
+/// the customer.
 fn last_channel(reply: &str) -> String {
-    let mut text = reply.rsplit_once("<|message|>").map_or(reply, |(_, last)| last).to_owned();
+    let (marks, last) = reply.rsplit_once("<|message|>").unwrap_or(("", reply));
+    if marks.trim_end().ends_with("<|channel|>analysis") {
+        return String::new();
+    }
+    let mut text = last.to_owned();
     while let Some(start) = text.find("<|") {
         if text[start..].starts_with("<|python_tag|>") {
             break;
@@ -166,6 +171,7 @@ mod tests {
                 "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Hello.<|return|>",
                 "Hello.",
             ),
+            ("<|channel|>analysis<|message|>The customer is angry<|end|>", ""),
             ("Hello.<|im_end|>", "Hello."),
             ("<functional> clothes are here", "<functional> clothes are here"),
             ("   \n ", ""),

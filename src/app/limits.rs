@@ -13,6 +13,9 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use crate::config::HttpConfig;
 use crate::domain::network::client_network;
 
+/// How long a network's further refused sign-ins are left out of the audit log.
+const AUDIT_PAUSE: Duration = Duration::from_secs(60);
+
 /// The rate limits. A disabled limit is `None`.
 pub struct Limits {
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
@@ -22,6 +25,8 @@ pub struct Limits {
     key_rate: u32,
     /// Networks that sent too many wrong keys, and until when keys from there are refused.
     guessing: Mutex<HashMap<IpAddr, Instant>>,
+    /// When a network's refused sign-in was last entered into the audit log. `None`: callers without an address.
+    audited: Mutex<HashMap<Option<IpAddr>, Instant>>,
     notices: [AtomicBool; 3],
 }
 
@@ -50,7 +55,15 @@ impl Limits {
         });
         let keys = NonZeroU32::new(config.key_rate_per_second).map(|rate| RateLimiter::keyed(Quota::per_second(rate)));
         let (address_rate, key_rate) = (config.rate_per_second, config.key_rate_per_second);
-        Self { addresses, address_rate, keys, key_rate, guessing: Mutex::default(), notices: Default::default() }
+        Self {
+            addresses,
+            address_rate,
+            keys,
+            key_rate,
+            guessing: Mutex::default(),
+            audited: Mutex::default(),
+            notices: Default::default(),
+        }
     }
 
     /// Counts a request of a caller without a key. IPv6 callers count by network.
@@ -77,6 +90,18 @@ impl Limits {
         }
     }
 
+    /// Returns whether to enter a refused sign-in into the audit log: at most one for each network and minute, since no key is
+    /// needed to be refused.
+    pub fn may_audit_refusal(&self, address: Option<IpAddr>, now: Instant) -> bool {
+        let mut audited = self.audited.lock().unwrap_or_else(PoisonError::into_inner);
+        let network = address.map(client_network);
+        let is_recent = audited.get(&network).is_some_and(|at| now.saturating_duration_since(*at) < AUDIT_PAUSE);
+        if !is_recent {
+            audited.insert(network, now);
+        }
+        !is_recent
+    }
+
     /// Counts a request with the API key of this hash.
     pub fn count_key(&self, hash: &[u8; 32]) -> Result<(), TooMany> {
         count(self.keys.as_ref(), hash, self.key_rate)
@@ -97,6 +122,8 @@ impl Limits {
         }
         let now = Instant::now();
         self.guessing.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, until| now < *until);
+        let mut audited = self.audited.lock().unwrap_or_else(PoisonError::into_inner);
+        audited.retain(|_, at| now.saturating_duration_since(*at) < AUDIT_PAUSE);
     }
 }
 
@@ -142,5 +169,26 @@ mod tests {
         assert!((0..2).all(|_| limits.count_guess(guesser).is_ok() && limits.check_guessing(guesser).is_ok()));
         assert!(limits.count_guess(guesser).is_err() && limits.check_guessing(guesser).is_err());
         assert!(limits.check_guessing(neighbour).is_err() && limits.check_guessing(other).is_ok());
+    }
+
+    #[test]
+    fn one_refusal_is_audited_per_network_and_minute() {
+        let limits = Limits::new(&Config::read(Env::default()).unwrap().http);
+        let [guesser, neighbour, other] =
+            ["2001:db8::1", "2001:db8::2", "192.0.2.1"].map(|address| Some(address.parse().unwrap()));
+        let now = Instant::now();
+        for (address, after, expected) in [
+            (guesser, 0, true),
+            (guesser, 1, false),
+            (neighbour, 59, false),
+            (other, 59, true),
+            (None, 59, true),
+            (None, 59, false),
+            (neighbour, 60, true),
+            (guesser, 61, false),
+        ] {
+            let at = now + Duration::from_secs(after);
+            assert_eq!(limits.may_audit_refusal(address, at), expected, "{address:?} after {after} s");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Reloads changed prompts and documents while the server runs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
@@ -24,11 +24,8 @@ pub(super) struct Reloading {
 
 /// Starts to watch prompts and documents. Called before they are read, so that no change is missed.
 pub(super) fn watch_files(config: &Config) -> Option<Watch> {
-    let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
-    let default = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
-    let folders = default.into_iter().flatten().chain([&config.shops.folder]);
-    let folders: Vec<&Path> = folders.map(PathBuf::as_path).collect();
-    Watch::new(&folders, config.prompts.poll)
+    let folders = [&config.prompts.folder, &config.knowledge.folder, &config.shops.folder].map(PathBuf::as_path);
+    Watch::new(&folders, &config.prompts.persona, config.prompts.poll)
         .inspect_err(|cause| warn!(error = %cause, "Cannot watch files: changes to them need a restart"))
         .ok()
 }

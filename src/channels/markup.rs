@@ -3,11 +3,12 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Formats a text for WhatsApp: `*bold*`, `_italic_`, `~strike~`, monospaced text between three backticks, lists with `-` or numbers,
-/// and links as plain addresses.
+/// and links as plain addresses. A text of which nothing would be left stays as it is.
 pub fn to_whatsapp(markdown: &str) -> String {
     let mut writer = Writer::default();
     Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH).for_each(|event| writer.take(event));
-    writer.written.trim().to_owned()
+    let formatted = writer.written.trim();
+    if formatted.is_empty() { markdown.trim().to_owned() } else { formatted.to_owned() }
 }
 
 /// Writes the text, with the lists and links that are open.
@@ -142,6 +143,7 @@ mod tests {
             ("one\n\ntwo", "one\n\ntwo"),
             ("2 < 3 & 5 * 3 = 15", "2 < 3 & 5 * 3 = 15"),
             ("a<b>c</b>", "a<b>c</b>"),
+            ("[pay]: https://shop.example/pay", "[pay]: https://shop.example/pay"),
             ("", ""),
         ] {
             assert_eq!(to_whatsapp(markdown), expected, "{markdown:?}");

@@ -178,11 +178,25 @@ fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptErro
     let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
     let languages: Vec<Language> = all.into_iter().collect();
     let page = ByLanguage::load_checked(prompts, "page", &languages, PageTexts::check)?;
-    // The shop's staff choose one of these, whatever the personas speak.
-    let mut console = prompts.languages()?.into_iter().map(|language| language.code).collect::<Vec<_>>();
-    console.retain(|language| prompts.text(&format!("texts/console.{language}.toml")).is_ok());
-    let console = ByLanguage::load_checked(prompts, "console", &console, ConsoleTexts::check)?;
+    let console = ByLanguage::load_checked(prompts, "console", &console_languages(prompts)?, ConsoleTexts::check)?;
     Ok(Loaded { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
+}
+
+/// Returns the languages of the shop in which the console has texts, or else English. The shop's staff choose one of them, whatever
+/// the personas speak.
+fn console_languages(prompts: &Prompts) -> Result<Vec<Language>, PromptError> {
+    let has_texts = |language: &Language| prompts.text(&format!("texts/console.{language}.toml")).is_ok();
+    let languages = prompts.languages()?.into_iter().map(|language| language.code);
+    let written: Vec<Language> = languages.filter(has_texts).collect();
+    if !written.is_empty() {
+        return Ok(written);
+    }
+    if has_texts(&Language::EN) {
+        return Ok(vec![Language::EN]);
+    }
+    let hint =
+        "no language of the shop has this file: write it for one, or copy texts/console.en.toml from the distribution";
+    Err(prompts.error("texts/console.CODE.toml", None, hint.to_owned()))
 }
 
 /// Returns the languages of the desk's personas, the default persona's first.
@@ -329,5 +343,26 @@ impl Shops {
     /// Returns the error of the last change to the shop's files that could not be loaded.
     pub fn problem(&self, tenant: &TenantId) -> Option<Arc<Warning>> {
         self.slot(tenant).unusable.load_full()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn console_without_the_shops_languages_is_english() {
+        let shipped = Prompts::shipped();
+        assert_eq!(console_languages(&shipped), Ok(vec![Language::VI, Language::EN]));
+        assert_eq!(console_languages(&shipped.with_only_language("pl")), Ok(vec![Language::EN]));
+        let folder = tempfile::tempdir().expect("a folder");
+        let persona = folder.path().join("p.md");
+        std::fs::create_dir(folder.path().join("rules")).expect("a folder below");
+        std::fs::copy("prompts/rules/languages.toml", folder.path().join("rules/languages.toml")).expect("languages");
+        std::fs::write(&persona, "---\nlanguages: [pl]\n---\nWho.\nGreeting: Hej\n").expect("a persona");
+        let prompts = Prompts::load(folder.path(), &persona).expect("prompts").with_only_language("pl");
+        let error = console_languages(&prompts).expect_err("no texts");
+        assert!(error.file.ends_with("texts/console.CODE.toml"), "{error}");
+        assert!(error.hint.contains("copy texts/console.en.toml"), "{error}");
     }
 }

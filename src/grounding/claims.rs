@@ -252,7 +252,7 @@ fn is_asked(stream: &TokenStream<'_>, end: usize) -> bool {
     after.starts_with('?')
 }
 
-/// The longest part of a sentence that is read at once, in bytes.
+/// From this length in bytes, a sentence is shortened after each word. A text of twice this length without a space is cut anywhere.
 const LONGEST_SENTENCE: usize = 600;
 
 /// The result of checking the next character.
@@ -280,13 +280,21 @@ impl<'a> ClaimWatch<'a> {
     }
 
     pub(super) fn push(&mut self, c: char) -> ClaimCheck {
+        let check = self.read(c);
+        if c.is_whitespace() && self.sentence.len() >= LONGEST_SENTENCE {
+            self.shorten();
+        }
+        check
+    }
+
+    fn read(&mut self, c: char) -> ClaimCheck {
         let before = self.sentence.chars().next_back();
         self.sentence.push(c);
-        let is_long = self.sentence.len() >= LONGEST_SENTENCE;
-        if !c.is_whitespace() && !is_long {
+        let is_endless = self.sentence.len() >= 2 * LONGEST_SENTENCE;
+        if !c.is_whitespace() && !is_endless {
             return ClaimCheck::Clear(String::new());
         }
-        if is_long || c == '\n' || before.is_some_and(|before| ".!?…".contains(before)) {
+        if is_endless || c == '\n' || before.is_some_and(|before| ".!?…".contains(before)) {
             let check = self.decide();
             self.sentence.clear();
             self.released = 0;
@@ -322,6 +330,16 @@ impl<'a> ClaimWatch<'a> {
         let claim = self.rules.first_unsupported(&stream, &self.facts, &self.quoted);
         let text = self.release(self.sentence.len());
         claim.map_or(ClaimCheck::Clear(text.clone()), |claim| ClaimCheck::Unsupported(claim, text))
+    }
+
+    /// Forgets what precedes the last clause, or, if that is long itself, what precedes a claim that may have begun.
+    fn shorten(&mut self) {
+        let stream = self.rules.lexicon.tokenize(&self.sentence);
+        let last = stream.clause(stream.tokens().len().saturating_sub(1)).start;
+        let clause = stream.tokens().get(last).map_or(0, |word| word.span.start).min(self.released);
+        let cut = if self.sentence.len() - clause < LONGEST_SENTENCE { clause } else { self.released };
+        self.sentence.drain(..cut);
+        self.released -= cut;
     }
 
     fn release(&mut self, end: usize) -> String {

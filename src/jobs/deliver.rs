@@ -18,7 +18,7 @@ use crate::domain::commerce::Tenant;
 use crate::domain::commerce::tenant::{ContentSid, CredentialName};
 use crate::domain::identity::e164::E164;
 use crate::domain::sealed::SealingKey;
-use crate::domain::{Channel, ConversationId, Delivery, DeliveryStatus};
+use crate::domain::{Channel, ConversationId, Delivery, DeliveryStatus, Sender};
 use crate::providers::messaging::{Accepted, Account, Content, MessageGateway, Outgoing, SendError};
 use crate::store::deliveries::{DeliveryReport, Part};
 use crate::store::jobs::DELIVER_MESSAGE;
@@ -152,7 +152,11 @@ impl Deliver {
         }
         let account = Self::account(door, self.key.as_ref()).await?;
         let account = account.ok_or_else(|| JobError::failed("the shop has no usable credentials of Twilio"))?;
-        let text = markup::to_whatsapp(&message.text);
+        let text = match message.sender {
+            // A person does not write Markdown: `40*30*20` is a size.
+            Sender::Agent => message.text,
+            _ => markup::to_whatsapp(&message.text),
+        };
         let parts: Vec<String> = match template {
             // A variable of a template is one line.
             Some(_) => vec![text.split_whitespace().collect::<Vec<_>>().join(" ")],

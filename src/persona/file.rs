@@ -1,4 +1,4 @@
-//! Parses persona files, which have optional YAML front matter:
+//! Parses persona files, which have optional YAML front matter, also below blank lines:
 //!
 //! ```text
 //! ---
@@ -59,8 +59,11 @@ impl Spoken<'_> {
 /// Parses a persona. `file` is the name in errors, `id` the file name without extension, `spoken` what a persona speaks that names
 /// no language.
 pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) -> Result<Persona, PromptError> {
-    let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(line), hint };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+    let blank: Vec<&str> = content.split_inclusive('\n').take_while(|line| line.trim().is_empty()).collect();
+    let content = &content[blank.concat().len()..];
+    let in_file = |line: usize| blank.len() + line;
+    let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(in_file(line)), hint };
     let (front_matter, body, first_line) = split_front_matter(content)
         .ok_or_else(|| error(1, "the front matter is not closed: add a line of three hyphens after it".to_owned()))?;
     let front: FrontMatter = if front_matter.trim().is_empty() {
@@ -90,7 +93,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) ->
         temperature: front.temperature,
         mode: front.mode.unwrap_or_default(),
         knowledge: folders(front.knowledge).map_err(|hint| error(knowledge_line, hint))?,
-        knowledge_place: (file.to_owned(), knowledge_line),
+        knowledge_place: (file.to_owned(), in_file(knowledge_line)),
         text: String::new(),
         greeting: Lines::default(),
         follow_up: Lines::default(),
@@ -255,6 +258,21 @@ mod tests {
         assert_eq!((persona.greeting(Language::VI), persona.greeting(Language::EN)), ("Chào", "Hi"));
         assert_eq!((persona.name.as_str(), persona.model.as_deref()), ("SSTC", Some("qwen3")));
         assert_eq!(persona.follow_up(Language::EN), None);
+    }
+
+    #[test]
+    fn blank_lines_may_precede_front_matter() {
+        for before in ["", "\n", "\u{feff}\r\n", " \n\t\n\n"] {
+            let lines = before.lines().count();
+            let file = format!("{before}---\ndesk: returns\nknowledge: returns\n---\nWho.\nGreeting: Hi\n");
+            let persona = parse("p.md", "p", &file).unwrap();
+            assert_eq!((persona.desk.as_str(), persona.text.as_str()), ("returns", "Who."), "{before:?}");
+            assert_eq!(persona.knowledge_place.1, lines + 3, "{before:?}");
+            for (wrong, line) in [("desk:", 2), ("Greeting: Hi", 6), ("---\nWho", 1)] {
+                let error = parse("p.md", "p", &file.replace(wrong, "odd:")).unwrap_err();
+                assert_eq!(error.line, Some(lines + line), "{before:?}: {error}");
+            }
+        }
     }
 
     #[test]

@@ -189,16 +189,18 @@ impl TenantStore<'_> {
             ..Default::default()
         };
         let number = to_db(part.number);
-        let is_about = match report.status {
-            DeliveryStatus::Failed => C::Part.gte(number),
-            _ => C::Part.eq(number),
+        let update = |is_about| {
+            self.update_delivery(part.message)
+                .filter(is_about)
+                .filter(C::AttemptedAt.is_not_null())
+                .filter(C::Status.is_in(report.status.replaces().map(DeliveryStatus::as_str)))
         };
-        let update = self
-            .update_delivery(part.message)
-            .filter(is_about)
-            .filter(C::AttemptedAt.is_not_null())
-            .filter(C::Status.is_in(report.status.replaces().map(DeliveryStatus::as_str)));
-        update.set(row).exec(self.store.writer()?).await?;
+        update(C::Part.eq(number)).set(row.clone()).exec(self.store.writer()?).await?;
+        if report.status == DeliveryStatus::Failed {
+            // The message has failed, whatever is reported about its later parts.
+            let row = deliveries::ActiveModel { attempted_at: Set(None), ..row };
+            update(C::Part.gt(number)).set(row).exec(self.store.writer()?).await?;
+        }
         let found = self.rows::<deliveries::Entity>().filter(C::MessageId.eq(part.message.0));
         Ok(found.one(&self.store.read).await?.map(|row| ConversationId(row.conversation_id)))
     }

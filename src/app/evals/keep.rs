@@ -16,8 +16,6 @@ use crate::store::{StoreError, TenantStore};
 
 /// Messages before the question that a case stores, as many as a turn reads.
 const HISTORY_MESSAGES: u64 = 80;
-/// An upper bound of the messages of a turn.
-const TURN_MESSAGES: u64 = 200;
 /// Events read at the start and at the end of a turn, where intents and errors are.
 const EVENTS: u64 = 50;
 
@@ -85,9 +83,7 @@ async fn read_case(
     if !record.status.has_ended() {
         return Err(CaseError::NotEnded);
     }
-    let before_it = (turn.saturating_sub(1), i32::MAX.unsigned_abs());
-    let mut of_turn = store.list_messages(id, Some(before_it), TURN_MESSAGES).await?;
-    of_turn.retain(|message| message.turn == turn);
+    let mut of_turn = store.list_messages_of_turn(id, turn).await?;
     let asked = of_turn.iter().position(|message| message.sender == Sender::User).ok_or(CaseError::NotFound)?;
     let question = of_turn.remove(asked);
     let outcome = outcome(store, id, turn).await?;

@@ -55,7 +55,9 @@ async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Re
         let played = match Box::pin(replayer.replay(&case)).await {
             Ok(now) => Played::of(file, case, now),
             // Other errors would fail every case.
-            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion)) => Played::failed(file, case, &cause),
+            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion | ReplayError::Rows(_))) => {
+                Played::failed(file, case, &cause)
+            }
             Err(cause) => return Err(cause.into()),
         };
         report.add(played);

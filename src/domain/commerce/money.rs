@@ -68,7 +68,8 @@ pub enum MoneyError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAmount {
     #[error(
-        "it is no amount; write digits with a point before the decimals, such as 129.99, and no thousands separators"
+        "it is no amount; write digits without thousands separators, and a point before the decimals, such as 199000 or \
+         129.99"
     )]
     Format,
     #[error("{currency} has {} decimals; write no more", currency.decimals())]
@@ -100,7 +101,9 @@ impl Money {
     pub fn parse(text: &str, currency: Currency) -> Result<Self, InvalidAmount> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-        if whole.is_empty() || !is_digits(whole) || !is_digits(decimals) || text.ends_with('.') {
+        // `199.000` is 199000 in Viet Nam and Germany.
+        let is_grouped = decimals.len() == 3;
+        if whole.is_empty() || !is_digits(whole) || !is_digits(decimals) || is_grouped || text.ends_with('.') {
             return Err(InvalidAmount::Format);
         }
         let places = currency.decimals() as usize;
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn amount_is_parsed_exactly_or_refused() {
-        use Currency::{Eur, Jpy, Usd, Vnd};
+        use Currency::{Eur, Jpy, Kes, Usd, Vnd};
         for (text, currency, expected) in [
             ("129.99", Usd, Ok(12_999)),
             ("129.9", Usd, Ok(12_990)),
@@ -216,8 +219,14 @@ mod tests {
             ("1500000", Vnd, Ok(1_500_000)),
             ("1500000.00", Vnd, Ok(1_500_000)),
             ("1500", Jpy, Ok(1_500)),
-            ("129.990", Usd, Ok(12_999)),
-            ("129.999", Usd, Err(InvalidAmount::Decimals { currency: Usd })),
+            ("1500000.0", Vnd, Ok(1_500_000)),
+            ("129.9900", Usd, Ok(12_999)),
+            ("129.9999", Usd, Err(InvalidAmount::Decimals { currency: Usd })),
+            ("129.990", Usd, Err(InvalidAmount::Format)),
+            ("129.999", Usd, Err(InvalidAmount::Format)),
+            ("199.000", Vnd, Err(InvalidAmount::Format)),
+            ("12.000", Kes, Err(InvalidAmount::Format)),
+            ("1.290", Eur, Err(InvalidAmount::Format)),
             ("1500.5", Jpy, Err(InvalidAmount::Decimals { currency: Jpy })),
             ("", Usd, Err(InvalidAmount::Format)),
             (".99", Usd, Err(InvalidAmount::Format)),
@@ -231,6 +240,7 @@ mod tests {
         ] {
             assert_eq!(Money::parse(text, currency), expected.map(|minor| Money::new(minor, currency)), "{text:?}");
         }
+        assert!(InvalidAmount::Format.to_string().contains("without thousands separators"));
     }
 
     #[test]

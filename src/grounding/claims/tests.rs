@@ -54,6 +54,44 @@ fn what_no_tool_did_may_not_be_claimed() {
     }
 }
 
+/// Reads the text as it streams. Returns what passed before a claim, and the claim.
+fn stream(rules: &ClaimRules, text: &str) -> (String, Option<Claim>) {
+    let mut watch = ClaimWatch::new(rules, Facts::default(), Quoted::default());
+    let mut passed = String::new();
+    for c in text.chars() {
+        match watch.push(c) {
+            ClaimCheck::Clear(text) => passed += &text,
+            ClaimCheck::Unsupported(claim, _) => return (passed, Some(claim)),
+        }
+    }
+    match watch.finish() {
+        ClaimCheck::Clear(text) => (passed + &text, None),
+        ClaimCheck::Unsupported(claim, _) => (passed, Some(claim)),
+    }
+}
+
+#[test]
+fn claim_in_a_long_sentence_is_found() {
+    let rules = rules();
+    for words in ["hm ", "hm hm, ", "hm hm hm hm hm hm hm hm hm hm hm hm; "] {
+        for offset in (0..5).chain(540..640).chain(1_170..1_240) {
+            let filler = words.repeat(offset / words.len() + 1);
+            let filler = &filler[..offset];
+            let claim = format!("{filler} your return has been created for you today.");
+            let (passed, found) = stream(&rules, &claim);
+            assert_eq!(found, Some(Claim::Made), "{words:?} {offset}");
+            assert!(
+                !passed.contains("return") && passed.trim_end().starts_with(filler.trim_end()),
+                "{offset}: {passed}"
+            );
+            let supposed = format!("{filler}, once your return has been created you get a label. Bye");
+            assert_eq!(stream(&rules, &supposed), (supposed.clone(), None), "{words:?} {offset}");
+        }
+    }
+    let endless = "x".repeat(5_000);
+    assert_eq!(stream(&rules, &endless), (endless.clone(), None));
+}
+
 #[test]
 fn what_is_asked_or_supposed_is_no_claim() {
     let rules = rules();

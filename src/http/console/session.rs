@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -68,8 +69,10 @@ pub(super) async fn begin(
     let begun = sessions.begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now());
     let Some((session, token)) = begun else {
         // An unknown key identifies no shop, so the entry goes to the shop that owns the server's pages.
-        let act = console_act(name.unwrap_or_default(), ConsoleDeed::SignInRefused, client);
-        record(&app, &app.config.auth.web_chat_tenant, &act).await;
+        if app.limits.may_audit_refusal(client, Instant::now()) {
+            let act = console_act(name.unwrap_or_default(), ConsoleDeed::SignInRefused, client);
+            record(&app, &app.config.auth.web_chat_tenant, &act).await;
+        }
         return Err(ApiError::Unauthorized("This API key is unknown; check X_API_KEYS of the server."));
     };
     let act = console_act(name.unwrap_or(OPERATOR), ConsoleDeed::SignedIn, client);

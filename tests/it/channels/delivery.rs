@@ -31,13 +31,16 @@ fn answers(twilio: &ScriptedTwilio) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn persons_answer_goes_out_formatted() {
+async fn persons_answer_goes_out_unchanged() {
     let twilio = ScriptedTwilio::start().await;
     let desk = open(&twilio).await;
     let id = taken(&desk, &twilio).await;
-    answer(&desk.app, &id, "**Yes**, see [the shop](https://savanna.example/a)").await;
+    let texts = ["Carton 40*30*20 cm", "Thanks\n--\nLan", "[pay]: https://savanna.example/pay"];
+    for text in texts {
+        answer(&desk.app, &id, text).await;
+    }
     all_delivered(&desk.app).await;
-    assert_eq!(answers(&twilio), ["*Yes*, see the shop: https://savanna.example/a"]);
+    assert_eq!(answers(&twilio), texts);
     let sent = twilio.sent().pop().unwrap();
     for (reported, shown) in [("sent", "sent"), ("delivered", "delivered"), ("sent", "delivered"), ("read", "read")] {
         assert_eq!(twilio.report(&desk.app, &sent, reported, None).await.status(), 200);
@@ -60,6 +63,33 @@ async fn long_messages_go_out_in_parts_and_order() {
     assert!(bodies.iter().all(|body| body.chars().count() <= 1600));
     let beginnings: Vec<&str> = bodies.iter().map(|body| body.split('.').next().unwrap()).collect();
     assert_eq!(beginnings, ["Paragraph 1", "Paragraph 2", "Paragraph 3", "and this"]);
+}
+
+#[tokio::test]
+async fn lost_part_is_not_hidden_by_later_reports() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open_with(TestApp::builder(), &twilio).await;
+    let id = taken(&desk, &twilio).await;
+    // From now on, only a report lets the next part go.
+    let Shop { app, .. } = desk;
+    let app = settings(app.stop().await, &twilio).env("WHATSAPP_PACE_SECONDS", 3600).start().await;
+    let long: Vec<String> = (1..=3).map(|n| format!("Paragraph {n}. {}", "Words and words. ".repeat(70))).collect();
+    answer(&app, &id, &long.join("\n\n")).await;
+    for count in 1..=2 {
+        let sent = twilio.wait_for(count).await;
+        twilio.report(&app, &sent[count - 1], "sent", None).await;
+    }
+    let sent = twilio.wait_for(3).await;
+    for (part, reported, error) in [(1, "undelivered", Some(63016)), (2, "delivered", None), (1, "delivered", None)] {
+        assert_eq!(twilio.report(&app, &sent[part], reported, error).await.status(), 200);
+        let (_, delivery) = deliveries(&app, &id).await.pop().unwrap();
+        assert_eq!(delivery, json!({"status": "failed", "error": "63016"}), "{reported}");
+    }
+    answer(&app, &id, "again").await;
+    all_delivered(&app).await;
+    let bodies = answers(&twilio);
+    let beginnings: Vec<&str> = bodies.iter().map(|body| body.split('.').next().unwrap()).collect();
+    assert_eq!(beginnings, ["Paragraph 1", "Paragraph 2", "again"]);
 }
 
 #[tokio::test]

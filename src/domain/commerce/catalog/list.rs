@@ -212,6 +212,7 @@ mod tests {
             (Name, &"x".repeat(101), "longer than 100"),
             (Price, "1250.50", "has cents; write whole shillings"),
             (Price, "1,250", "write whole shillings"),
+            (Price, "12.000", "write whole shillings without separators"),
             (Price, "0", "from 1"),
             (Price, "100000001", "from 1"),
             (Stock, "-1", "the number of pieces"),

@@ -111,3 +111,18 @@ async fn console_acts_are_audited_with_their_client() {
     retention::forget(&app.inner.engine, &app.inner.config, later, &CancellationToken::new()).await.unwrap();
     assert_eq!(acts(&minh, "").await, []);
 }
+
+#[tokio::test]
+async fn guessed_keys_do_not_fill_the_audit_log() {
+    let app = guarded().env("TRUSTED_PROXIES", "127.0.0.1").start().await;
+    for client in [["203.0.113.9"; 50].as_slice(), &["203.0.113.10"]].concat() {
+        let guess = app.post("/console/session", &json!({"key": "a guessed key", "name": "Mallory"}));
+        let guess = guess.header("sec-fetch-site", "same-origin").header("x-forwarded-for", client);
+        refused(guess, 401, "unauthorized").await;
+    }
+    let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
+    let page = lan.json("/console/api/audit?limit=200").await;
+    let refusals = page["entries"].as_array().unwrap().iter().filter(|entry| entry["what"] == "sign_in_refused");
+    let clients: Vec<&Value> = refusals.map(|entry| &entry["client"]).collect();
+    assert_eq!(clients, ["203.0.113.10", "203.0.113.9"]);
+}

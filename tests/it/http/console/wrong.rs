@@ -164,6 +164,25 @@ async fn case_without_persona_is_reported_others_run() {
 }
 
 #[tokio::test]
+async fn case_with_unreadable_rows_is_reported() {
+    let desk = Desk::open(TestApp::builder().every_desk(), &[]).await;
+    let mut files = Vec::new();
+    for _ in 0..2 {
+        let id = desk.app.open(&json!({"persona": "telecom_en"})).await;
+        desk.app.ask(&id, "How much is my plan?").await;
+        files.push(keep(&desk, &id, 1, json!({})).await);
+    }
+    let mut odd = case(&desk, &files[0]);
+    odd["rows"] = json!({"x": 1});
+    desk.write(&format!("evals/conversations/{}", files[0]), &odd.to_string());
+    let report = eval_json(&desk).await;
+    assert_eq!((&report["same"], &report["failed"]), (&json!(1), &json!(1)), "{report}");
+    let failed = report["cases"].as_array().unwrap().iter().find(|case| case["outcome"] == "failed").unwrap();
+    assert_eq!(failed["case"], json!(files[0]), "{failed}");
+    assert!(failed["problem"].as_str().unwrap().contains("rows of the case are not valid"), "{failed}");
+}
+
+#[tokio::test]
 async fn available_model_rewords_replayed_replies() {
     let ollama = ScriptedOllama::start().await;
     let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;

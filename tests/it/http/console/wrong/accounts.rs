@@ -8,7 +8,7 @@ use frontdesk::domain::telecom::{CaseId, Verdict};
 use frontdesk::store::returns::By;
 use serde_json::json;
 
-use super::{changed, eval_json, keep};
+use super::{case, changed, eval_json, keep};
 use crate::http::console::desk::Desk;
 use crate::support::app::TestApp;
 
@@ -47,4 +47,20 @@ async fn replayed_refund_knows_the_bound_customer() {
     let report = eval_json(&desk).await;
     assert_eq!(changed(&report), [[""; 0]; 2], "{report:#}");
     assert_eq!((&report["same"], &report["failed"]), (&json!(2), &json!(0)));
+}
+
+#[tokio::test]
+async fn long_message_does_not_hide_the_account() {
+    let desk = Desk::open(TestApp::builder().every_desk(), &[]).await;
+    desk.app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
+    let id = desk.app.open(&json!({"persona": "telecom_en"})).await;
+    let words = ('a'..='z').flat_map(|a| ('a'..='j').map(move |b| format!("{a}o{b}o")));
+    let long = words.take(250).collect::<Vec<_>>().join(" ");
+    for text in ["How much is my plan?", "u123", "INV-12345", long.as_str(), "How much is my plan?"] {
+        assert_eq!(desk.app.ask(&id, text).await.status(), "completed", "{text}");
+    }
+    let kept = case(&desk, &keep(&desk, &id, 5, json!({})).await);
+    assert_eq!(kept["rows"]["subscriptions"][0]["user_id"], "u123", "{kept:#}");
+    let report = eval_json(&desk).await;
+    assert_eq!(changed(&report), [[""; 0]], "{report:#}");
 }
