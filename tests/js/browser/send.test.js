@@ -101,7 +101,7 @@ test("a store outage keeps the order of messages", async () => {
   assertClean(page);
 });
 
-test("a stored message with an error counts as sent", async () => {
+test("an error for a stored message is hidden", async () => {
   const page = await stage.page({ expected: [/status of 500/] });
   await page.route("**/messages", async (route) => {
     await route.fetch();
@@ -117,7 +117,7 @@ test("a stored message with an error counts as sent", async () => {
   assertClean(page);
 });
 
-test("starting new discards a message of an opening conversation", async () => {
+test("start new discards a message while opening", async () => {
   const page = await stage.page();
   let release;
   const released = new Promise((done) => (release = done));
