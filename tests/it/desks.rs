@@ -1,4 +1,5 @@
 pub mod commerce;
+mod console_texts;
 mod echo;
 mod events;
 mod languages;

@@ -103,7 +103,10 @@ impl<'a> Session<'a> {
                 text => match self.send(text).await? {
                     Outcome::Answered => {}
                     Outcome::Unanswered => unanswered += 1,
-                    Outcome::End => break,
+                    Outcome::End => {
+                        unanswered += 1;
+                        break;
+                    }
                 },
             }
         }

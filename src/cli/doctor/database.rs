@@ -262,9 +262,19 @@ async fn records(config: &Config, store: &Store) -> Result<Check, StoreError> {
         false if default_is_next => no_records_yet(config),
         false => Check::warn(
             "warranties",
-            format!("{}: import a list with `frontdesk upsert-warranty --file warranty.csv`", counts.join(", ")),
+            format!(
+                "{}: import a list with {}",
+                counts.join(", "),
+                without.into_iter().map(import_command).collect::<Vec<_>>().join(" and ")
+            ),
         ),
     })
+}
+
+/// Returns the command that imports warranties into a shop.
+fn import_command(tenant: &str) -> String {
+    let option = if tenant == TenantId::DEFAULT { String::new() } else { format!(" --tenant {tenant}") };
+    format!("`frontdesk upsert-warranty --file warranty.csv{option}`")
 }
 
 fn first_list(config: &Config) -> bool {

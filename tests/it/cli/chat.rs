@@ -1,9 +1,11 @@
 //! `frontdesk chat` through a pipe, with a temporary server and with a running one.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use self::network::Network;
-use super::shop::Shop;
+use super::shop::{Running, Shop};
 
 mod network;
 #[cfg(target_os = "linux")]
@@ -143,6 +145,21 @@ async fn lost_connection_resumes_without_repetition() {
     let persona = |text: &str| text.replacen("system_persona_vi:", "SSTC:", 1).split_whitespace().collect::<String>();
     assert_eq!(persona(&run.stdout), persona(&whole.stdout), "every word once");
     assert_eq!(said(&address, None).await, ["kiểm tra bảo hành ABC123"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signal_before_the_answer_fails_a_pipe() {
+    let shop = Shop::new();
+    let (_server, address) = shop.serve(&[]);
+    let network = Network::to(&address).await;
+    network.hangs_at("/stream");
+    let mut chat = Running::start(shop.command(&["chat", "--url", &network.url()], &[]).stdin(Stdio::piped()));
+    chat.say("kiểm tra bảo hành ABC123\n");
+    network.has_failed().await;
+    chat.signal("TERM");
+    let run = chat.ends();
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stderr.contains("messages without an answer: 1"), "{run:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

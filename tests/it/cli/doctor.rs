@@ -61,7 +61,8 @@ fn doctor_finds_a_running_server() {
     let (code, lines) = doctor(&shop, &[keys, ("BIND_ADDR", bind)]);
     has(&lines, OK, "keys: 3 keys for tenants default (1), other (2)");
     has(&lines, OK, "store: SQLite (database/frontdesk.db), its tables are up to date");
-    has(&lines, WARN, "warranties: 240 records of tenant default, 0 records of tenant other: import a list with");
+    let import = "import a list with `frontdesk upsert-warranty --file warranty.csv --tenant other`";
+    has(&lines, WARN, &format!("warranties: 240 records of tenant default, 0 records of tenant other: {import}"));
     has(&lines, OK, &format!("server: one runs on this database, at {address}"));
     has(&lines, OK, &format!("port: BIND_ADDR={bind} is the running server's"));
     assert_eq!(code, Some(0), "{lines:#?}");

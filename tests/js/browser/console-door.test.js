@@ -100,6 +100,37 @@ test("an expired session resumes after a new sign-in", async () => {
   }
 });
 
+test("a clock ahead keeps the console usable", async () => {
+  const context = await stage.context();
+  await context.clock.install({ time: Date.now() + 13 * 3600 * 1000 });
+  const page = await enter(stage, { context });
+  await page.locator(".list h1").waitFor();
+  await page.reload();
+  await page.locator("#who", { hasText: "Lan" }).waitFor();
+  await page.locator(".list h1").waitFor();
+  assert.equal(await page.locator("input[name=key]").count(), 0);
+  assertClean(page);
+});
+
+test("an unreachable server is no expired session", async () => {
+  const page = await enter(stage, { expected: [/ERR_CONNECTION_REFUSED/] });
+  await page.locator(".list h1").waitFor();
+  // After a link from another site, the page comes without the session.
+  await page.route("**/console", async (route) => {
+    const body = await (await route.fetch()).text();
+    await route.fulfill({ contentType: "text/html; charset=utf-8", body: body.replace(/"me":\{[^}]*\}/, '"me":null') });
+  });
+  await page.route("**/console/api/me", (route) => route.abort("connectionrefused"));
+  await page.reload();
+  await page.locator(".failure", { hasText: "Máy chủ không phản hồi" }).waitFor();
+  assert.equal(await page.locator("input[name=key]").count(), 0);
+  await page.unroute("**/console/api/me");
+  await page.getByRole("button", { name: "Thử lại" }).click();
+  await page.locator("#who", { hasText: "Lan" }).waitFor();
+  await page.locator(".list h1").waitFor();
+  assertClean(page);
+});
+
 test("changing the view moves focus and address", async () => {
   const page = await enter(stage);
   for (const [view, title] of [["knowledge", "Kiến thức"], ["warranty", "Cập nhật bảo hành"], ["personas", "Trợ lý AI"], ["figures", "Báo cáo"], ["inbox", "Hội thoại"]]) {

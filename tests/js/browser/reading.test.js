@@ -132,6 +132,38 @@ test("screen readers announce only complete messages, once", async () => {
   assertClean(page);
 });
 
+test("screen readers announce cut replies and failures", async () => {
+  const page = await stage.page({ expected: [/status of 500/] });
+  const announced = (text) => page.locator("#announcements p", { hasText: text });
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say("Đoạn đầu.\n\nĐoạn sau ");
+  await message(page, "Đoạn sau");
+  await page.getByRole("button", { name: "Dừng" }).click();
+  await announced("Đoạn sau").waitFor({ state: "attached" });
+  assert.match(await announced("Đoạn sau").textContent(), /Đoạn đầu\.\s+Đoạn sau\s+Đã dừng trả lời/);
+  await quiet(page);
+  await page.route("**/messages", (route) => route.fulfill({ status: 500, json: { code: "internal" } }));
+  await say(page, QUESTION);
+  await page.locator(".note.trouble").waitFor();
+  assert.equal(await announced("Bên em gặp trục trặc").count(), 1);
+  assertClean(page);
+});
+
+test("the conversation keeps room at 400 % zoom", async () => {
+  const page = await stage.page({ size: { width: 320, height: 180 } });
+  const reply = await stage.speaking(page, "Dạ em");
+  await page.locator("#text").fill("một câu dài ".repeat(40));
+  const height = await page.locator("main").evaluate((element) => element.clientHeight);
+  assert.ok(height >= 80, `${height} pixels`);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.equal(await page.locator("#transcript").getAttribute("lang"), "vi");
+  reply.end();
+  await quiet(page);
+  assertClean(page);
+});
+
 test("reduced motion disables animations", async () => {
   const page = await stage.page();
   const reply = await stage.speaking(page, "Dạ em");

@@ -73,6 +73,7 @@ test("a rate-limited message is resent after the countdown", async () => {
     if (wait === soon && (status === 429 || code === "overloaded")) {
       await page.clock.runFor(2000);
       await page.getByText("sau 5 giây…").waitFor();
+      assert.equal(await page.locator("#announcements p", { hasText: words.slice(0, 15) }).count(), 1, "a countdown is announced once");
       await page.clock.runFor(5000);
     } else {
       await page.getByRole("button", { name: "Gửi lại" }).click();
@@ -82,6 +83,62 @@ test("a rate-limited message is resent after the countdown", async () => {
   await quiet(page);
   assert.equal(new Set(keys).size, 1);
   assert.equal(await asked(page, QUESTION), 1);
+  assertClean(page);
+});
+
+test("a store outage keeps the order of messages", async () => {
+  const page = await stage.page({ expected: [/status of 503/] });
+  let tries = 0;
+  await page.route("**/messages", (route) => {
+    tries += 1;
+    return tries > 1 ? route.continue() : route.fulfill({ status: 503, headers: { "retry-after": "5" }, json: { code: "unavailable" } });
+  });
+  for (const text of ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai"]) await say(page, text);
+  await page.waitForFunction(() => !localStorage.getItem("frontdesk:system_persona_vi:outbox"));
+  await quiet(page);
+  const shown = (await texts(page)).filter((text) => text.startsWith("tư vấn laptop thứ"));
+  assert.deepEqual(shown, ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai"]);
+  assertClean(page);
+});
+
+test("an error for a stored message is hidden", async () => {
+  const page = await stage.page({ expected: [/status of 500/] });
+  await page.route("**/messages", async (route) => {
+    await route.fetch();
+    await route.fulfill({ status: 500, json: { code: "internal" } });
+  });
+  stage.model.nextSays("Em nhận được rồi ạ.");
+  await say(page, QUESTION);
+  await message(page, "Em nhận được rồi ạ.");
+  await page.waitForFunction(() => !localStorage.getItem("frontdesk:system_persona_vi:outbox"));
+  await quiet(page);
+  assert.equal(await page.locator(".note.trouble").count(), 0);
+  assert.equal(await asked(page, QUESTION), 1);
+  assertClean(page);
+});
+
+test("start new discards a message while opening", async () => {
+  const page = await stage.page();
+  let release;
+  const released = new Promise((done) => (release = done));
+  await page.route("**/conversations", async (route) => {
+    await released;
+    await route.continue();
+  });
+  const sent = [];
+  page.on("request", (request) => request.url().endsWith("/messages") && sent.push(request.postDataJSON().text));
+  await say(page, QUESTION);
+  await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
+  await page.getByRole("button", { name: "Bắt đầu", exact: true }).click();
+  const opened = page.waitForResponse("**/conversations");
+  release();
+  await opened;
+  stage.model.nextSays("Trong cuộc mới ạ.");
+  await say(page, "tư vấn laptop khác");
+  await message(page, "Trong cuộc mới ạ.");
+  await quiet(page);
+  assert.deepEqual(sent, ["tư vấn laptop khác"]);
+  assert.equal(await asked(page, QUESTION), 0);
   assertClean(page);
 });
 

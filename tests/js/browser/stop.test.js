@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { QUESTION, Stage, assertClean, message, quiet } from "./stage.js";
+import { QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
 
 let stage;
 before(async () => (stage = await Stage.open()));
@@ -19,6 +19,25 @@ test("the stop button keeps the partial reply", async () => {
   assert.equal(await page.evaluate(() => document.activeElement.id), "text");
   await page.reload();
   await stopped.waitFor();
+  assertClean(page);
+});
+
+test("a silent stopped turn can be asked again", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  await page.getByRole("button", { name: "Dừng" }).click();
+  await page.getByText("Đã dừng trả lời").waitFor();
+  await quiet(page);
+  await page.reload();
+  stage.model.nextSays("Lần này thì xong ạ.");
+  await page.getByRole("button", { name: "Hỏi lại" }).click();
+  await message(page, "Lần này thì xong ạ.");
+  await quiet(page);
+  await page.reload();
+  await message(page, "Lần này thì xong ạ.");
+  assert.equal(await page.getByRole("button", { name: "Hỏi lại" }).isVisible(), false);
   assertClean(page);
 });
 

@@ -37,6 +37,7 @@ export function fakeElement(tag, attributes = {}, ...children) {
     append: (...more) => children.push(...more),
     focus() {},
     replaceChildren() {},
+    insertBefore: (more) => children.push(more),
     addEventListener: (event, listener) => (on[event] = listener),
     getAttribute: (name) => held.get(name) ?? null,
     setAttribute: (name, value) => held.set(name, value),

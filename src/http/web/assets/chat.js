@@ -34,10 +34,13 @@ const session = new Session(memory, {
 const transcript = new Transcript(byId("transcript"), words, allowHosts(location.href, settings.link_hosts), {
   onRunning: showRunning,
   onMessage(bubble) {
-    announce(`${bubble.who.textContent}: ${bubble.body.textContent}`);
+    // Unlike `textContent`, `innerText` separates paragraphs and list items.
+    const note = bubble.note ? `\n${bubble.note.textContent}` : "";
+    announce(`${bubble.who.textContent}: ${bubble.body.innerText}${note}`);
     notifyFrame("message");
   },
-  onVoice: announce,
+  onStored: (entry) => outbox.drop(entry),
+  onNote: announce,
   onAskAgain(text) {
     outbox.add(text);
     composer.focus();
@@ -107,8 +110,13 @@ function greet(notice) {
   stream.close();
   showConnection(true, words);
   words.use(preferred());
-  transcript.greet(settings.greetings[preferred()] ?? settings.greetings[settings.language]);
-  if (notice) transcript.notice(notice);
+  const language = settings.greetings[preferred()] ? preferred() : settings.language;
+  byId("transcript").lang = language;
+  transcript.greet(settings.greetings[language]);
+  if (notice) {
+    transcript.notice(notice);
+    announce(words.say(notice));
+  }
   byId("new-chat").hidden = true;
 }
 
@@ -122,7 +130,7 @@ async function loadHistory() {
       const { conversation, messages, lastEventId } = await session.history();
       if (mine !== reading) return;
       follow(conversation.preferred_language);
-      transcript.show(messages);
+      transcript.show(messages, conversation.status === "taken" ? 0 : Number.parseInt(lastEventId, 10));
       byId("new-chat").hidden = false;
       end.toEnd();
       stream.open(lastEventId);
@@ -139,10 +147,12 @@ async function loadHistory() {
 // Sends a text, in a new conversation if there is none.
 async function deliver(text, key) {
   if (!session.id) await openConversation();
+  // Discarded while the conversation was being opened.
+  if (!outbox.holds(key)) return;
   try {
     return await session.send(text, key);
   } catch (error) {
-    if (!error.isGone) throw error;
+    if (!error.isGone || !outbox.holds(key)) throw error;
     startNew("gone");
     await openConversation();
     return session.send(text, key);
@@ -151,6 +161,7 @@ async function deliver(text, key) {
 
 async function openConversation() {
   await session.open();
+  if (!session.id) return;
   shown = session.id;
   byId("new-chat").hidden = false;
   stream.open("0.0");
@@ -172,6 +183,7 @@ async function isStillThere() {
 
 // The page's texts follow the language of the conversation until the customer chooses one.
 function follow(language) {
+  byId("transcript").lang = language;
   if (!memory.get("language")) words.use(language);
   nameOtherLanguage();
 }

@@ -54,6 +54,19 @@ export class Outbox {
     this.#run();
   }
 
+  /** Removes an entry that the server has stored, whatever its last response was. */
+  drop(entry) {
+    this.#waiting = this.#waiting.filter((other) => other !== entry);
+    this.#wait = FIRST_WAIT_MS;
+    this.#keep();
+    this.wake();
+  }
+
+  /** Returns whether the message with this key is still to be sent. */
+  holds(key) {
+    return this.#waiting.some((entry) => entry.key === key);
+  }
+
   /** Discards all unsent messages, also those of other tabs. */
   clear() {
     clearTimeout(this.#timer);
@@ -93,11 +106,9 @@ export class Outbox {
   async #send(entry) {
     try {
       const answer = await this.deliver(entry.text, entry.key);
-      // Discarded in the meantime.
+      // Discarded or dropped in the meantime.
       if (!this.#waiting.includes(entry)) return true;
-      this.#waiting = this.#waiting.filter((other) => other !== entry);
-      this.#wait = FIRST_WAIT_MS;
-      this.#keep();
+      this.drop(entry);
       this.#become(entry, "sent", { answer });
       return true;
     } catch (error) {
@@ -138,5 +149,5 @@ export class Outbox {
 // Too many messages or customers. A limit per day is not waited for.
 const isForNow = ({ status, code, retryAfter }) => (status === 429 || code === "overloaded") && retryAfter <= LONGEST_COUNTDOWN_S;
 
-// The server restarts, or is still handling the first request with this key.
-const isPassing = ({ code }) => code === "draining" || code === "conflict";
+// The server restarts, its store does not respond, or it is still handling the first request with this key.
+const isPassing = ({ code }) => ["draining", "unavailable", "conflict"].includes(code);

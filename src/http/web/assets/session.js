@@ -6,6 +6,8 @@ import { newKey, readHistory, request } from "./request.js";
 
 const RENEW_AT_MOST_MS = 24 * 3600 * 1000;
 const RENEW_AFTER_MS = 3600 * 1000;
+const RENEW_NOT_BEFORE_MS = 60_000;
+const PATIENCE_MS = 30_000;
 
 export class Session {
   #memory;
@@ -40,7 +42,7 @@ export class Session {
     if (this.id) return;
     const key = this.#memory.get("opening") ?? newKey();
     this.#memory.set("opening", key);
-    const opened = await request("/conversations", {
+    const opened = await inTime("/conversations", {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": key, "accept-language": this.reads() },
       body: JSON.stringify(this.wish),
@@ -49,6 +51,8 @@ export class Session {
       if (error.code === "invalid_request") this.#memory.set("opening", undefined);
       throw error;
     });
+    // Forgotten in the meantime.
+    if (this.#memory.get("opening") !== key) return;
     this.#memory.set("opening", undefined);
     this.#remember(opened.id, opened);
   }
@@ -71,7 +75,7 @@ export class Session {
 
   /** Checks that the conversation exists; throws a Refusal if not. */
   check() {
-    return request(`/conversations/${this.id}`, { headers: this.#bearer() });
+    return inTime(`/conversations/${this.id}`, { headers: this.#bearer() });
   }
 
   /** Sends `text`, once per key. Returns the message's id and turn. */
@@ -96,7 +100,7 @@ export class Session {
     const headers = this.#bearer();
     if (body) headers["content-type"] = "application/json";
     if (key) headers["idempotency-key"] = key;
-    return request(`/conversations/${this.id}/${path}`, { method, headers, body: body && JSON.stringify(body) });
+    return inTime(`/conversations/${this.id}/${path}`, { method, headers, body: body && JSON.stringify(body) });
   }
 
   #bearer() {
@@ -112,12 +116,13 @@ export class Session {
     this.#renewIfDue();
   }
 
-  // Renews the token an hour after it was issued, or after half of its life if that is sooner.
+  // Renews the token an hour after it was issued, or after half of its life if that is sooner. If the customer's clock is ahead,
+  // a new token seems to have expired.
   #renewIfDue() {
     clearTimeout(this.#renewal);
     const held = this.#memory.get("conversation");
     if (!held || held.final) return;
-    const due = held.since + Math.min(RENEW_AFTER_MS, (held.expires - held.since) / 2);
+    const due = held.since + Math.max(RENEW_NOT_BEFORE_MS, Math.min(RENEW_AFTER_MS, (held.expires - held.since) / 2));
     const wait = Math.min(due - Date.now(), RENEW_AT_MOST_MS);
     if (wait > 0) this.#renewal = setTimeout(() => this.#renewIfDue(), wait);
     else this.#renew(held);
@@ -136,3 +141,6 @@ export class Session {
     }
   }
 }
+
+// A request without an answer would block all later messages. Older browsers have no `AbortSignal.timeout`.
+const inTime = (path, options) => request(path, { ...options, signal: AbortSignal.timeout?.(PATIENCE_MS) });

@@ -23,19 +23,20 @@ export class Transcript {
 
   /**
    * Shows messages in `place`. Calls `onRunning(turn)` with the turn that the assistant answers, or undefined;
-   * `onMessage(bubble)` when an event has completed a message of the shop; `onVoice(text)` when another sender answers for
-   * the shop; `onAskAgain(text)` when the customer repeats a question.
+   * `onMessage(bubble)` when an event has completed a message of the shop; `onStored(entry)` when an event shows that the
+   * server has stored an entry of the outbox; `onNote(text)` when a line appears that a screen reader should announce;
+   * `onAskAgain(text)` when the customer repeats a question.
    */
-  constructor(place, words, allow, { onRunning, onMessage, onVoice, onAskAgain }) {
+  constructor(place, words, allow, { onRunning, onMessage, onStored, onNote, onAskAgain }) {
     this.#place = place;
     this.#words = words;
     this.#allow = allow;
-    Object.assign(this, { onRunning, onMessage, onVoice, onAskAgain });
+    Object.assign(this, { onRunning, onMessage, onStored, onNote, onAskAgain });
     this.#typing = element("p", { class: "typing" }, element("span", { class: "dots", "aria-hidden": "true" }), element("span"));
   }
 
-  /** Replaces all messages by these of the history. Unsent ones stay. */
-  show(messages) {
+  /** Replaces all messages by these of the history, whose turns up to `ended` have ended. Unsent ones stay. */
+  show(messages, ended = 0) {
     this.#turns.clear();
     this.#messages.clear();
     this.#voice = "assistant";
@@ -52,9 +53,12 @@ export class Transcript {
         if (metadata.cut || metadata.type === "error_notice") this.#offerAgain(this.#turn(turn));
       }
     }
-    for (const bubble of this.#unsent.values()) {
-      if (!bubble.adopted) this.#place.append(bubble.element);
+    // Turns that were stopped or interrupted before the reply. After a person's answer, the question is for the person.
+    for (const group of this.#turns.values()) {
+      const isSilent = group.bubbles.every(({ kind }) => OPENERS.includes(kind));
+      if (group.number <= ended && isSilent && this.#voice === "assistant") this.#offerAgain(group);
     }
+    for (const bubble of this.#unsent.values()) this.#place.append(bubble.element);
   }
 
   /** Shows the persona's greeting before a conversation exists. */
@@ -73,7 +77,6 @@ export class Transcript {
     if (entry.state === "sent") {
       this.#unsent.delete(entry);
       const { message_id: id, turn } = entry.answer;
-      if (bubble?.adopted && bubble.adopted !== id) bubble = undefined;
       this.#ask(this.#turn(turn), id, entry.text, bubble);
       return;
     }
@@ -82,9 +85,12 @@ export class Transcript {
       this.#unsent.set(entry, bubble);
       this.#place.append(bubble.element);
     }
-    if (bubble.adopted) return;
     const { key, values } = stateWords(entry);
     bubble.state(key, values, entry.state === "refused" ? again : undefined);
+    // A countdown is announced once.
+    const isNew = bubble.shown !== entry.state;
+    bubble.shown = entry.state;
+    if (isNew && ["refused", "waiting"].includes(entry.state)) this.onNote(this.#words.say(key, values));
   }
 
   /** Forgets the unsent messages. */
@@ -130,9 +136,9 @@ export class Transcript {
     const group = this.#turn(turn);
     if (sender === "user") {
       // The event may arrive before the response to our own message.
-      const ours = [...this.#unsent].find(([entry, bubble]) => entry.text === text && !bubble.adopted)?.[1];
-      if (ours && !this.#messages.has(message_id)) ours.adopted = message_id;
-      this.#ask(group, message_id, text, ours?.adopted === message_id ? ours : undefined);
+      const ours = this.#messages.has(message_id) ? undefined : [...this.#unsent.keys()].find((entry) => entry.text === text);
+      this.#ask(group, message_id, text, this.#unsent.get(ours));
+      if (this.#unsent.delete(ours)) this.onStored(ours);
     }
     // A person's message arrives complete, so there is no typing line and no stop button.
     if (sender === "agent") {
@@ -150,7 +156,7 @@ export class Transcript {
     this.#messages.set(message_id, bubble);
     this.#typing.remove();
     const taken = this.#add(this.#running, bubble);
-    if (taken) this.onVoice(taken.textContent);
+    if (taken) this.onNote(taken.textContent);
   }
 
   #growing({ message_id }) {

@@ -15,9 +15,6 @@ import { Router } from "./router.js";
 import { signIn } from "./sign-in.js";
 import { warranty } from "./warranty.js";
 
-// Longer waits overflow the browser's timers.
-const LONGEST_TIMER_MS = 24 * 3600 * 1000;
-
 const alarm = new Alarm(byId("sound"));
 const live = new Live({
   onCounts(counts) {
@@ -46,8 +43,6 @@ const router = new Router(byId("view"), {
   title: (key) => `${alarm.count ? `(${alarm.count}) ` : ""}${words.say(key)} – ${words.say("title")}`,
 });
 
-let expiry;
-
 begin();
 
 function begin() {
@@ -56,19 +51,24 @@ function begin() {
   wire();
   session.onSignedOut = () => showSignIn("sign_in.ended");
   if (session.me) enter(false);
-  else if (memory.get("until") > Date.now()) checkSession();
+  else if (memory.get("signed_in")) checkSession();
   else showSignIn();
 }
 
 // After a link from another site, the browser sends the session cookie only with our own requests.
 async function checkSession() {
-  session.me = await ask("GET", "/console/api/me").catch(() => null);
-  if (session.me) enter(false);
-  else showSignIn("sign_in.ended");
+  try {
+    session.me = await ask("GET", "/console/api/me");
+  } catch (error) {
+    if (error.status === 401) showSignIn("sign_in.ended");
+    else byId("view").replaceChildren(failure(error, checkSession));
+    return;
+  }
+  enter(false);
 }
 
 function enter(moved) {
-  memory.set("until", Date.parse(session.me.expires_at) || undefined);
+  memory.set("signed_in", session.me.expires_at ? true : undefined);
   document.body.classList.remove("outside");
   byId("rail").hidden = false;
   byId("who").textContent = session.me.name ?? "";
@@ -78,25 +78,14 @@ function enter(moved) {
     document.querySelector(`#rail a[href="#/${name}"]`).parentNode.hidden = !everybody && !session.me.may_edit;
   }
   document.querySelector('#rail a[href="#/goods"]').parentNode.hidden = !session.me.sells;
-  expire();
   live.open();
   router.start(moved);
 }
 
-// Shows the sign-in when the session expires.
-function expire() {
-  clearTimeout(expiry);
-  if (!session.me?.expires_at) return;
-  const left = Date.parse(session.me.expires_at) - Date.now();
-  if (left <= 0) showSignIn("sign_in.ended");
-  else expiry = setTimeout(expire, Math.min(left, LONGEST_TIMER_MS));
-}
-
-// Stops all requests and timers.
+// Stops all requests.
 function leave() {
   session.me = null;
-  memory.set("until", undefined);
-  clearTimeout(expiry);
+  memory.set("signed_in", undefined);
   live.close();
   router.stop();
   abortReads();
@@ -153,5 +142,4 @@ function wire() {
     event.preventDefault();
     (byId("view").querySelector("h1") ?? byId("view")).focus();
   });
-  addEventListener("visibilitychange", expire);
 }

@@ -53,6 +53,7 @@ class List {
   #open;
   #place = element("ol", { class: "rows" });
   #state = element("div", { class: "rows-state" });
+  #more = button("inbox.more", () => this.#showMore(), { hidden: true });
   #filters = element("div", { class: "filters", role: "group" });
 
   constructor(live, onRead) {
@@ -66,7 +67,7 @@ class List {
     });
     labelled(this.#filters, "inbox.filter");
     for (const status of STATUSES) this.#filters.append(this.#filter(status));
-    this.element = element("section", { class: "list" }, this.heading, search, this.#filters, this.#place, this.#state);
+    this.element = element("section", { class: "list" }, this.heading, search, this.#filters, this.#place, this.#state, this.#more);
     this.end = live.listen(() => this.#read(), { counts: true });
     this.#apply({});
   }
@@ -139,8 +140,15 @@ class List {
     else this.#live.counted(counts);
   }
 
+  #showMore() {
+    this.#shown = Math.min(this.#shown + PAGE, MOST);
+    this.#read();
+  }
+
   // Unchanged rows keep their elements and the focus.
   #show(conversations) {
+    const isMoreFocused = this.#more === document.activeElement;
+    let firstNew;
     const listed = new Set(conversations.map(({ id }) => id));
     for (const [id, row] of this.#rows) {
       if (listed.has(id)) continue;
@@ -149,7 +157,9 @@ class List {
     }
     let place = this.#place.firstChild;
     for (const conversation of conversations) {
-      const row = this.#rows.get(conversation.id) ?? new Row(conversation.id);
+      const isNew = !this.#rows.has(conversation.id);
+      const row = isNew ? new Row(conversation.id) : this.#rows.get(conversation.id);
+      if (isNew) firstNew ??= row.link;
       this.#rows.set(conversation.id, row);
       row.write(conversation);
       row.mark(conversation.id === this.#open);
@@ -165,17 +175,13 @@ class List {
       } else this.#place.insertBefore(row.element, place);
     }
     this.#showState(conversations.length);
+    // A hidden button loses the focus.
+    if (isMoreFocused && this.#more.hidden) (firstNew ?? this.heading).focus();
   }
 
   #showState(count) {
-    if (count && !this.#next) return this.#state.replaceChildren();
-    if (count && this.#shown < MOST) {
-      const more = () => {
-        this.#shown = Math.min(this.#shown + PAGE, MOST);
-        this.#read();
-      };
-      return this.#state.replaceChildren(button("inbox.more", more));
-    }
+    this.#more.hidden = !count || !this.#next || this.#shown >= MOST;
+    if (count && (!this.#next || !this.#more.hidden)) return this.#state.replaceChildren();
     if (count) return this.#state.replaceChildren(textElement("p", "inbox.too_many", { count }, { class: "quiet" }));
     if (this.#query) return this.#state.replaceChildren(empty("inbox.not_found", "inbox.not_found_hint"));
     const nothing = this.#status === "all" ? "inbox.empty" : `inbox.empty_${this.#status}`;

@@ -34,8 +34,8 @@ export function bars(title, dates, series, text) {
     return series.map(({ values }, index) => {
       const from = below;
       below += values[at];
-      const attributes = { class: colour(index), x: place.x(at) - width / 2, y: place.y(below), width, height: place.y(from) - place.y(below) };
-      return values[at] ? svg("rect", attributes) : undefined;
+      const attributes = { class: "series", x: place.x(at) - width / 2, y: place.y(below), width, height: place.y(from) - place.y(below) };
+      return values[at] ? coloured(index, svg("rect", attributes)) : undefined;
     });
   });
   return figure(title, dates, series, text, steps, place, stacks.filter(Boolean));
@@ -49,8 +49,8 @@ export function lines(title, dates, series, text, most) {
   const drawn = series.flatMap(({ values }, index) =>
     runs(values).flatMap((run) => {
       const points = run.map(([at, value]) => `${place.x(at)},${place.y(value)}`).join(" ");
-      const dots = run.map(([at, value]) => svg("circle", { class: colour(index), cx: place.x(at), cy: place.y(value), r: dates.length > 31 ? 2 : 3.5 }));
-      return [svg("polyline", { class: colour(index), points }), ...dots];
+      const dots = run.map(([at, value]) => svg("circle", { class: "series", cx: place.x(at), cy: place.y(value), r: dates.length > 31 ? 2 : 3.5 }));
+      return [svg("polyline", { class: "series", points }), ...dots].map((made) => coloured(index, made));
     }),
   );
   return figure(title, dates, series, text, steps, place, drawn);
@@ -88,7 +88,7 @@ function hovers(dates, series, text, place) {
 }
 
 function legend(series) {
-  const entries = series.map((each, index) => element("li", {}, element("span", { class: `swatch ${colour(index)}`, "aria-hidden": "true" }), named(each)));
+  const entries = series.map((each, index) => element("li", {}, coloured(index, element("span", { class: "swatch", "aria-hidden": "true" })), named(each)));
   return element("ul", { class: "legend" }, ...entries);
 }
 
@@ -101,6 +101,10 @@ function table(title, dates, series, text) {
   return element("details", {}, textElement("summary", "figures.as_table"), element("div", { class: "wide", tabindex: "0" }, made));
 }
 
-const colour = (index) => `series-${index % COLOURS}`;
+// Sets the colour of an element of the series at `index`.
+const coloured = (index, made) => {
+  made.style.setProperty("--series", `var(--series-${index % COLOURS})`);
+  return made;
+};
 const named = ({ key, name }) => (words.has(key) ? words.say(key) : name);
 const shown = (value, text) => (value === null || value === undefined ? "–" : text(value));

@@ -2,10 +2,15 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+/// How long a mishap may take to happen.
+const LIMIT: Duration = Duration::from_secs(60);
 
 const REFUSAL: &str = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-type: application/problem+json\r\n\
     content-length: 40\r\nconnection: close\r\n\r\n{\"code\":\"rate_limited\",\"detail\":\"Wait.\"}";
@@ -24,6 +29,8 @@ enum Mishap {
     Cut(String),
     /// The request that holds this gets a 429 and never arrives.
     Refuse(String),
+    /// The request that holds this never arrives, and gets no response.
+    Hang(String),
 }
 
 impl Network {
@@ -53,6 +60,20 @@ impl Network {
     pub fn refuses_first(&self, words: &str) {
         *self.mishap.lock().unwrap() = Some(Mishap::Refuse(words.to_owned()));
     }
+
+    pub fn hangs_at(&self, words: &str) {
+        *self.mishap.lock().unwrap() = Some(Mishap::Hang(words.to_owned()));
+    }
+
+    /// Waits until the mishap has happened.
+    pub async fn has_failed(&self) {
+        let failed = async {
+            while self.mishap.lock().unwrap().is_some() {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(LIMIT, failed).await.expect("nothing has gone wrong");
+    }
 }
 
 impl Drop for Network {
@@ -74,6 +95,11 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, mishap: Arc<Mutex<O
                 if take_if(&mishap, refuse) {
                     let _ = client.write_all(REFUSAL.as_bytes()).await;
                     let _ = client.shutdown().await;
+                    return;
+                }
+                let hang = |mishap: &Mishap| matches!(mishap, Mishap::Hang(words) if find(&asked, words).is_some());
+                if take_if(&mishap, hang) {
+                    while matches!(client.read(&mut from_client).await, Ok(1..)) {}
                     return;
                 }
                 if server.write_all(&from_client[..read]).await.is_err() {
