@@ -91,7 +91,7 @@ test("a conversation forgotten while opening stays forgotten", async (t) => {
   assert.equal(memory.get("opening"), undefined);
 });
 
-test("a request without an answer is given up", async (t) => {
+test("a request without an answer ends", async (t) => {
   const hanging = new AbortController();
   give(t, "AbortSignal", { timeout: (wait) => (assert.equal(wait, 30_000), hanging.signal) });
   const answer = ({ signal }) => new Promise((_, fail) => signal?.addEventListener("abort", () => fail(signal.reason)));
