@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Formats a text for WhatsApp: `*bold*`, `_italic_`, `~strike~`, monospaced text between three backticks, lists with `-` or numbers,
-/// and links as plain addresses. A text of which nothing would be left stays as it is.
+/// and links as plain addresses. A text of which nothing would be left does not change.
 pub fn to_whatsapp(markdown: &str) -> String {
     let mut writer = Writer::default();
     Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH).for_each(|event| writer.take(event));

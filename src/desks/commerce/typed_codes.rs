@@ -44,7 +44,8 @@ impl Commerce {
         Ok(true)
     }
 
-    /// Checks the receipt code that the customer sends for a payment to the paybill or till, or for a prompt that timed out. Returns whether there is one.
+    /// Checks the receipt code that the customer sends for a payment to the paybill or till, or for a prompt that timed out. Returns
+    /// whether there is one.
     pub(super) async fn check_receipt(
         &self,
         turn: &mut Turn,

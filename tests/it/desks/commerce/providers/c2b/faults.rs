@@ -97,7 +97,7 @@ async fn closed_prompt_paid_late_counts_once() {
     let (chat, _) = desk.buy(PHONE, "1").await;
     desk.wait_for(&chat, PaymentStatus::Timeout).await;
     let order = desk.order_of(&chat).await;
-    // The payment to the paybill is reported and confirmed before Daraja says how the prompt ended.
+    // The payment to the paybill is reported and confirmed before Daraja tells the prompt's result.
     desk.confirm(&confirmation(RECEIPT, &order, "2500.00")).await;
     let asked = desk.asked_receipt(RECEIPT, 1).await;
     desk.call_back(&asked["ResultURL"], &completed()).await;
