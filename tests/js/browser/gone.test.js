@@ -25,7 +25,7 @@ test("a deleted conversation is replaced with a notice", async () => {
   const { page, id } = await talk();
   await stage.server.api("DELETE", `/conversations/${id}`);
   await page.reload();
-  await page.getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
+  await page.locator("#transcript").getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
   assert.equal(await page.locator(".message.reply").count(), 0);
   assertClean(page);
 });
@@ -42,7 +42,7 @@ test("a message to a deleted conversation opens another", async () => {
   await say(page, QUESTION);
   await message(page, "Trong cuộc mới ạ.");
   await quiet(page);
-  await page.getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
+  await page.locator("#transcript").getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
   assert.equal(await page.locator(".message.user", { hasText: QUESTION }).count(), 1);
   assertClean(page);
 });
@@ -51,7 +51,7 @@ test("a rejected token starts a new conversation", async () => {
   const { page } = await talk();
   await page.context().clearCookies();
   await page.reload();
-  await page.getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
+  await page.locator("#transcript").getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
   assertClean(page);
 });
 

@@ -108,7 +108,7 @@ test("a reply stopped by staff offers no retry", async () => {
     { type: "turn.done", turn: 2, status: "cancelled", timings_ms: {} },
   ]);
   await play(page, 3, written(3, "a3", "Em là Lan ạ.", "Lan"));
-  await page.getByText("Đã dừng trả lời").waitFor();
+  await page.locator("#transcript").getByText("Đã dừng trả lời").waitFor();
   // The customer can ask the person.
   assert.equal(await page.getByRole("button", { name: "Hỏi lại" }).isVisible(), false);
   assertClean(page);

@@ -46,9 +46,9 @@ test("the page reconnects after the server is killed", async () => {
   await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
   // Written while the server is down: stored, and sent later.
   await say(page, "cảm ơn shop");
-  await page.getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
+  await page.locator("#transcript").getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
   await stage.server.start();
-  await page.getByText("Câu trả lời bị gián đoạn").waitFor();
+  await page.locator("#transcript").getByText("Câu trả lời bị gián đoạn").waitFor();
   await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
   await quiet(page);
   assert.match(await page.locator("#announcements").innerText(), /Đã kết nối lại\./);
@@ -71,7 +71,7 @@ test("a stopping server completes the running reply", async () => {
   await stage.server.start();
   await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
   await quiet(page);
-  assert.equal(await page.getByText("Câu trả lời bị gián đoạn").count(), 0);
+  assert.equal(await page.locator("#transcript").getByText("Câu trả lời bị gián đoạn").count(), 0);
   assert.equal(await page.locator(".message.reply").count(), 1);
   assertClean(page);
 });
@@ -83,7 +83,7 @@ test("unsent messages are sent after a reload", async () => {
   await stage.server.kill();
   await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
   await say(page, QUESTION);
-  await page.getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
+  await page.locator("#transcript").getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
   stage.model.nextSays("Đã nhận ạ.");
   await stage.server.start();
   await page.reload();

@@ -21,7 +21,7 @@ test("a double click sends once", async () => {
   assertClean(page);
 });
 
-test("a lost response is retried with its key", async () => {
+test("a lost response sends no message twice", async () => {
   const page = await stage.page({ expected: [/ERR_FAILED/] });
   const keys = [];
   await page.route("**/messages", async (route) => {
@@ -36,7 +36,8 @@ test("a lost response is retried with its key", async () => {
   await message(page, "Em nhận được rồi ạ.");
   await page.waitForFunction(() => !localStorage.getItem("frontdesk:system_persona_vi:outbox"));
   await quiet(page);
-  assert.deepEqual(keys, [keys[0], keys[0]]);
+  // Sent again with its key, unless the stream has shown before that the server has it.
+  assert.equal(new Set(keys).size, 1);
   assert.equal(await asked(page, QUESTION), 1);
   await page.reload();
   await message(page, "Em nhận được rồi ạ.");
@@ -69,10 +70,10 @@ test("a rate-limited message is resent after the countdown", async () => {
   stage.model.nextSays("Đã nhận ạ.");
   await say(page, QUESTION);
   for (const [status, code, wait, words] of refusals) {
-    await page.getByText(words).waitFor();
+    await page.locator("#transcript").getByText(words).waitFor();
     if (wait === soon && (status === 429 || code === "overloaded")) {
       await page.clock.runFor(2000);
-      await page.getByText("sau 5 giây…").waitFor();
+      await page.locator("#transcript").getByText("sau 5 giây…").waitFor();
       assert.equal(await page.locator("#announcements p", { hasText: words.slice(0, 15) }).count(), 1, "a countdown is announced once");
       await page.clock.runFor(5000);
     } else {

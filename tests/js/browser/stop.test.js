@@ -28,7 +28,7 @@ test("a silent stopped turn can be asked again", async () => {
   await say(page, QUESTION);
   await reply.asked;
   await page.getByRole("button", { name: "Dừng" }).click();
-  await page.getByText("Đã dừng trả lời").waitFor();
+  await page.locator("#transcript").getByText("Đã dừng trả lời").waitFor();
   await quiet(page);
   await page.reload();
   stage.model.nextSays("Lần này thì xong ạ.");
@@ -45,7 +45,7 @@ test("escape stops a reply", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
   await page.keyboard.press("Escape");
-  await page.getByText("Đã dừng trả lời").waitFor();
+  await page.locator("#transcript").getByText("Đã dừng trả lời").waitFor();
   await quiet(page);
   assertClean(page);
 });
@@ -55,7 +55,7 @@ test("an interrupted reply offers to ask again", async () => {
   const reply = await stage.speaking(page, "Dạ em đang nói");
   reply.breakOff();
   await page.locator(".message.trouble", { hasText: "Dạ em xin lỗi" }).waitFor();
-  await page.getByText("Câu trả lời bị gián đoạn").waitFor();
+  await page.locator("#transcript").getByText("Câu trả lời bị gián đoạn").waitFor();
   await quiet(page);
   stage.model.nextSays("Lần này thì xong ạ.");
   await page.getByRole("button", { name: "Hỏi lại" }).click();
