@@ -252,7 +252,7 @@ fn is_asked(stream: &TokenStream<'_>, end: usize) -> bool {
     after.starts_with('?')
 }
 
-/// From this length in bytes, a sentence is shortened after each word. A text of twice this length without a space is cut anywhere.
+/// From this length in bytes, a sentence is shortened after each word. Text of twice this length without a space counts as a sentence.
 const LONGEST_SENTENCE: usize = 600;
 
 /// The result of checking the next character.

@@ -10,6 +10,7 @@ use super::super::super::{ask, wait_for_results};
 use super::super::{DEFAULT, Desk, PHONE, settle};
 use super::confirmation;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 use crate::support::payments::{Daraja, Push, receipt_result};
 
 const RECEIPT: &str = "QKJ41HAY6L";
@@ -26,23 +27,28 @@ fn completed() -> Value {
 impl Desk {
     /// Waits for a ticket, in the conversation or in none. Returns all of them.
     async fn wait_for_tickets(&self, chat: &Chat<'_>) -> Vec<String> {
-        loop {
+        let all = async || {
             let mut tickets = self.tickets(chat).await;
             tickets.extend(self.loose_tickets().await);
-            if !tickets.is_empty() {
-                return tickets;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+            tickets
+        };
+        eventually_async("a ticket", async || !all().await.is_empty()).await;
+        all().await
+    }
+
+    /// Buys by paybill; Daraja reports the payment. Returns the order, too.
+    async fn buy_and_pay(&self) -> (Chat<'_>, String) {
+        let (chat, _) = self.buy(PHONE, "paybill").await;
+        let order = self.order_of(&chat).await;
+        self.confirm(&confirmation(RECEIPT, &order, "2500.00")).await;
+        (chat, order)
     }
 }
 
 #[tokio::test]
 async fn refused_initiator_leads_to_one_ticket() {
     let desk = Desk::open().await;
-    let (chat, _) = desk.buy(PHONE, "paybill").await;
-    let order = desk.order_of(&chat).await;
-    desk.confirm(&confirmation(RECEIPT, &order, "2500.00")).await;
+    let (chat, _) = desk.buy_and_pay().await;
     ask(desk.app(), &chat.id, RECEIPT).await;
     desk.answer(RECEIPT, &refusal(2001)).await;
     desk.asked_receipt(RECEIPT, 2).await;
@@ -55,9 +61,7 @@ async fn refused_initiator_leads_to_one_ticket() {
 #[tokio::test]
 async fn denied_payment_that_was_reported_gets_a_ticket() {
     let desk = Desk::open().await;
-    let (chat, _) = desk.buy(PHONE, "paybill").await;
-    let order = desk.order_of(&chat).await;
-    desk.confirm(&confirmation(RECEIPT, &order, "2500.00")).await;
+    let (chat, order) = desk.buy_and_pay().await;
     desk.answer(RECEIPT, &refusal(2032)).await;
     desk.confirm(&confirmation(RECEIPT, &order, "2500.00")).await;
     let said = ask(desk.app(), &chat.id, RECEIPT).await;
