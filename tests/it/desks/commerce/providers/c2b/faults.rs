@@ -1,7 +1,5 @@
 //! Reports that are refused, missing or late.
 
-use std::time::Duration;
-
 use frontdesk::domain::commerce::payment::{CallbackPurpose, PaymentStatus};
 use serde_json::{Value, json};
 
@@ -10,8 +8,8 @@ use super::super::super::{ask, wait_for_results};
 use super::super::{DEFAULT, Desk, PHONE, settle};
 use super::confirmation;
 use crate::support::app::TestApp;
-use crate::support::eventually_async;
 use crate::support::payments::{Daraja, Push, receipt_result};
+use crate::support::{eventually, eventually_async};
 
 const RECEIPT: &str = "QKJ41HAY6L";
 
@@ -106,9 +104,7 @@ async fn closed_prompt_paid_late_counts_once() {
     let asked = desk.asked_receipt(RECEIPT, 1).await;
     desk.call_back(&asked["ResultURL"], &completed()).await;
     let queries = desk.daraja.state().queries;
-    while desk.daraja.state().queries < queries + 3 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    eventually("three more queries", || desk.daraja.state().queries >= queries + 3).await;
     desk.daraja.decide(0, "0");
     let url = desk.daraja.pushes()[0]["CallBackURL"].clone();
     desk.call_back(&url, &Daraja::callback(0, Some(RECEIPT))).await;
