@@ -2,8 +2,11 @@
 
 use std::sync::{Arc, LazyLock, Mutex};
 
+use chrono::Utc;
+use frontdesk::cli::seed::commerce::shops;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::policy::{Intent, Journey};
+use frontdesk::store::sample_tenants::SampledTenants;
 use frontdesk::store::shoppers::ShopperKey;
 use futures_util::StreamExt;
 use proptest::prelude::*;
@@ -13,7 +16,7 @@ use regex::Regex;
 use serde_json::json;
 
 use super::{customer, open_desk, open_desk_with, say_all};
-use crate::desks::retail::chat::Chat;
+use crate::desks::retail::chat::Shop;
 use crate::support::app::TestApp;
 use crate::support::ollama::{Play, ScriptedOllama};
 
@@ -87,12 +90,13 @@ fn phone(case: usize) -> String {
     format!("+2547{:08}", 10_000_000 + case)
 }
 
-/// The replies, without what differs between two customers.
-async fn replies(chat: &mut Chat<'_>, texts: &[&str]) -> Vec<String> {
+/// Returns the replies to a new customer, without what differs between two customers.
+async fn replies(desk: &Shop, case: usize, texts: &[&str]) -> Vec<String> {
     static PERSONAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\+2547\d{8}|\b[A-Z][0-9A-Z]{5,7}\b").unwrap());
+    let mut chat = customer(desk, &phone(case)).await;
     let mut said = Vec::new();
     for text in texts {
-        said.push(PERSONAL.replace_all(&say_all(chat, &[text]).await, "#").into_owned());
+        said.push(PERSONAL.replace_all(&say_all(&mut chat, &[text]).await, "#").into_owned());
     }
     said
 }
@@ -188,7 +192,7 @@ async fn every_ticket_has_its_context() {
 }
 
 // Feature: tulia-ai-v2-langgraph-refactor, Property 13: Graceful Failure Handling
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn failing_model_changes_no_reply() {
     let ollama = ScriptedOllama::start().await;
     let broken = Arc::new(Mutex::new(0_usize));
@@ -205,31 +209,32 @@ async fn failing_model_changes_no_reply() {
         })
     });
     let builder = TestApp::builder().ollama(&ollama).env("LLM_BREAKER_FAILURES", "1000000");
-    let (with, without) = (open_desk_with(builder).await, open_desk().await);
+    let (with, without) = tokio::join!(open_desk_with(builder), open_desk());
     let mut cases = Cases::new((texts(3), 0..7_usize));
     for case in 0..CASES {
         let (texts, kind) = cases.next();
         *broken.lock().unwrap() = kind;
-        let expected = replies(&mut customer(&without, &phone(case)).await, &texts).await;
-        let mut chat = customer(&with, &phone(case)).await;
-        assert_eq!(replies(&mut chat, &texts).await, expected, "{texts:?}, failure {kind}");
+        let (said, expected) = tokio::join!(replies(&with, case, &texts), replies(&without, case, &texts));
+        assert_eq!(said, expected, "{texts:?}, failure {kind}");
     }
     assert!(!ollama.chats().is_empty());
 }
 
 // Feature: tulia-ai-v2-langgraph-refactor, Property 14: Behavioral Consistency
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn same_conversation_gets_the_same_replies() {
     let desk = open_desk().await;
+    // There are goods for all customers at once. What is sold out stays sold out.
+    let mut shops = shops(Utc::now()).unwrap();
+    shops.iter_mut().flat_map(|shop| &mut shop.items).for_each(|item| item.stock *= 1000);
+    let stocked = desk.app.inner.store.make_sample_tenants(&shops).await.unwrap();
+    assert_eq!(stocked, SampledTenants::Done);
     let (mut cases, desk) = (Cases::new(texts(4)), &desk);
     let cases: Vec<_> = (0..CASES).map(|case| (case, cases.next())).collect();
-    let check = |(case, mut texts): (usize, Vec<&'static str>)| async move {
-        // The goods of the first customer are free again for the second one.
-        texts.extend(["cancel my cart", "in English please"]);
-        let first = replies(&mut customer(desk, &phone(2 * case)).await, &texts).await;
-        let second = replies(&mut customer(desk, &phone(2 * case + 1)).await, &texts).await;
+    let check = |(case, texts): (usize, Vec<&'static str>)| async move {
+        let first = replies(desk, 2 * case, &texts).await;
+        let second = replies(desk, 2 * case + 1, &texts).await;
         assert_eq!(first, second, "{texts:?}");
     };
-    // There are goods for this many customers at once.
     futures_util::stream::iter(cases).for_each_concurrent(4, check).await;
 }
