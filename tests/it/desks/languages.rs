@@ -89,6 +89,7 @@ impl Judge {
 
 #[tokio::test]
 async fn each_page_is_read_in_the_customers_language() {
+    let app = open(TestApp::builder().every_desk()).await;
     for (folder, persona) in [("", "system_persona_"), ("returns", "returns_")] {
         let pages = pages(folder);
         let mut translations: BTreeMap<&str, Vec<(Language, usize)>> = BTreeMap::new();
@@ -101,7 +102,6 @@ async fn each_page_is_read_in_the_customers_language() {
             assert!(found[0].0 != found[1].0 && found[0].1 == found[1].1, "{id} has the same sections: {found:?}");
         }
         let judge = Judge::of(&pages);
-        let app = open(TestApp::builder().every_desk()).await;
         let mut faults = Vec::new();
         for page in &pages {
             for own in [Language::EN, Language::VI] {
@@ -120,6 +120,8 @@ async fn each_page_is_read_in_the_customers_language() {
 /// After a switch, the greeting of the next intent, the answer, the follow-up and a repeated question come in the new language.
 #[tokio::test]
 async fn after_a_switch_only_one_language_speaks() {
+    let judge = Judge::of(&[]);
+    let app = open(TestApp::builder().every_desk()).await;
     for (persona, turns) in [
         (
             "system_persona_vi",
@@ -138,8 +140,6 @@ async fn after_a_switch_only_one_language_speaks() {
             ],
         ),
     ] {
-        let judge = Judge::of(&[]);
-        let app = open(TestApp::builder().every_desk()).await;
         let mut faults = Vec::new();
         for (first, switch) in turns {
             let id = app.open(&json!({"persona": persona, "language": "vi"})).await;

@@ -11,7 +11,7 @@ use frontdesk::store::returns::advance::Advance;
 use serde_json::{Value, json};
 
 use super::returns::decisions::{mailed, resolve};
-use super::returns::shop::{Chat, mails, metadata, open};
+use super::returns::shop::{Chat, mails, metadata, open, seed};
 use crate::support::app::TestApp;
 use crate::support::sse::Events;
 
@@ -157,9 +157,11 @@ const RETURNS: &[Promise] = &[
 
 #[tokio::test]
 async fn returns_desk_keeps_what_pages_promise() {
+    let app = open(TestApp::builder()).await;
     let mut wrong = Vec::new();
     for promise in RETURNS {
-        let app = open(TestApp::builder()).await;
+        // Removes what the conversation before left on the orders.
+        seed(&app).await;
         let mut chat = Chat::open_with(&app, json!({})).await;
         let last = chat.say_all(promise.customer).await;
         wrong.extend(broken(promise, &last));

@@ -195,10 +195,11 @@ async fn replay_uses_model_if_available() {
     assert_eq!(before.rmas.len(), 1);
     script.lock().unwrap().extend(steps());
     let url = ollama.url();
-    let report = eval_json_with(&desk, &[("LLM", "auto"), ("OLLAMA_HOST", &url)]).await;
+    let persona = ("PERSONA_PATH", "prompts/returns_en.md");
+    let report = eval_json_with(&desk, &[("LLM", "auto"), ("OLLAMA_HOST", &url), persona]).await;
     assert_eq!(script.lock().unwrap().len(), 0, "the model was asked");
     assert_eq!(changed(&report), [[""; 0]; 1], "{report:#}");
-    let by_table = eval_json(&desk).await;
+    let by_table = eval_json_with(&desk, &[persona]).await;
     assert_eq!(by_table["cases"][0]["now"]["messages"][0]["kind"], "order_confirm", "{by_table:#}");
     assert_eq!(desk.overview(&id).await, before);
 }
