@@ -5,7 +5,6 @@ mod sessions;
 mod webhook;
 
 use std::cell::Cell;
-use std::time::Duration;
 
 use chrono::Utc;
 use frontdesk::domain::TenantId;
@@ -20,6 +19,7 @@ use crate::desks::commerce::open_desk_with;
 use crate::desks::retail::chat::Shop;
 use crate::store::count_jobs;
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::eventually_async;
 use crate::support::twilio::{PUBLIC_URL, ScriptedTwilio, post, sign};
 
 const SECRET: &str = "a secret of at least thirty-two characters";
@@ -147,15 +147,12 @@ async fn conversations(app: &TestApp) -> Vec<Value> {
 
 /// Waits until all deliveries are done.
 async fn all_delivered(app: &TestApp) {
-    loop {
+    eventually_async("all deliveries are done", async || {
         // In this order: a turn stores its deliveries before it ends.
         let idle = app.inner.store.list_unfinished().await.unwrap().is_empty();
-        let counts = count_jobs(&app.inner.store, &["deliver_message"]).await;
-        if idle && counts.waiting == 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+        idle && count_jobs(&app.inner.store, &["deliver_message"]).await.waiting == 0
+    })
+    .await;
 }
 
 /// The texts, senders and deliveries of a conversation, as the shop sees them.

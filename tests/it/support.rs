@@ -28,7 +28,7 @@ pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Waits until it holds, where that is known only after asking.
-pub async fn eventually_async(what: &str, holds: impl AsyncFn() -> bool) {
+pub async fn eventually_async(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let asking = async {
         while !holds().await {
             sleep(Duration::from_millis(5)).await;

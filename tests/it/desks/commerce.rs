@@ -10,7 +10,6 @@ mod providers;
 mod shops;
 
 use std::path::Path;
-use std::time::Duration;
 
 use chrono::Utc;
 use frontdesk::cli::seed::commerce::shops;
@@ -19,10 +18,11 @@ use frontdesk::domain::commerce::Tenant;
 use frontdesk::domain::commerce::tenant::CredentialName;
 use frontdesk::domain::sealed::SealingKey;
 use frontdesk::store::tenants::{Saving, credential_owner};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::retail::chat::{Chat, Shop, open_shop_with};
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::eventually_async;
 use crate::support::payments::{Daraja, Pesapal};
 
 /// The shipped documents of the desk.
@@ -71,14 +71,14 @@ async fn ask(app: &TestApp, conversation: &str, text: &str) -> String {
 
 /// Waits for messages of the shop itself, such as the result of a payment. Returns all of them.
 pub async fn wait_for_results(app: &TestApp, conversation: &str, count: usize) -> Vec<String> {
-    loop {
-        let history = app.history(conversation).await;
-        let own: Vec<&Value> = history.iter().filter(|message| message["sender"] == "agent").collect();
-        if own.len() >= count {
-            return own.iter().map(|message| message["text"].as_str().unwrap().to_owned()).collect();
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let mut own = Vec::new();
+    eventually_async("the shop has sent its messages", async || {
+        own = app.history(conversation).await;
+        own.retain(|message| message["sender"] == "agent");
+        own.len() >= count
+    })
+    .await;
+    own.iter().map(|message| message["text"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Seals the credentials of the shops.

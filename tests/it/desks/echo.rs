@@ -1,7 +1,6 @@
 //! A desk that is registered from outside the library.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -9,6 +8,7 @@ use tempfile::TempDir;
 use crate::cli::shop::copy;
 use crate::support::app::TestApp;
 use crate::support::echo_desk::EchoFactory;
+use crate::support::eventually_async;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 /// The repository's prompts, with a persona and texts for the echo desk.
@@ -41,10 +41,8 @@ async fn registered_desk_has_tool_job_text_and_panel() {
     let panel: Value =
         app.get(&format!("/console/api/conversations/{id}/panel")).send().await.unwrap().json().await.unwrap();
     assert_eq!(panel, json!({ "rows": [{ "name": "Echoes", "value": "2" }] }));
-    let confirmed = async {
-        while app.history(&id).await.iter().filter(|message| message["text"] == "Your echo is stored.").count() < 2 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), confirmed).await.expect("the job runs after each turn");
+    eventually_async("the job has run after each turn", async || {
+        app.history(&id).await.iter().filter(|message| message["text"] == "Your echo is stored.").count() >= 2
+    })
+    .await;
 }

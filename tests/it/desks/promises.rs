@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::returns::decisions::{mailed, resolve};
 use super::returns::shop::{Chat, mails, metadata, open, seed};
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 use crate::support::sse::Events;
 
 const JOHN: &str = "john.doe@example.com";
@@ -271,9 +272,8 @@ async fn each_step_of_a_return_has_its_mail() {
         let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().parse().unwrap();
         let tenant = TenantId::default();
         let store = app.inner.store.tenant(&tenant);
-        while store.find_rma(&rma).await.unwrap().unwrap().status != RmaStatus::LabelSent {
-            tokio::task::yield_now().await;
-        }
+        let status = async || store.find_rma(&rma).await.unwrap().unwrap().status;
+        eventually_async("the label is sent", async || status().await == RmaStatus::LabelSent).await;
         use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded};
         for step in [InTransit, Received, Inspected, Approved, Refunded] {
             let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };

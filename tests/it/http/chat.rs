@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::console::{Browser, guarded};
 use super::problem::refused;
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::eventually_async;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 const KEY: &str = "key-of-the-shop-0";
@@ -178,13 +179,14 @@ async fn late_reply_is_accepted_with_its_turn() {
     assert!(["queued", "running"].contains(&accepted["status"].as_str().unwrap()), "{accepted}");
     assert_eq!(accepted["conversation_id"], conversations(&app).await[0]["id"]);
     // The wait is over at once, so the reply comes from the stored events.
-    let reply: Value = loop {
+    let mut reply = Value::Null;
+    eventually_async("the reply is stored", async || {
         let response = send().await;
-        if response.status() == 200 {
-            break response.json().await.unwrap();
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    };
+        let is_reply = response.status() == 200;
+        reply = response.json().await.unwrap();
+        is_reply
+    })
+    .await;
     assert_eq!((&reply["status"], &reply["route"]), (&json!("completed"), &json!("technical")), "{reply}");
     assert!(!reply["sources"].as_array().unwrap().is_empty(), "{reply}");
 }

@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::raw;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 async fn rest_of(mut connection: tokio::net::TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -116,11 +117,10 @@ async fn connections_above_the_limit_are_closed() {
     assert!(rest_of(raw::connect(&app).await).await.is_empty());
     drop(open);
     // The server notices the closed connections a moment later.
-    loop {
+    eventually_async("a new connection is served", async || {
         let mut connection = raw::connect(&app).await;
         let _ = connection.write_all(request).await;
-        if connection.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {
-            break;
-        }
-    }
+        connection.read(&mut [0; 64]).await.is_ok_and(|read| read > 0)
+    })
+    .await;
 }

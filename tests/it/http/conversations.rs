@@ -8,6 +8,7 @@ use super::live::{BEGINNING, Live, QUESTION, count_rows, delete, stalled};
 use super::problem::refused;
 use super::raw;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 async fn get(app: &TestApp, path: &str) -> Value {
     let response = app.get(path).send().await.unwrap();
@@ -59,7 +60,7 @@ async fn history_is_paged_oldest_first() {
     assert!(all.len() > 6);
     for limit in [1, 2, 3, all.len() - 1, all.len()] {
         let (mut paged, mut after): (Vec<Value>, String) = (Vec::new(), String::new());
-        loop {
+        while paged.len() <= all.len() {
             let page = get(&app, &format!("/conversations/{id}/history?limit={limit}{after}")).await;
             assert_eq!(page["conversation"], whole["conversation"]);
             let messages = page["messages"].as_array().unwrap();
@@ -165,9 +166,8 @@ async fn disconnect_during_deletion_leaves_consistent_conversation() {
         let said = app.post(&format!("{path}/messages"), &json!({"text": "hello"})).send().await.unwrap().status();
         let known = app.get(&path).send().await.unwrap().status();
         if said == 404 && known == 200 {
-            while app.get(&path).send().await.unwrap().status() != 404 {
-                tokio::task::yield_now().await;
-            }
+            let is_gone = async || app.get(&path).send().await.unwrap().status() == 404;
+            eventually_async("the deletion completes", is_gone).await;
         }
     }
 }

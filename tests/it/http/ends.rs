@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::live::{BEGINNING, Live, QUESTION, stalled};
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 #[tokio::test]
 async fn shutdown_completes_open_streams() {
@@ -39,7 +40,7 @@ async fn streams_are_accepted_while_draining() {
     let mut running = Live::say(&app, &id, QUESTION, None).await;
     running.until(BEGINNING).await;
     app.begin_shutdown();
-    while app.get("/readyz").send().await.unwrap().status() == 200 {}
+    eventually_async("the server drains", async || app.get("/readyz").send().await.unwrap().status() != 200).await;
     let late = Live::follow(&app, &id, Some("0.0")).await;
     let response = app.post(&format!("/conversations/{id}/turns/1/cancel"), &json!({})).send().await.unwrap();
     assert_eq!(response.status(), 202);

@@ -1,14 +1,12 @@
 //! Reading event streams while turns run.
 
-use std::time::Duration;
-
 use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, Response};
 use sea_orm::sqlx::{self, Connection, PgConnection, SqliteConnection};
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::eventually_async;
 use crate::support::ollama::{Play, ScriptedOllama};
 use crate::support::sse::{Events, parse};
 
@@ -126,13 +124,13 @@ pub async fn turn(app: &TestApp, conversation: &str, turn: u32) -> Value {
 
 /// Waits until the turn has ended and returns its status.
 pub async fn ended(app: &TestApp, conversation: &str, number: u32) -> String {
-    loop {
-        let status = turn(app, conversation, number).await["status"].as_str().unwrap().to_owned();
-        if !["queued", "running"].contains(&status.as_str()) {
-            return status;
-        }
-        sleep(Duration::from_millis(5)).await;
-    }
+    let mut status = String::new();
+    eventually_async("the turn has ended", async || {
+        status = turn(app, conversation, number).await["status"].as_str().unwrap().to_owned();
+        !["queued", "running"].contains(&status.as_str())
+    })
+    .await;
+    status
 }
 
 /// Counts the rows of the table that belong to the conversation.

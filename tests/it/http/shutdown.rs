@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::live::{BEGINNING, Live, QUESTION, ended, stalled, turn};
 use super::problem::refused;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 #[tokio::test]
 async fn draining_server_refuses_new_messages() {
@@ -16,14 +17,11 @@ async fn draining_server_refuses_new_messages() {
     let mut running = Live::say(&app, &id, QUESTION, Some("k")).await;
     running.until(BEGINNING).await;
     app.begin_shutdown();
-    let draining = async || {
+    let is_draining = async || {
         let ready = app.get("/readyz").send().await.unwrap();
-        let status = ready.status();
-        (status.as_u16(), ready.json::<Value>().await.unwrap()["status"].as_str().unwrap().to_owned())
+        ready.status() == 503 && ready.json::<Value>().await.unwrap()["status"] == "draining"
     };
-    while draining().await != (503, "draining".to_owned()) {
-        tokio::task::yield_now().await;
-    }
+    eventually_async("the server drains", is_draining).await;
     for path in
         ["/conversations".to_owned(), format!("/conversations/{id}/messages"), format!("/conversations/{id}/stream")]
     {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::problem::refused;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 /// Locks the database from another connection until it is dropped.
 pub enum Held {
@@ -33,12 +34,10 @@ impl Held {
 
 /// Sends a request until the store responds: on a busy machine, also a free one may miss the deadline of a request.
 async fn until_available(request: impl Fn() -> RequestBuilder) -> Response {
-    loop {
-        let response = request().send().await.unwrap();
-        if response.status() != 503 {
-            return response;
-        }
-    }
+    let mut response = None;
+    eventually_async("the store responds", async || response.insert(request().send().await.unwrap()).status() != 503)
+        .await;
+    response.unwrap()
 }
 
 async fn open(app: &TestApp) -> String {
@@ -51,12 +50,13 @@ async fn read(app: &TestApp, path: &str) -> Value {
 }
 
 async fn status_at_end(app: &TestApp, id: &str) -> Value {
-    loop {
-        let turn = read(app, &format!("/conversations/{id}/turns/1")).await;
-        if !["queued", "running"].contains(&turn["status"].as_str().unwrap()) {
-            return turn["status"].clone();
-        }
-    }
+    let mut status = Value::Null;
+    eventually_async("the turn has ended", async || {
+        status = read(app, &format!("/conversations/{id}/turns/1")).await["status"].take();
+        !["queued", "running"].contains(&status.as_str().unwrap())
+    })
+    .await;
+    status
 }
 
 #[tokio::test]

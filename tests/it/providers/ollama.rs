@@ -11,8 +11,8 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::support::eventually;
 use crate::support::ollama::{Play, ScriptedOllama};
+use crate::support::{eventually, eventually_async};
 
 /// Small enough to wait for, in tests where it must be over.
 pub const SOON: Duration = Duration::from_millis(150);
@@ -266,12 +266,7 @@ async fn unreachable_ollama_is_unavailable() {
     let found = gateway(&ollama, config).await;
     drop(ollama);
     // The listener goes with its task, which ends soon.
-    for _ in 0..1000 {
-        match found.look().await {
-            Err(LlmError::Unavailable(_)) => break,
-            _ => tokio::time::sleep(Duration::from_millis(5)).await,
-        }
-    }
+    eventually_async("the server is gone", async || matches!(found.look().await, Err(LlmError::Unavailable(_)))).await;
     assert_eq!(found.availability(), Availability::Down);
     assert!(matches!(found.stream(question("chào")).await.err(), Some(LlmError::Unavailable(_))));
 }

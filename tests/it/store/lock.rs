@@ -7,7 +7,7 @@ use frontdesk::store::{Store, StoreOptions};
 use sea_orm::sqlx::{self, Connection, PgConnection};
 
 use super::options;
-use crate::support::database;
+use crate::support::{database, eventually_async};
 
 const HOLDER: &str = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted \
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
@@ -39,9 +39,7 @@ async fn lock_is_retaken_after_its_connection_dies() {
     for _ in 0..2 {
         let before = holder(&mut other).await;
         sqlx::raw_sql(END_HOLDER).execute(&mut other).await.unwrap();
-        while [None, before].contains(&holder(&mut other).await) {
-            tokio::task::yield_now().await;
-        }
+        eventually_async("the lock is retaken", async || ![None, before].contains(&holder(&mut other).await)).await;
     }
     assert!(!keeping.is_finished());
     assert!(ServingLock::acquire(&options, Duration::ZERO).await.unwrap().is_none());

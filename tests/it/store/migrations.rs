@@ -62,7 +62,7 @@ async fn interrupted_migration_is_rolled_back_and_runs_again() {
         let opened = Store::open(&options).await;
         let now = look(&mut other).await;
         if now.0 == before.0 {
-            assert!(opened.is_err());
+            assert!(opened.is_err() && statement < 1000, "statement {statement}");
             assert_eq!(now, before, "a part of a migration is left");
             statement += 1;
         } else {

@@ -18,6 +18,7 @@ use crate::store;
 use crate::support::app::TestApp;
 use crate::support::ollama::{Play, ScriptedOllama};
 use crate::support::sse::Events;
+use crate::support::{eventually, eventually_async};
 
 const WARRANTY: &str = "kiểm tra bảo hành ABC123";
 
@@ -128,7 +129,7 @@ async fn taking_over_cuts_off_the_running_reply() {
     assert_eq!(reply["metadata"]["cut"], true);
     assert_eq!(ended(&app, &id, 2).await, "completed", "waiting turns are not cancelled");
     assert_eq!(app.history(&id).await.iter().filter(|message| message["turn"] == 2).count(), 1, "and not answered");
-    crate::support::eventually("the request to the model is closed", || ollama.closed_early() == 1).await;
+    eventually("the request to the model is closed", || ollama.closed_early() == 1).await;
 }
 
 /// Many conversations at once, each taken at a random moment of its turn.
@@ -228,13 +229,13 @@ async fn answers_and_messages_keep_acceptance_order() {
         let (path, who) = if n % 2 == 0 { (&customer, "user") } else { (&person, "agent") };
         let request = app.post(path, &json!({"text": format!("{who} {n}")}));
         async move {
-            let mut response = request.try_clone().unwrap().send().await.unwrap();
+            let mut response = None;
             // At most eight messages of a customer may wait in a conversation.
-            while response.status() == 429 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-                response = request.try_clone().unwrap().send().await.unwrap();
-            }
-            let accepted: Value = response.json().await.unwrap();
+            eventually_async("the message is accepted", async || {
+                response.insert(request.try_clone().unwrap().send().await.unwrap()).status() != 429
+            })
+            .await;
+            let accepted: Value = response.unwrap().json().await.unwrap();
             (accepted["turn"].as_u64().unwrap(), format!("{who} {n}"))
         }
     });

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::super::retail::chat::Chat;
 use super::{Shop, customer, give_credentials, open_desk_at, say_all};
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::eventually_async;
 use crate::support::payments::{Daraja, Pesapal, path_of};
 
 const PHONE: &str = "+254700000001";
@@ -110,12 +111,9 @@ async fn call_back(app: &TestApp, path: &str, body: &Value) -> (u16, Value) {
 
 async fn settle(app: &TestApp) {
     const NAMES: [&str; 3] = ["settle_payment", "say_payment", "apply_receipt"];
-    for _ in 0..3_000 {
+    eventually_async("no job about payments waits", async || {
         let counts = app.inner.store.count_jobs().await.unwrap();
-        if NAMES.iter().all(|name| counts.get(*name).is_none_or(|of| of.waiting == 0)) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("jobs about payments are still waiting");
+        NAMES.iter().all(|name| counts.get(*name).is_none_or(|of| of.waiting == 0))
+    })
+    .await;
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::eventually_async;
 use crate::support::ollama::ScriptedOllama;
 
 /// A question that has the words of [`PAGE`], in another order.
@@ -43,13 +44,13 @@ async fn sources(app: &TestApp, persona: Option<&str>, question: &str) -> Vec<(S
 
 /// Asks until the best source is this file at cosine 1, which words alone never say; gives all sources.
 async fn sources_by_meaning(app: &TestApp, file: &str, question: &str) -> Vec<(String, f64)> {
-    loop {
-        let sources = sources(app, None, question).await;
-        if sources.first().is_some_and(|(first, score)| first == file && *score > 0.999) {
-            return sources;
-        }
-        tokio::task::yield_now().await;
-    }
+    let mut found = Vec::new();
+    eventually_async("the search finds the file by its meaning", async || {
+        found = sources(app, None, question).await;
+        found.first().is_some_and(|(first, score)| first == file && *score > 0.999)
+    })
+    .await;
+    found
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::shop::{Chat, mails, metadata, open};
 use crate::http::live::meddle;
 use crate::support::app::TestApp;
+use crate::support::eventually;
 
 const JOHN: &str = "john.doe@example.com";
 const TO_THE_TICKET: [&str; 3] = ["return order 77893", JOHN, "yes"];
@@ -72,10 +73,7 @@ async fn pending_mail_is_sent_after_a_restart() {
     let builder = app.stop().await;
     let next = builder.start().await;
     std::fs::remove_file(next.folder().join("outbox")).unwrap();
-    // The worker looks again by itself; the test waits for what it does, however long that takes.
-    while mails(&next).is_empty() {
-        tokio::task::yield_now().await;
-    }
+    eventually("the mail is sent", || !mails(&next).is_empty()).await;
     assert_eq!(mails(&next).len(), 1);
 }
 
@@ -108,9 +106,7 @@ async fn unreadable_mail_does_not_block_later_ones() {
     store.queue_mail(&mail("77893", before), "test", before).await.unwrap();
     store.queue_mail(&mail("77894", now), "test", now).await.unwrap();
     app.inner.jobs.wake();
-    while mails(&app).is_empty() {
-        tokio::task::yield_now().await;
-    }
+    eventually("the mail is sent", || !mails(&app).is_empty()).await;
     assert_eq!(mails(&app).len(), 1);
 }
 

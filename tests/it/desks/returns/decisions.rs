@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::shop::{Chat, mails, metadata, open};
 use crate::support::app::TestApp;
+use crate::support::{eventually, eventually_async};
 
 const JOHN: &str = "john.doe@example.com";
 const SHATTERED: [&str; 2] = ["return order 77893, the boots arrived shattered", JOHN];
@@ -29,15 +30,14 @@ impl Chat<'_> {
 
     /// What the shop said about decisions, once there is so much of it.
     pub(in crate::desks) async fn decisions(&self, count: usize) -> Vec<Value> {
-        loop {
-            let said = self.history().await;
-            let said: Vec<Value> =
-                said.into_iter().filter(|message| message["metadata"].get("decision").is_some()).collect();
-            if said.len() >= count {
-                return said;
-            }
-            tokio::task::yield_now().await;
-        }
+        let mut said = Vec::new();
+        eventually_async("the decisions are announced", async || {
+            said = self.history().await;
+            said.retain(|message| message["metadata"].get("decision").is_some());
+            said.len() >= count
+        })
+        .await;
+        said
     }
 }
 
@@ -56,14 +56,9 @@ pub(in crate::desks) async fn resolve(app: &TestApp, ticket: &str, decision: Res
 
 /// The mails that went out, once there are so many.
 pub(in crate::desks) async fn mailed(app: &TestApp, count: usize) -> Vec<String> {
-    loop {
-        let sent = mails(app);
-        if sent.len() >= count {
-            // Quoted-printable breaks lines after an equals sign, and writes one itself so.
-            return sent.iter().map(|mail| mail.replace("=\r\n", "").replace("=3D", "=")).collect();
-        }
-        tokio::task::yield_now().await;
-    }
+    eventually("the mails are sent", || mails(app).len() >= count).await;
+    // Quoted-printable breaks lines after an equals sign, and writes one itself so.
+    mails(app).iter().map(|mail| mail.replace("=\r\n", "").replace("=3D", "=")).collect()
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::decisions::{mailed, resolve};
 use super::shop::{Chat, metadata, open};
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 use crate::support::sse::Events;
 
 const JOHN: &str = "john.doe@example.com";
@@ -31,9 +32,9 @@ async fn returned(chat: &mut Chat<'_>) -> String {
     let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
     let tenant = TenantId::default();
     let store = chat.app.inner.store.tenant(&tenant);
-    while store.find_rma(&rma.parse().unwrap()).await.unwrap().unwrap().status != RmaStatus::LabelSent {
-        tokio::task::yield_now().await;
-    }
+    let number = rma.parse().unwrap();
+    let status = async || store.find_rma(&number).await.unwrap().unwrap().status;
+    eventually_async("the label is sent", async || status().await == RmaStatus::LabelSent).await;
     rma
 }
 

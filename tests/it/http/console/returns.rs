@@ -13,6 +13,7 @@ use crate::desks::returns::shop;
 use crate::http::live::Live;
 use crate::http::problem::refused;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 const JOHN: &str = "john.doe@example.com";
 
@@ -237,9 +238,7 @@ async fn escalated_rma_is_locked_until_resolved() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["return order 77893", JOHN, "yes"]).await;
     // Wait for the label's job before anything locks the RMA.
-    while case.only_rma().await["status"] != "Label_Sent" {
-        tokio::task::yield_now().await;
-    }
+    eventually_async("the label is sent", async || case.only_rma().await["status"] == "Label_Sent").await;
     case.say("Actually, the boots are shattered.").await;
     let locked = case.only_rma().await;
     assert_eq!((&locked["locked"], &locked["next"]), (&json!(true), &json!([])));

@@ -9,6 +9,7 @@ use super::{Browser, guarded, routes};
 use crate::http::live::Live;
 use crate::http::problem::refused;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 #[tokio::test]
 async fn only_a_valid_key_signs_in() {
@@ -177,13 +178,14 @@ async fn customer_token_wins_over_session_outside_console() {
 async fn expired_session_ends_its_stream() {
     let app = guarded().env("CONSOLE_SESSION_HOURS", 2.1 / 3600.0).start().await;
     // On a slow machine the session may expire before it is used.
-    let (lan, stream) = loop {
+    let mut opened = None;
+    eventually_async("a session opens a stream", async || {
         let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
         let response = lan.get("/console/api/events").send().await.unwrap();
-        if response.status() == 200 {
-            break (lan, response);
-        }
-    };
+        opened.insert((lan, response)).1.status() == 200
+    })
+    .await;
+    let (lan, stream) = opened.unwrap();
     // The stream ends, and the session opens nothing more.
     stream.text().await.unwrap();
     refused(lan.get("/console/api/me"), 401, "unauthorized").await;

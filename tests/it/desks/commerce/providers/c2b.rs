@@ -2,8 +2,6 @@
 
 mod faults;
 
-use std::time::Duration;
-
 use frontdesk::domain::ConversationStatus;
 use frontdesk::domain::commerce::payment::{CallbackPurpose, PaymentStatus};
 use serde_json::{Value, json};
@@ -12,6 +10,7 @@ use super::super::super::retail::chat::Chat;
 use super::super::{ask, customer, give_credentials, wait_for_results};
 use super::{DEFAULT, Desk, ORDER, PHONE, settle};
 use crate::support::payments::{Daraja, receipt_result};
+use crate::support::{eventually, eventually_async};
 
 /// What M-PESA reports of a payment to the paybill.
 fn confirmation(receipt: &str, account: &str, amount: &str) -> Value {
@@ -32,14 +31,14 @@ impl Desk {
 
     /// Waits until Daraja was asked for this receipt so often. Returns the last question.
     async fn asked_receipt(&self, receipt: &str, times: usize) -> Value {
-        loop {
+        let mut question = None;
+        eventually("Daraja is asked for the receipt", || {
             let asked = self.daraja.state().asked_receipts.clone();
-            let mut questions = asked.into_iter().filter(|question| question["TransactionID"] == receipt);
-            if let Some(question) = questions.nth(times - 1) {
-                return question;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+            question = asked.into_iter().filter(|question| question["TransactionID"] == receipt).nth(times - 1);
+            question.is_some()
+        })
+        .await;
+        question.unwrap()
     }
 
     /// Answers the question about a receipt.
@@ -344,12 +343,7 @@ async fn receipt_without_usable_account_gets_a_ticket() {
     let (chat, _) = desk.buy(PHONE, "paybill").await;
     give_credentials(desk.app(), "default", &[("daraja_consumer_key", String::new())]).await;
     ask(desk.app(), &chat.id, "QKJ41HAY6L").await;
-    for _ in 0..3_000 {
-        if !desk.tickets(&chat).await.is_empty() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    eventually_async("a ticket", async || !desk.tickets(&chat).await.is_empty()).await;
     let tickets = desk.tickets(&chat).await;
     assert!(tickets.len() == 1 && tickets[0].contains("gave no result"), "{tickets:?}");
 }

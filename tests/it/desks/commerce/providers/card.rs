@@ -1,7 +1,5 @@
 //! Payments by card, on PesaPal's page.
 
-use std::time::Duration;
-
 use frontdesk::domain::commerce::payment::PaymentStatus;
 use frontdesk::domain::commerce::sale::SaleStatus;
 use reqwest::redirect::Policy;
@@ -10,6 +8,7 @@ use serde_json::{Value, json};
 use super::super::{ask, wait_for_results};
 use super::{DEFAULT, Desk, PHONE};
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 use crate::support::payments::path_of;
 
 impl Desk {
@@ -80,9 +79,10 @@ async fn callback_is_followed_until_it_is_answered() {
     desk.notify(0).await;
     desk.wait_for(&chat, PaymentStatus::Failed).await;
     // The job that polls ends with the refusal.
-    while desk.app().inner.store.count_jobs().await.unwrap().get("poll_payment").is_some_and(|of| of.waiting > 0) {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    eventually_async("no poll waits", async || {
+        desk.app().inner.store.count_jobs().await.unwrap().get("poll_payment").is_none_or(|of| of.waiting == 0)
+    })
+    .await;
     // The customer pays on the same page, and PesaPal does not answer the query that follows its notification.
     desk.pesapal.state().lost_answers = 1;
     desk.pesapal.state().status = 1;

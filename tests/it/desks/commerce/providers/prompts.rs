@@ -18,6 +18,7 @@ use super::{DEFAULT, Desk, ORDER, PHONE, call_back, payments_in, settle, wait_fo
 use crate::store::TestStore;
 use crate::support::app::TestApp;
 use crate::support::payments::{Daraja, Push, path_of};
+use crate::support::{eventually, eventually_async};
 
 async fn paid(desk: &Desk, chat: &Chat<'_>, push: usize) -> String {
     desk.daraja.decide(push, "0");
@@ -173,9 +174,7 @@ async fn callback_may_come_before_the_answer() {
     say_all(&mut chat, &ORDER).await;
     say_all(&mut chat, &["pay", "1"]).await;
     let early = async {
-        while desk.daraja.pushes().is_empty() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        eventually("the phone is prompted", || !desk.daraja.pushes().is_empty()).await;
         desk.daraja.decide(0, "0");
         let url = desk.daraja.pushes()[0]["CallBackURL"].clone();
         desk.call_back(&url, &Daraja::callback(0, Some("QKJ41HAY6L"))).await;
@@ -215,13 +214,11 @@ async fn fifty_yeses_push_once() {
     let sent = (0..50).map(|_| desk.app().post(&path, &json!({ "text": "yes" })).send());
     let sent = futures_util::future::join_all(sent).await;
     assert!(sent.iter().all(|response| response.as_ref().unwrap().status().is_success()));
-    loop {
+    eventually_async("every message is answered", async || {
         let history = desk.app().history(&chat.id).await;
-        if history.iter().filter(|message| message["sender"] == "assistant").count() >= 4 + 50 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+        history.iter().filter(|message| message["sender"] == "assistant").count() >= 4 + 50
+    })
+    .await;
     assert_eq!((desk.daraja.pushes().len(), desk.payments(&chat).await.len()), (1, 1));
 }
 
@@ -266,9 +263,7 @@ async fn restart_during_the_request_pushes_once() {
     // The server ends while the answer to the push is awaited: only the row is certain.
     let path = format!("/conversations/{id}/messages");
     desk.app().post(&path, &json!({ "text": "yes" })).send().await.unwrap();
-    while desk.daraja.pushes().is_empty() {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    eventually("the phone is prompted", || !desk.daraja.pushes().is_empty()).await;
     let Desk { shop, daraja, pesapal } = desk;
     let super::Shop { app, .. } = shop;
     let stopped = app.stop().await;
