@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-/// mimalloc needs a third less memory per waiting reader than the system's allocator (`scripts/bench readers`), since a server keeps
-/// thousands of small allocations for hours.
+/// jemalloc returns the memory of readers that have left to the system. mimalloc keeps most of it (`scripts/bench readers`).
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     frontdesk::cli::main()

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// A list has millions of short texts.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     frontdesk::cli::upsert_warranty::main()
