@@ -99,7 +99,7 @@ pub struct TurnConfig {
     pub waiting_max: u64,
     /// `TURNS_WAITING_TOTAL`: in the whole server.
     pub waiting_total: usize,
-    /// `TURN_START_HOLD_MS`: how long the journal holds the start of a turn, to store it with the turn's first text.
+    /// `TURN_START_HOLD_MS`: how long the journal holds the events before a turn's first text, to store them with it.
     pub start_hold: Duration,
     /// `TURN_DEADLINE_SECONDS`: longer turns are stopped.
     pub deadline: Duration,

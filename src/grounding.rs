@@ -10,6 +10,7 @@
 //! A desk makes a [`Grounded`] for each reply, from [`Turn::sources`](crate::desks::Turn::sources) and its passages, then calls
 //! `turn.show(kind, grounded.push(&delta))` for each delta and `turn.show(kind, grounded.finish())` at the end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::domain::commerce::Currency;
@@ -30,7 +31,7 @@ pub(super) mod tests;
 pub use canary::Canary;
 use canary::{Seen, Watched};
 use claims::{Claim, ClaimCheck, ClaimRules, ClaimWatch, Quoted};
-use leak::{LeakWatch, WordPlaces};
+use leak::LeakWatch;
 use links::{KnownAddresses, LinkWords, Links, Part};
 use lock::FactLock;
 use reading::Readings;
@@ -143,10 +144,16 @@ impl<'a> Grounded<'a> {
                 quotable.push(reading.words.clone());
             }
         }
-        sources.customer.iter().for_each(|text| known.add_customer(text, lexicon));
-        sources.replies.iter().for_each(|text| known.add_reply(text, lexicon));
-        sources.customer.iter().for_each(|text| addresses.add_customer(text, links));
-        quotable.extend(sources.customer.iter().map(|text| Arc::new(WordPlaces::of(text))));
+        // A customer may have written the same several times.
+        for text in sources.customer.iter().collect::<BTreeSet<_>>() {
+            let reading = grounding.readings.of_customer(text, &grounding.rules);
+            known.add_customer_values(reading.values.clone());
+            addresses.extend(&reading.addresses);
+            quotable.push(reading.words.clone());
+        }
+        for text in &sources.replies {
+            known.add_reply(text, &grounding.readings.of_reply(text, &grounding.rules), lexicon);
+        }
         let instructions =
             sources.instructions.iter().map(|text| grounding.readings.of(text, &grounding.rules).words.clone());
         Self {

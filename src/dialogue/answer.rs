@@ -12,6 +12,7 @@ use crate::grounding::Grounded;
 use crate::nlu::language::LanguageRules;
 use crate::persona::texts::CommonTexts;
 use crate::providers::llm::{ChatRequest, Deltas, LlmError, Ticket};
+use crate::replies::MissingValue;
 use crate::retrieval::search::{Found, Knowledge};
 use crate::retrieval::{Passage, Query, Subject};
 
@@ -82,10 +83,10 @@ pub async fn begin(
 }
 
 /// What the desk itself says around a model's reply.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Written<'a> {
-    /// Said where the guards stop the reply, or where nothing of it is left.
-    pub quotation: &'a str,
+    /// Returns what is said where the guards stop the reply, or where nothing of it is left. Most replies do not need it.
+    pub quotation: &'a (dyn Fn(&Turn) -> Result<String, MissingValue> + Sync),
     /// Added to the end of every complete reply. May be empty.
     pub ending: &'a str,
     pub common: &'a CommonTexts,
@@ -124,11 +125,13 @@ pub async fn stream(
     }
     if !turn.is_writing() {
         // The guards removed the whole reply.
-        return Ok(turn.say_with(Kind::Reply, &format!("{quotation}{ending}"), metadata).await?);
+        let said = quotation(turn)? + ending;
+        return Ok(turn.say_with(Kind::Reply, &said, metadata).await?);
     }
     if guarded.stopped() == Some(GuardReason::UnsupportedFact) {
         // The model invented too many figures; the documents have the right ones.
-        turn.write(Kind::Reply, &format!("\n\n{quotation}")).await?;
+        let said = format!("\n\n{}", quotation(turn)?);
+        turn.write(Kind::Reply, &said).await?;
     }
     turn.write(Kind::Reply, ending).await?;
     Ok(turn.end_message(metadata.worded_by_model()).await?)

@@ -54,15 +54,16 @@ impl<'a> Wanted<'a> {
     /// Reads until the language is clear. Returns the whole reply, or `None` if its opening is in another language.
     async fn checked(&self, deltas: Deltas) -> Option<Deltas> {
         let mut deltas = deltas.fuse();
-        let (mut held, mut text, mut letters) = (Vec::new(), String::new(), 0);
-        while letters < OPENING && text.len() < OPENING_BYTES && self.look_at(&text) != Prose::Own {
+        let (mut held, mut text, mut letters, mut prose) = (Vec::new(), String::new(), 0, Prose::Unclear);
+        while letters < OPENING && text.len() < OPENING_BYTES && prose != Prose::Own {
             let Ok(Some(delta)) = timeout(PAUSE, deltas.next()).await else { break };
             let new = delta.as_deref().unwrap_or_default();
             letters += new.chars().filter(|c| c.is_alphabetic()).count();
             text.push_str(new);
             held.push(delta);
+            prose = self.look_at(&text);
         }
-        (!self.is_missed_by(&text)).then(|| Box::pin(stream::iter(held).chain(deltas)) as Deltas)
+        (prose != Prose::Foreign).then(|| Box::pin(stream::iter(held).chain(deltas)) as Deltas)
     }
 
     fn look_at(&self, text: &str) -> Prose {

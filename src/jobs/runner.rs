@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub struct JobRunner {
     /// The jobs that wait for a service, and until when.
     paused: Mutex<BTreeMap<&'static str, Instant>>,
     wake: Notify,
+    /// Whether jobs were stored for which the runner was not woken.
+    is_wake_due: AtomicBool,
     /// When jobs run again, as far as this process knows.
     due: Mutex<BTreeSet<Instant>>,
     /// There may be more jobs for a running queue.
@@ -53,6 +56,7 @@ impl JobRunner {
             jobs,
             paused,
             wake: Notify::new(),
+            is_wake_due: AtomicBool::new(false),
             due: Mutex::default(),
             more: Notify::new(),
             ended,
@@ -90,10 +94,17 @@ impl JobRunner {
         jobs::count_stored()
     }
 
-    /// Wakes the runner if jobs were inserted since `count`. Call it after the commit.
+    /// Wakes the runner if jobs were inserted since `count`, or if some wait for this call. Call it after the commit.
     pub fn wake_if_stored_since(&self, count: u64) {
-        if self.count_stored() != count {
+        if self.is_wake_due.swap(false, Ordering::Relaxed) | (self.count_stored() != count) {
             self.wake();
+        }
+    }
+
+    /// Lets the jobs that were inserted since `count` wait for the next [`JobRunner::wake_if_stored_since`].
+    pub fn wake_later_if_stored_since(&self, count: u64) {
+        if self.count_stored() != count {
+            self.is_wake_due.store(true, Ordering::Relaxed);
         }
     }
 
@@ -143,9 +154,10 @@ impl JobRunner {
         let mut unknown: BTreeSet<String> = BTreeSet::new();
         // The leases of an earlier process, and of jobs that could not end because the store was unavailable.
         let mut has_stale_leases = true;
+        let mut report_at = Instant::now();
         while !shutdown.is_cancelled() {
             let searched_at = Instant::now();
-            match self.find_due_queues(&mut has_stale_leases, &busy, &mut unknown).await {
+            match self.find_due_queues(&mut has_stale_leases, &busy).await {
                 Ok(due) => {
                     for queue in due {
                         if !busy.insert(queue) {
@@ -162,9 +174,13 @@ impl JobRunner {
                 }
             }
             let now = Instant::now();
+            if report_at <= now {
+                self.report_backlog(&mut unknown).await;
+                report_at = now + POLL_EVERY;
+            }
             let resume = self.paused(|paused| paused.values().copied().filter(|until| *until > now).min());
             // The search may have missed what became due meanwhile.
-            let next = resume.into_iter().chain(self.next_due(searched_at)).chain([now + POLL_EVERY]).min();
+            let next = resume.into_iter().chain(self.next_due(searched_at)).fold(report_at, Instant::min);
             tokio::select! {
                 Some(Ok((queue, result))) = running.join_next() => {
                     busy.remove(queue);
@@ -173,11 +189,8 @@ impl JobRunner {
                         has_stale_leases = true;
                         self.jobs().iter().filter(|job| job.queue() == queue).for_each(|job| self.pause(job.as_ref(), POLL_EVERY));
                     }
-                    self.report_backlog().await;
                 }
-                () = tokio::time::sleep_until(next.unwrap_or(now + POLL_EVERY)) => {
-                    self.report_backlog().await;
-                }
+                () = tokio::time::sleep_until(next) => {}
                 () = self.wake.notified() => {}
                 () = shutdown.cancelled() => {}
             }
@@ -190,7 +203,6 @@ impl JobRunner {
         &self,
         has_stale_leases: &mut bool,
         busy: &BTreeSet<&'static str>,
-        unknown: &mut BTreeSet<String>,
     ) -> Result<BTreeSet<&'static str>, StoreError> {
         let now = Utc::now();
         if *has_stale_leases {
@@ -199,17 +211,12 @@ impl JobRunner {
             self.store.release_jobs(&idle, now).await?;
             *has_stale_leases = false;
         }
-        let mut due = BTreeSet::new();
-        for name in self.store.list_due_job_names(now).await? {
-            match self.find(&name) {
-                Some(job) if self.can_run(job.as_ref()) => drop(due.insert(job.queue())),
-                None if unknown.insert(name.clone()) => {
-                    warn!(job = name, "Jobs with an unknown name stay in the store")
-                }
-                _ => {}
-            }
-        }
-        Ok(due)
+        // Not those that wait for a service, of which there may be many.
+        let mut jobs = self.jobs();
+        jobs.retain(|job| self.can_run(job.as_ref()));
+        let names: Vec<&str> = jobs.iter().map(|job| job.name()).collect();
+        let due = self.store.list_due_jobs(&names, now).await?;
+        Ok(due.iter().filter_map(|name| self.find(name)).map(|job| job.queue()).collect())
     }
 
     /// Runs a queue until it has no due jobs that can run.
@@ -328,8 +335,14 @@ impl JobRunner {
         Ok(())
     }
 
-    async fn report_backlog(&self) {
+    /// Reports how many jobs there are, and each name that no job has once. Reads all jobs.
+    async fn report_backlog(&self, unknown: &mut BTreeSet<String>) {
         let Ok(counts) = self.store.count_jobs().await else { return };
+        for name in counts.keys().filter(|name| self.find(name).is_none()) {
+            if unknown.insert(name.clone()) {
+                warn!(job = name, "Jobs with an unknown name stay in the store");
+            }
+        }
         let mut embedding: Option<JobCounts> = None;
         for job in self.jobs() {
             let name = job.name();

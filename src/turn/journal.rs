@@ -1,7 +1,8 @@
 //! The journal: one writer stores the events of all turns, and publishes each event after its commit.
 //!
-//! All events that wait when a commit ends go into the next one. Under load, hundreds share one. The start of a turn, which
-//! shows nothing yet, waits a moment for its text, so that a desk that answers from the database needs one commit.
+//! All events that wait when a commit ends go into the next one. Under load, hundreds share one. The events of a turn before its
+//! text wait a moment for it, so that a desk that answers from the database needs one commit, and a quick model's first text does
+//! not wait for the commit of its sources.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,8 +45,16 @@ pub struct Journal {
 struct Pending {
     entry: Entry,
     publish: Publish,
-    /// Clients show nothing for it, so it may wait for the turn's text.
+    /// It may wait for the turn's text.
     may_wait: bool,
+}
+
+/// Whether the turn's text may follow at once, so that storing the event alone gains nothing. Stored alone, the event would delay a
+/// text that comes meanwhile: there is one writer, and the text would wait for this commit and then for its own. A text never waits,
+/// and takes along what waits for it. Without a text, the hold ends the wait.
+fn may_wait(event: &Event) -> bool {
+    use Event::{Intent, MessageStart, Sources, TurnStart};
+    matches!(event, TurnStart { .. } | Intent { .. } | Sources { .. } | MessageStart { .. })
 }
 
 /// What happens after the event's commit.
@@ -136,7 +145,7 @@ impl TurnSink {
         self.bytes += body.len();
         self.last.n += 1;
         permit.send(Pending {
-            may_wait: stored.is_none() && matches!(event, Event::TurnStart { .. } | Event::Intent { .. }),
+            may_wait: stored.is_none() && may_wait(event),
             entry: Entry {
                 tenant: self.tenant.clone(),
                 conversation: self.conversation,
@@ -258,5 +267,19 @@ fn publish((entry, target): (Entry, Publish)) {
     if let Some(stored) = target.stored {
         // The receiver may have been dropped.
         let _ = stored.send(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Kind, MessageId};
+
+    #[test]
+    fn sources_wait_for_text_which_never_waits() {
+        let message_id = MessageId::now();
+        assert!(may_wait(&Event::Sources { items: Vec::new() }));
+        assert!(may_wait(&Event::MessageStart { message_id, kind: Kind::Reply }));
+        assert!(!may_wait(&Event::Delta { message_id, text: "a".to_owned() }));
     }
 }

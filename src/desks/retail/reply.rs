@@ -104,19 +104,25 @@ impl Retail {
         let total = if is_total { self.total(turn, &utterance.text, &quoted, bundle)? } else { None };
         // What is computed is not left to a model.
         let is_computed = total.is_some() || fit.is_some() || !plans.is_empty();
-        let quotation = match (total, fit) {
-            (Some(total), _) => total,
-            (None, Some(fit)) => self.quote_fit(turn, &fit, &quoted)?,
-            (None, None) if !plans.is_empty() => self.quote_plans(turn, &plans, &quoted)?,
-            (None, None) => self.quote(turn, utterance, &quoted, asks_row, repeated)?,
+        // A model's reply needs it only if the guards stop it.
+        let quotation = |turn: &Turn| -> Result<String, MissingValue> {
+            let quotation = match (&total, &fit) {
+                (Some(total), _) => total.clone(),
+                (None, Some(fit)) => self.quote_fit(turn, fit, &quoted)?,
+                (None, None) if !plans.is_empty() => self.quote_plans(turn, &plans, &quoted)?,
+                (None, None) => self.quote(turn, utterance, &quoted, asks_row, repeated)?,
+            };
+            let question = besides.as_deref().unwrap_or_default();
+            let excerpts: Vec<Passage> = more_pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
+            let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
+            let quotation = self.with_hotline(turn, &utterance.text, quotation)?;
+            if topics.is_empty() {
+                return Ok(quotation);
+            }
+            Ok(format!("{quotation}\n{}", self.offer_topics(turn, &topics)?))
         };
-        let question = besides.as_deref().unwrap_or_default();
-        let excerpts: Vec<Passage> = more_pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
-        let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
-        let mut quotation = self.with_hotline(turn, &utterance.text, quotation)?;
         if !topics.is_empty() {
-            quotation = format!("{quotation}\n{}", self.offer_topics(turn, &topics)?);
-            memory.topics = topics;
+            memory.topics.clone_from(&topics);
         }
         let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
         let Some(metadata) = answer::cite(turn, &found, passages).await? else {
@@ -145,7 +151,8 @@ impl Retail {
         memory.shown = latest.map(|shown| shown.after(earlier.as_ref(), &knowledge, &folders, asked.language));
         memory.follow(&quoted, are_products, &asked.text);
         if is_computed {
-            turn.say_with(Kind::Reply, &quotation, metadata).await?;
+            let said = quotation(turn)?;
+            turn.say_with(Kind::Reply, &said, metadata).await?;
             return self.follow_up(turn).await;
         }
         match self.begin(turn, &utterance.text, &found).await? {
@@ -163,7 +170,8 @@ impl Retail {
                     LlmMode::Offline => turn.note("model_error", error.to_string()),
                     LlmMode::Auto | LlmMode::Ollama => turn.note_model_error(&error),
                 }
-                turn.say_with(Kind::Reply, &quotation, metadata).await?;
+                let said = quotation(turn)?;
+                turn.say_with(Kind::Reply, &said, metadata).await?;
             }
         }
         if turn.error().is_none() {
@@ -198,12 +206,14 @@ impl Retail {
         };
         // What the history does not show is recalled, so the room for that is kept free.
         let recalled = found.question.as_ref().map_or(0, |_| config.search.memory_messages * EARLIER_MAX_CHARS);
-        let room = room_for_history(&config.llm, &[&system(&given), question]).saturating_sub(recalled);
+        let instructions = system(&given);
+        let room = room_for_history(&config.llm, &[&instructions, question]).saturating_sub(recalled);
         let most = config.desks.history_max_chars.min(room);
         let shown = &turn.history[window_start(&turn.history, most)..];
         let earlier = self.recall(turn, found.question.as_deref(), shown).await;
         given.earlier = &earlier;
-        let mut messages = vec![ChatMessage::system(system(&given))];
+        let instructions = if earlier.is_empty() { instructions } else { system(&given) };
+        let mut messages = vec![ChatMessage::system(instructions)];
         messages.extend(window(&turn.history, most));
         messages.push(ChatMessage::user(question.to_owned()));
         let request =

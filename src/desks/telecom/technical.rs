@@ -98,18 +98,10 @@ impl Telecom {
         turn.state = memory.to_state();
         let heading = self.text(turn, Text::SourcesHeading, &[])?;
         let ending = block(&heading, passages);
-        let mut quotation = match &quoted[..] {
-            [said] if is_repeated => self.text(turn, Text::AllSaid, &[("said", &said.text)])?,
-            quoted => self.quote(turn, quoted)?,
+        let quotation = |turn: &Turn| match &quoted[..] {
+            [said] if is_repeated => self.text(turn, Text::AllSaid, &[("said", &said.text)]),
+            quoted => self.quote(turn, quoted),
         };
-        let offer = match is_repeated {
-            true => Some(Text::OfferMore),
-            false => self.is_by_staff(turn, question, &quoted).then_some(Text::OfferColleague),
-        };
-        if let Some(offer) = offer.filter(|_| begun.is_err() && self.may_offer_person(turn, memory)) {
-            memory.asked = Some(Asked::Person);
-            quotation = format!("{quotation}\n\n{}", self.text(turn, offer, &[])?);
-        }
         match begun {
             Ok(deltas) => {
                 let common = self.common(turn);
@@ -129,7 +121,16 @@ impl Telecom {
                         turn.note_model_error(&error);
                     }
                 }
-                turn.say_with(Kind::Reply, &format!("{quotation}{ending}"), metadata).await?;
+                let offer = match is_repeated {
+                    true => Some(Text::OfferMore),
+                    false => self.is_by_staff(turn, question, &quoted).then_some(Text::OfferColleague),
+                };
+                let mut said = quotation(turn)?;
+                if let Some(offer) = offer.filter(|_| self.may_offer_person(turn, memory)) {
+                    memory.asked = Some(Asked::Person);
+                    said = format!("{said}\n\n{}", self.text(turn, offer, &[])?);
+                }
+                turn.say_with(Kind::Reply, &(said + &ending), metadata).await?;
             }
         }
         Ok(())

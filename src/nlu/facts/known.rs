@@ -18,7 +18,8 @@ const NAME_LETTERS: usize = 64;
 pub struct Known {
     /// Of each of the shop's texts.
     shop: Vec<Arc<Values>>,
-    customer: Values,
+    /// Of each of the customer's messages.
+    customer: Vec<Arc<Values>>,
 }
 
 /// The values of a text.
@@ -48,14 +49,17 @@ impl Known {
     /// Adds what the customer said. It supports serials, order and telephone numbers, quantities, and a budget where the
     /// reply names one; never a price, a discount, a date or a period.
     pub fn add_customer(&mut self, text: &str, lexicon: &Lexicon) {
-        self.customer.add(text, lexicon);
+        self.add_customer_values(Arc::new(Values::read(text, lexicon)));
+    }
+
+    /// Adds what the customer said in a message that was read before.
+    pub fn add_customer_values(&mut self, values: Arc<Values>) {
+        self.customer.push(values);
     }
 
     /// Adds the facts of an earlier reply, except those that came from the customer: a budget must not return as a price.
-    pub fn add_reply(&mut self, text: &str, lexicon: &Lexicon) {
-        let facts = read(text, lexicon).into_iter();
-        let own = facts.filter(|fact| !self.customer.all.contains(&fact.value) && !self.customer.supports(&fact.value));
-        let own: Vec<Fact> = own.collect();
+    pub fn add_reply(&mut self, text: &str, facts: &[Fact], lexicon: &Lexicon) {
+        let own = facts.iter().filter(|fact| !self.customer_has(&fact.value)).cloned().collect();
         let mut values = Values { own_currency: lexicon.own_currency.clone(), ..Values::default() };
         values.add_facts(own, text);
         self.add_values(Arc::new(values));
@@ -76,15 +80,21 @@ impl Known {
         self.shop.iter().any(is_in) || self.customer_supports(fact)
     }
 
+    /// Whether a value is in what the customer said.
+    fn customer_has(&self, value: &Value) -> bool {
+        self.customer.iter().any(|said| said.supports(value))
+    }
+
     fn customer_supports(&self, fact: &Fact) -> bool {
+        let any = |has: &dyn Fn(&Arc<Values>) -> bool| self.customer.iter().any(has);
         match &fact.value {
-            Value::Money(..) => fact.budget && self.customer.supports(&fact.value),
+            Value::Money(..) => fact.budget && self.customer_has(&fact.value),
             Value::Number(number) => match number.as_whole() {
-                Some(whole) if whole < LEAST_PRICE => !fact.priced && self.customer.bare.contains(number),
-                _ if fact.budget => self.customer.supports(&fact.value),
-                _ => !fact.priced && self.customer.codes.contains(&digits_of(*number)),
+                Some(whole) if whole < LEAST_PRICE => !fact.priced && any(&|said| said.bare.contains(number)),
+                _ if fact.budget => self.customer_has(&fact.value),
+                _ => !fact.priced && any(&|said| said.codes.contains(&digits_of(*number))),
             },
-            Value::Measure(..) | Value::Phone(_) | Value::Code(_) => self.customer.supports(&fact.value),
+            Value::Measure(..) | Value::Phone(_) | Value::Code(_) => self.customer_has(&fact.value),
             Value::Percent(_) | Value::Date { .. } | Value::Time { .. } | Value::Duration(_) | Value::Weekday(_) => {
                 false
             }
@@ -95,14 +105,9 @@ impl Known {
 impl Values {
     /// Reads a text.
     pub fn read(text: &str, lexicon: &Lexicon) -> Self {
-        let mut values = Self::default();
-        values.add(text, lexicon);
+        let mut values = Self { own_currency: lexicon.own_currency.clone(), ..Self::default() };
+        values.add_facts(read(text, lexicon), text);
         values
-    }
-
-    fn add(&mut self, text: &str, lexicon: &Lexicon) {
-        self.own_currency.clone_from(&lexicon.own_currency);
-        self.add_facts(read(text, lexicon), text);
     }
 
     fn add_facts(&mut self, facts: Vec<Fact>, text: &str) {

@@ -169,9 +169,15 @@ impl Engine {
             let count = proposals.len().min(MAX_BATCH);
             proposals.drain(..count).collect()
         });
+        let is_delivered = batch.iter().any(|proposal| proposal.message.author != Author::Customer);
         let jobs = self.0.jobs.count_stored();
         self.store_proposals(&acceptor, batch).await;
-        self.0.jobs.wake_if_stored_since(jobs);
+        match is_delivered {
+            true => self.0.jobs.wake_if_stored_since(jobs),
+            // The job that embeds a customer's message can wait until its turn has ended. Now it would delay the turn's first text:
+            // there is one connection that writes.
+            false => self.0.jobs.wake_later_if_stored_since(jobs),
+        }
     }
 
     async fn store_proposals(&self, acceptor: &Acceptor<'_>, batch: Vec<Proposal>) {
@@ -193,8 +199,12 @@ impl Engine {
                 let mut rest = VecDeque::from(batch);
                 while let Some(proposal) = rest.pop_front() {
                     let is_idle = is_idle(&proposal);
-                    match acceptor.accept_one(self.shop_of(&proposal), &self.new_turn(&proposal)).await {
-                        Ok(decision) => self.queue(proposal, decision, is_idle),
+                    match acceptor.accept_all(&[(self.shop_of(&proposal), &self.new_turn(&proposal))]).await {
+                        Ok(mut decisions) => {
+                            if let Some(decision) = decisions.pop() {
+                                self.queue(proposal, decision, is_idle);
+                            }
+                        }
                         Err(cause) => {
                             let is_outage = cause.is_outage();
                             self.fail(acceptor, proposal, cause.clone());
