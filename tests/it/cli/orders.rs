@@ -57,6 +57,7 @@ impl Shop {
             windows: Windows::default(),
             frequency: Frequency::default(),
             damage: DamageWords::default(),
+            damage_reported: false,
             time_zone: chrono_tz::Asia::Ho_Chi_Minh,
         };
         let order = "77893".parse().unwrap();

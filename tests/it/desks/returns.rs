@@ -3,6 +3,7 @@
 pub mod agent;
 mod amounts;
 mod crash;
+mod damage;
 pub mod decisions;
 mod hearing;
 mod mails;
