@@ -100,6 +100,7 @@ impl Returns {
         }
         if let Some(rma) = self.rma_of(turn, ticket).await? {
             state.meta.last_returned = Some(rma.order);
+            state.meta.last_returned_lines = rma.lines.iter().map(|of| of.line).collect();
             state.meta.last_rma = Some(rma.number);
         }
         state.meta.is_ticket_settled = true;

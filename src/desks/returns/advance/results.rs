@@ -122,6 +122,7 @@ fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
     if rma.is_some() {
         state.meta.last_rma = rma;
         state.meta.last_returned = state.order_number().cloned();
+        state.meta.last_returned_lines = state.lines().cloned().unwrap_or_default();
     }
 }
 
