@@ -141,6 +141,7 @@ async fn escalation_is_resolved_with_a_reason() {
     let new = NewEscalation {
         rma: Some(&rma.number),
         order: None,
+        locks_returns: false,
         priority: Priority::High,
         reason: "Damaged items",
         summary: "…",

@@ -6,6 +6,7 @@ mod escalations;
 mod mails;
 mod misses;
 mod reading;
+mod resolving;
 mod reviews;
 mod steps;
 
