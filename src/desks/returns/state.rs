@@ -165,6 +165,8 @@ pub struct Case {
     pub called_off: bool,
     /// The ticket of another conversation whose status the customer wants. Set once the contact of its order was verified.
     pub ticket_asked: Option<String>,
+    /// The return whose number the customer named instead of its order's.
+    pub rma_asked: Option<RmaNumber>,
     /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
 }

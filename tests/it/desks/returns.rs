@@ -6,6 +6,7 @@ mod crash;
 mod damage;
 pub mod decisions;
 mod hearing;
+mod later;
 mod mails;
 mod meanwhile;
 mod model;
