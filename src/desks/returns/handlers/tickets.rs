@@ -126,12 +126,7 @@ impl Returns {
             CancelOutcome::Duplicate { ticket, key } => (ticket, key, TicketStatus::Duplicate),
             CancelOutcome::OtherAmount(amount) => return Ok(Event::OtherAmount(amount)),
             // The order was shipped in the meantime: decide again.
-            CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
-                let (terms, asked_at) = (self.terms(state), turn.accepted_at());
-                let lines = state.lines().cloned().unwrap_or_default();
-                let decision = store.check_eligibility(&seen.number, &lines, reason, &terms, asked_at).await?;
-                return Ok(Event::Refused(decision));
-            }
+            CancelOutcome::TooLate(_) | CancelOutcome::NotFound => return self.check_policy(turn, state).await,
         };
         let ticket = ActionTicket { id: ticket.id, status };
         Ok(Event::Ticketed(Ticketed { ticket, action: Action::Cancel, rma: None, refund: None, key }))
