@@ -35,7 +35,7 @@ pub struct ReturnsConfig {
 impl ReturnsConfig {
     /// Returns the settings of the return rules, with the time zone in which days are counted.
     pub fn terms(&self, damage: DamageWords, time_zone: chrono_tz::Tz) -> Terms {
-        Terms { windows: self.windows, frequency: self.frequency, damage, time_zone }
+        Terms { windows: self.windows, frequency: self.frequency, damage, damage_reported: false, time_zone }
     }
 
     pub(super) fn read(env: &mut Env) -> Self {

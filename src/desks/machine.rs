@@ -9,6 +9,8 @@
 use async_trait::async_trait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
+use tracing::warn;
 
 use super::{DeskError, Turn};
 use crate::store::Store;
@@ -73,7 +75,14 @@ pub async fn save<S: Serialize>(turn: &mut Turn, store: &Store, state: &S) -> Re
     Ok(())
 }
 
-/// Returns the conversation's state, or the default if it cannot be read.
+/// Returns the conversation's state. Of one that cannot be read, only `meta` is kept, if that can be read.
 pub fn state_of<S: Default + DeserializeOwned>(turn: &Turn) -> S {
-    S::deserialize(&turn.state).unwrap_or_default()
+    if turn.state.is_null() {
+        return S::default();
+    }
+    S::deserialize(&turn.state).unwrap_or_else(|_| {
+        // The error may quote the customer's words.
+        warn!(conversation = %turn.conversation.id, "Discarded the unreadable state of a conversation");
+        S::deserialize(json!({ "meta": turn.state.get("meta") })).unwrap_or_default()
+    })
 }

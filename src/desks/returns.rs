@@ -239,6 +239,7 @@ impl Desk for Returns {
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;
         }
+        let ticket = self.named_ticket(turn, &mut message.utterance).await?.or(ticket);
         let plan = self.plan(turn, &state, &message, ticket.as_ref());
         self.report_utterance(turn, &message.utterance, &plan.next, plan.is_for_agent).await?;
         if self.acknowledge(turn, &mut state, &message, ticket.as_ref()).await? {

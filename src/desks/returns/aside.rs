@@ -45,6 +45,7 @@ impl<'a> Aside<'a> {
             (_, Some(number)) if agrees_again(state, utterance) && is_ticket_of_flow(state, number) => {
                 Some(Self::Done(number.clone()))
             }
+            _ if utterance.wants_person() => None,
             (None, None) if asks_what_was_done(state, utterance) => Some(Self::NothingDone),
             _ if utterance.asks(Topic::Deadline) && state.order().is_some() => Some(Self::Deadline),
             _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: true }),
@@ -59,6 +60,15 @@ impl<'a> Aside<'a> {
     pub fn rest(&self, utterance: &Utterance) -> Utterance {
         match self {
             Self::Policy { keeps_wish } => rules::without_question(utterance.clone(), *keeps_wish),
+            Self::Deadline => rules::without_question(utterance.clone(), true),
+            // The question itself may read as a yes, or as a wish: "any news about my exchange?"
+            Self::Ticket(_) | Self::ReturnNumber(_) => {
+                let names_wish = utterance.asks(Topic::Ticket) && utterance.mentions(Topic::Return);
+                let keeps_wish = names_wish && utterance.intent.is_some_and(Intent::is_return);
+                let answers_nothing =
+                    Utterance { answer: None, answer_to_cancel: None, answer_to_ticket: None, ..utterance.clone() };
+                rules::without_question(answers_nothing, keeps_wish)
+            }
             _ => Utterance::default(),
         }
     }

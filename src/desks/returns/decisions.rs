@@ -10,9 +10,9 @@ use super::state::{Intent, State};
 use super::texts::ReturnsTexts;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
-use crate::dialogue::Answer;
+use crate::dialogue::{Act, Answer};
 use crate::domain::language::NumberFormat;
-use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
+use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind, TicketNumber};
 use crate::domain::{Kind, Metadata};
 use crate::persona::Mode;
 use crate::replies::MissingValue;
@@ -68,24 +68,48 @@ pub(super) fn metadata(notice: &Notice) -> Metadata {
 }
 
 impl Returns {
-    /// Returns the conversation's last ticket that a person decides. Asks the store only if there may be one; most conversations have
-    /// none.
+    /// Returns the conversation's ticket with a person's question, or the last one that a person decides. Asks the store only if there
+    /// may be one; most conversations have none.
     pub(super) async fn last_ticket(
         &self,
         turn: &Turn,
         state: &State,
         utterance: &Utterance,
     ) -> Result<Option<Ticket>, StoreError> {
-        let is_awaited = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
-        if !is_awaited && !utterance.asks(Topic::Ticket) {
+        let last = state.meta.last_ticket.as_ref();
+        if last.is_none() && !utterance.asks(Topic::Ticket) {
             return Ok(None);
         }
         let store = self.store_of(turn);
-        if let Some(id) = &state.meta.last_ticket {
-            return store.find_ticket(id).await;
+        let mut tickets = store.list_tickets_in(turn.conversation.id).await?;
+        tickets.retain(|ticket| TicketKind::DECIDED.contains(&ticket.kind));
+        if let Some(asking) = tickets.iter().rfind(|ticket| ticket.question.is_some()) {
+            return Ok(Some(asking.clone()));
         }
-        let tickets = store.list_tickets_in(turn.conversation.id).await?;
-        Ok(tickets.into_iter().rfind(|ticket| TicketKind::DECIDED.contains(&ticket.kind)))
+        match last {
+            Some(_) if state.meta.is_ticket_settled && !utterance.asks(Topic::Ticket) => Ok(None),
+            Some(id) => store.find_ticket(id).await,
+            None => Ok(tickets.pop()),
+        }
+    }
+
+    /// Returns the ticket whose number the message names if it is about no order, which could show whose it is. Reads the message
+    /// as a question about it. In another conversation, the ticket's question is not shown.
+    pub(super) async fn named_ticket(
+        &self,
+        turn: &Turn,
+        utterance: &mut Utterance,
+    ) -> Result<Option<Ticket>, StoreError> {
+        let named = utterance.order().filter(|found| found.number.as_str().parse::<TicketNumber>().is_ok());
+        let Some(found) = named else { return Ok(None) };
+        let ticket = self.store_of(turn).find_ticket(found.number.as_str()).await?;
+        let Some(mut ticket) = ticket.filter(|ticket| ticket.order.is_none()) else { return Ok(None) };
+        utterance.entities.orders.clear();
+        utterance.set(Act::Ask(Topic::Ticket), true);
+        if ticket.conversation != Some(turn.conversation.id) {
+            ticket.question = None;
+        }
+        Ok(Some(ticket))
     }
 
     /// Makes the return of a person's approval the conversation's last one.
@@ -100,6 +124,7 @@ impl Returns {
         }
         if let Some(rma) = self.rma_of(turn, ticket).await? {
             state.meta.last_returned = Some(rma.order);
+            state.meta.last_returned_lines = rma.lines.iter().map(|of| of.line).collect();
             state.meta.last_rma = Some(rma.number);
         }
         state.meta.is_ticket_settled = true;
@@ -128,7 +153,10 @@ impl Returns {
         let decision = ticket.resolved.as_ref().map(|resolved| resolved.decision);
         let rma = self.rma_of(turn, ticket).await?.map(|rma| rma.number.to_string());
         let order = ticket.order.as_ref().map(ToString::to_string);
+        // The answer comes in the conversation that asked.
+        let is_elsewhere = ticket.order.is_none() && ticket.conversation != Some(turn.conversation.id);
         let scenario = match (decision, &ticket.question) {
+            (None, None) if is_elsewhere => Scenario::Duplicate,
             (None, Some(_)) => Scenario::DecisionQuestion,
             (None, None) => Scenario::TicketOpen,
             (Some(Resolution::Approve), _) if ticket.kind == TicketKind::Cancel => Scenario::DecisionCancelled,
@@ -183,6 +211,9 @@ impl Returns {
         if has_other_request(utterance, ticket) {
             return Ok(false);
         }
+        // What the customer adds next belongs to this ticket.
+        state.meta.last_ticket = Some(ticket.id.clone());
+        state.meta.is_ticket_settled = false;
         let text = (Scenario::AnswerTaken, &[("ticket_id", ticket.id.as_str())][..]);
         let metadata = Metadata::of(Kind::Escalation).with("escalation", json!({ "ticket_id": ticket.id }));
         self.send_with(turn, state, Kind::Escalation, text, metadata).await?;

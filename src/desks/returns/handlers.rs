@@ -70,8 +70,10 @@ impl Returns {
         }
     }
 
-    pub(super) fn terms(&self) -> Terms {
-        self.services.config.returns.terms(self.rules.damage().clone(), self.services.shop.time_zone)
+    /// Returns the shop's rules for this flow. Damage that the customer reported counts, in whatever words.
+    pub(super) fn terms(&self, state: &State) -> Terms {
+        let terms = self.services.config.returns.terms(self.rules.damage().clone(), self.services.shop.time_zone);
+        Terms { damage_reported: state.case.damage_reported, ..terms }
     }
 
     pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {

@@ -66,6 +66,8 @@ pub struct Meta {
     pub last_rma: Option<RmaNumber>,
     /// The order of that return.
     pub last_returned: Option<OrderNumber>,
+    /// The lines of that return. Empty if they are not known.
+    pub last_returned_lines: Vec<u32>,
     /// The last handoff ticket. Another conversation may have opened it.
     pub last_ticket: Option<String>,
     /// The desk knows that ticket's decision.
@@ -84,6 +86,12 @@ pub struct Meta {
 const OPENED: usize = 20;
 
 impl Meta {
+    /// Whether these lines of the last return's order are in it, as far as it is known.
+    pub fn is_last_returned(&self, lines: &[u32]) -> bool {
+        let known = &self.last_returned_lines;
+        known.is_empty() || lines.is_empty() || lines.iter().any(|line| known.contains(line))
+    }
+
     /// Remembers an order that was found for this customer.
     pub fn remember_order(&mut self, number: &OrderNumber) {
         self.opened.retain(|known| known != number);
@@ -157,6 +165,8 @@ pub struct Case {
     pub called_off: bool,
     /// The ticket of another conversation whose status the customer wants. Set once the contact of its order was verified.
     pub ticket_asked: Option<String>,
+    /// The return whose number the customer named instead of its order's.
+    pub rma_asked: Option<RmaNumber>,
     /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
 }

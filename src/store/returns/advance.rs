@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::rows::load_rmas;
 use super::{By, write_order_step, write_rma_step};
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{Order, OrderStatus};
+use crate::domain::identity::Email;
 use crate::domain::returns::{Hand, Label, NoStep, Rma, RmaId, RmaNumber, RmaStatus, TrackingNumber};
-use crate::domain::{AuditEntry, Step, TenantId};
+use crate::domain::{AuditEntry, Language, Step, TenantId};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
 use crate::store::entities::{labels, rmas};
@@ -111,17 +112,28 @@ impl TenantStore<'_> {
             | RmaStatus::Processed => return Ok(()),
         };
         let Some(order) = lock_order(transaction, self.tenant, &rma.order).await? else { return Ok(()) };
+        let (to, language) = self.recipient(transaction, rma, &order).await?;
+        let number = NewMail::number_for(rma, template);
+        let mail = NewMail { to, ..NewMail::about(template, number, &order, Some(rma), language) };
+        queue(transaction, self.tenant, &mail, by.who, by.now).await?;
+        Ok(())
+    }
+
+    /// Returns the address and the language of the last mail about the RMA. The customer may have named that address in the chat.
+    pub(super) async fn recipient(
+        &self,
+        transaction: &DatabaseTransaction,
+        rma: &Rma,
+        order: &Order,
+    ) -> Result<(Email, Language)> {
         let last = last_mail_of(transaction, self.tenant, &rma.number).await?;
         let language = match &last {
             Some(last) => last.language,
             None => language_of(transaction, rma.conversation).await?,
         };
-        let number = NewMail::number_for(rma, template);
-        let mut mail = NewMail::about(template, number, &order, Some(rma), language);
         // Retention erases the addresses of old mails. The order keeps its address.
-        mail.to = last.map(|last| last.to).filter(|to| !to.is_erased()).unwrap_or(mail.to);
-        queue(transaction, self.tenant, &mail, by.who, by.now).await?;
-        Ok(())
+        let to = last.map(|last| last.to).filter(|to| !to.is_erased());
+        Ok((to.unwrap_or_else(|| order.email.clone()), language))
     }
 
     /// Returns the RMA, and locks it and its order until the transaction ends.

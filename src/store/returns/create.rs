@@ -255,7 +255,13 @@ impl TenantStore<'_> {
             match (is_same, is_rejected) {
                 (true, _) => return Ok(CancelOutcome::Created { ticket, key }),
                 (false, true) => generation += 1,
-                (false, false) => return Ok(CancelOutcome::Duplicate { ticket, key }),
+                (false, false) => {
+                    if ticket.resolved.is_none() {
+                        self.record_joined(&transaction, &ticket, by).await?;
+                        transaction.commit().await?;
+                    }
+                    return Ok(CancelOutcome::Duplicate { ticket, key });
+                }
             }
         };
         if order.status != OrderStatus::Pending {

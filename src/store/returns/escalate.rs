@@ -29,9 +29,11 @@ pub const PAYMENT: &str = "a payment needs a decision";
 /// A request for a person's decision.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEscalation<'a> {
-    /// The RMA to lock. Without it, all open RMAs of the order are locked.
+    /// The RMA to lock.
     pub rma: Option<&'a RmaNumber>,
     pub order: Option<&'a OrderNumber>,
+    /// Without an RMA, all open RMAs of the order are locked, and the decision is about them as well.
+    pub locks_returns: bool,
     pub priority: Priority,
     pub reason: &'a str,
     /// Reason, request, actions taken, next steps.
@@ -215,14 +217,15 @@ impl TenantStore<'_> {
             ..AuditEntry::system(by.who, "ticket.escalated", by.now)
         };
         record(&transaction, self.tenant, &[opened]).await?;
-        for rma in marked.iter().filter(|rma| !rma.escalated) {
+        // An RMA has only one lock: it passes to the ticket that decides about the RMA.
+        for rma in marked.iter().filter(|rma| !rma.escalated || new.rma.is_some()) {
             self.mark(&transaction, rma, Some((id, new.reason)), by).await?;
         }
         transaction.commit().await?;
         Ok(Escalated::Created(Box::new(read_ticket(stored)?)))
     }
 
-    /// Returns the open ticket that locks the RMA. An RMA has only one lock, so a second ticket would have no effect.
+    /// Returns the open ticket that locks the RMA and decides about it. The claim of a ticket is about other lines of the order.
     async fn ticket_of_lock(
         &self,
         transaction: &DatabaseTransaction,
@@ -237,7 +240,7 @@ impl TenantStore<'_> {
             .await?;
         let Some(id) = row.and_then(|row| row.escalation_ticket) else { return Ok(None) };
         let ticket = tickets::Entity::find_by_id((self.tenant.to_string(), id)).one(transaction).await?;
-        Ok(ticket.filter(|ticket| ticket.resolved_at.is_none()))
+        Ok(ticket.filter(|ticket| ticket.resolved_at.is_none() && ticket.claim.is_none()))
     }
 
     /// Adds the escalation to an open ticket: locks its RMAs too, and raises the priority if the new one is higher. Returns
@@ -276,7 +279,12 @@ impl TenantStore<'_> {
     }
 
     /// Records that another conversation waits for the ticket's decision, once for each conversation.
-    async fn record_joined(&self, transaction: &DatabaseTransaction, ticket: &Ticket, by: &By<'_>) -> Result<()> {
+    pub(super) async fn record_joined(
+        &self,
+        transaction: &DatabaseTransaction,
+        ticket: &Ticket,
+        by: &By<'_>,
+    ) -> Result<()> {
         let Some(conversation) = by.conversation.filter(|id| ticket.conversation != Some(*id)) else { return Ok(()) };
         if joined_conversations(transaction, self.tenant, ticket).await?.contains(&conversation) {
             return Ok(());
@@ -313,7 +321,9 @@ impl TenantStore<'_> {
         ticket: Ticket,
         new: &NewEscalation<'_>,
     ) -> Result<Ticket> {
-        let is_known = ticket.reason == new.reason || ticket.summary.contains(new.summary);
+        // Without an order in its row, only the summary shows which orders a ticket is about.
+        let is_same = ticket.reason == new.reason && ticket.order.is_some();
+        let is_known = is_same || ticket.summary.contains(new.summary);
         if is_known || ticket.summary.len() + new.summary.len() > SUMMARY_MAX_BYTES {
             return Ok(ticket);
         }
@@ -330,6 +340,9 @@ impl TenantStore<'_> {
         }
         let Some(order) = new.order else { return Ok(Vec::new()) };
         lock_order(transaction, self.tenant, order).await?;
+        if !new.locks_returns {
+            return Ok(Vec::new());
+        }
         let rows = self
             .rows::<rmas::Entity>()
             .filter(rmas::Column::OrderNumber.eq(order.as_str()))

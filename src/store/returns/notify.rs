@@ -6,6 +6,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, PaginatorTrait, QueryFilter};
 use super::escalate::joined_conversations;
 use super::resolve::{APPROVED, Case};
 use crate::domain::audit::OPERATOR;
+use crate::domain::returns::rma::rejection;
 use crate::domain::returns::{MailNumber, Notice, Outcome, Rma, TicketKind};
 use crate::domain::{ConversationId, ConversationStatus};
 use crate::store::conversations::language_of;
@@ -35,10 +36,15 @@ impl TenantStore<'_> {
         if let (Some(template), Some(number)) = (template, &ticket.order)
             && let Some(order) = lock_order(transaction, self.tenant, number).await?
         {
-            let language = language_of(transaction, ticket.conversation).await?;
             let id = MailNumber::new(case.by.now, &[&ticket.id, template]);
-            let rma = locked.iter().find(|rma| case.is_about(rma));
-            let mut mail = NewMail::about(template, id, &order, rma, language);
+            // Of the RMAs that a rejection releases, those that were decided before are not rejected.
+            let is_told = |rma: &Rma| outcome != Outcome::Rejected || rejection(rma.status).is_ok();
+            let rma = locked.iter().find(|rma| case.is_about(rma) && is_told(rma));
+            let (to, language) = match rma {
+                Some(rma) => self.recipient(transaction, rma, &order).await?,
+                None => (order.email.clone(), language_of(transaction, ticket.conversation).await?),
+            };
+            let mut mail = NewMail { to, ..NewMail::about(template, id, &order, rma, language) };
             mail.conversation = ticket.conversation;
             if let Outcome::MoreInfo { question } = &outcome {
                 mail.context["question"] = question.as_str().into();
@@ -72,7 +78,7 @@ impl TenantStore<'_> {
         let open = self
             .rows::<tickets::Entity>()
             .filter(tickets::Column::ConversationId.eq(conversation.0))
-            .filter(tickets::Column::Kind.eq(TicketKind::Escalation.as_str()))
+            .filter(tickets::Column::Kind.is_in(TicketKind::DECIDED.map(TicketKind::as_str)))
             .filter(tickets::Column::Id.ne(ticket))
             .filter(tickets::Column::Resolution.is_null())
             .count(transaction)

@@ -207,6 +207,8 @@ impl TenantStore<'_> {
             {
                 write_rma_step(case.transaction, self.tenant, rma, step, Some(case.verdict.why), &case.by).await?;
                 is_rejected = true;
+            } else {
+                self.resume(case.transaction, rma, &case.by).await?;
             }
             self.mark(case.transaction, rma, None, &case.by).await?;
         }

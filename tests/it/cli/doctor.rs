@@ -185,6 +185,7 @@ async fn doctor_lists_tickets_without_conversation() {
     let new = NewEscalation {
         rma: None,
         order: None,
+        locks_returns: false,
         priority: Priority::High,
         reason: PAYMENT,
         summary: "A payment without an order: QKJ41HAY6L\nNext steps: …",

@@ -57,6 +57,7 @@ impl Shop {
             windows: Windows::default(),
             frequency: Frequency::default(),
             damage: DamageWords::default(),
+            damage_reported: false,
             time_zone: chrono_tz::Asia::Ho_Chi_Minh,
         };
         let order = "77893".parse().unwrap();
@@ -140,6 +141,7 @@ async fn escalation_is_resolved_with_a_reason() {
     let new = NewEscalation {
         rma: Some(&rma.number),
         order: None,
+        locks_returns: false,
         priority: Priority::High,
         reason: "Damaged items",
         summary: "…",

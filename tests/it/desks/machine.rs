@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use chrono::Utc;
-use frontdesk::desks::machine::{Machine, run_until_wait};
+use frontdesk::desks::machine::{Machine, run_until_wait, state_of};
 use frontdesk::desks::{Caller, DeskError, Sink, SinkClosed, Stored, Turn};
 use frontdesk::domain::{Conversation, ConversationId, Event, Kind, Message, MessageId, Metadata, Sender, TenantId};
 use frontdesk::persona::Prompts;
@@ -136,4 +136,25 @@ async fn turn_cancelled_while_storing_ends_message_once() {
     turn.cut_message(frontdesk::domain::TurnStatus::Cancelled).await.unwrap();
     let told = told.0.lock().unwrap();
     assert_eq!(told.iter().filter(|event| matches!(event, Event::MessageEnd { .. })).count(), 1, "{told:?}");
+}
+
+#[tokio::test]
+async fn unreadable_state_keeps_its_meta() {
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(default)]
+    struct Notes {
+        meta: u32,
+        number: u32,
+    }
+    let (conversation, _) = conversation(&tenant("acme"), Utc::now());
+    let mut turn = turn(conversation, Stuck(Arc::default()));
+    for (stored, expected) in [
+        (serde_json::json!({"meta": 7, "number": 8}), Notes { meta: 7, number: 8 }),
+        (serde_json::json!({"meta": 7, "number": "eight"}), Notes { meta: 7, number: 0 }),
+        (serde_json::json!({"meta": "seven", "number": 8}), Notes::default()),
+        (Value::Null, Notes::default()),
+    ] {
+        turn.state = stored;
+        assert_eq!(state_of::<Notes>(&turn), expected);
+    }
 }

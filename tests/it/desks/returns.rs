@@ -3,8 +3,10 @@
 pub mod agent;
 mod amounts;
 mod crash;
+mod damage;
 pub mod decisions;
 mod hearing;
+mod later;
 mod mails;
 mod meanwhile;
 mod model;

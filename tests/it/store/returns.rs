@@ -6,6 +6,7 @@ mod escalations;
 mod mails;
 mod misses;
 mod reading;
+mod resolving;
 mod reviews;
 mod steps;
 
@@ -51,7 +52,8 @@ impl Shop {
         let made = test.store.tenant(&tenant).make_sample(&sample::shop(&tenant, now, ZONE), false).await.unwrap();
         assert_eq!(made, Sampling::Done { policies: true });
         let damage = DamageWords::new(&["shattered"], &["not"]).unwrap();
-        let terms = Terms { windows: Windows::default(), frequency: Frequency::default(), damage, time_zone: ZONE };
+        let (windows, frequency) = (Windows::default(), Frequency::default());
+        let terms = Terms { windows, frequency, damage, damage_reported: false, time_zone: ZONE };
         Self { test, tenant, now, terms }
     }
 

@@ -165,6 +165,7 @@ pub(super) async fn open_ticket(
     let new = NewEscalation {
         rma: None,
         order: None,
+        locks_returns: false,
         priority: Priority::High,
         reason: PAYMENT,
         summary,

@@ -85,6 +85,7 @@ impl Tool for HandoffCreateTicket {
         let new = NewEscalation {
             rma: None,
             order: None,
+            locks_returns: false,
             priority: self.priority,
             reason: &self.reason,
             summary: &summary,

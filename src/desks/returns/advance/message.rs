@@ -79,6 +79,8 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         return declined(state);
     }
     take_slots(&mut state, utterance, asked);
+    let is_decided_again = decides_damage(&mut state, utterance);
+    let asked = asked.filter(|_| !is_decided_again);
     let is_about_other_lines = is_about_items(&state, utterance, asked) && take_lines(&mut state, utterance);
     let is_about_other_lines = take_pieces(&mut state, utterance, asked) || is_about_other_lines;
     // A message that names another order or other items does not answer a question about the first ones.
@@ -107,6 +109,20 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         state.handoff.request(HandoffReason::GaveUp);
     }
     state
+}
+
+/// Forgets a decision that allows a return when the message reports damage: the rules decide again before the customer answers.
+/// Returns whether they do.
+fn decides_damage(state: &mut State, utterance: &Utterance) -> bool {
+    let may_return = state.decision().is_some_and(|decision| decision.eligible) && state.ticket().is_none();
+    if !may_return || !utterance.reports(Topic::Damage) {
+        return false;
+    }
+    if let Some(subject) = state.subject_mut() {
+        subject.progress.undecide();
+    }
+    state.case.forget_question();
+    true
 }
 
 /// Reads "ok" after an answer, when nothing is open, as the end of the matter. So does one after an answer that the request for an
@@ -256,7 +272,8 @@ fn names_another_order(state: &State, utterance: &Utterance) -> bool {
     utterance.order().is_some_and(|found| state.order_number() != Some(&found.number))
 }
 
-/// Whether the message is about the last return: its ticket is this flow's, or the flow has no subject yet.
+/// Whether the message is about the last return: its ticket is this flow's, or the flow has no subject yet and the message names no
+/// other item.
 fn is_about_last_return(state: &State, utterance: &Utterance) -> bool {
     let Some(rma) = &state.meta.last_rma else { return false };
     match state.action_ticket() {
@@ -264,7 +281,9 @@ fn is_about_last_return(state: &State, utterance: &Utterance) -> bool {
         None => {
             let number = state.order_number();
             let is_its_order = number.is_none() || number == state.meta.last_returned.as_ref();
-            state.case.intent.is_none() && is_its_order && utterance.order().is_none()
+            let named = state.order().map(|order| items::named(&order.items, &utterance.text)).unwrap_or_default();
+            let is_its_item = state.meta.is_last_returned(&named);
+            state.case.intent.is_none() && is_its_order && is_its_item && utterance.order().is_none()
         }
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn take_order(state: &mut State, order: OrderSnapshot, lines: Option<
     }
     state.meta.remember_order(&order.number);
     state.case.ticket_asked = number.as_str().parse().ok().map(|ticket: TicketNumber| ticket.as_str().to_owned());
+    state.case.rma_asked = number.as_str().parse().ok();
     state.stage = Stage::Found(Box::new(Subject { lines, ..Subject::new(order, *confidence) }));
     state.meta.contact_fits = state.meta.contact.is_some();
     state.meta.tried = None;
@@ -122,6 +123,7 @@ fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
     if rma.is_some() {
         state.meta.last_rma = rma;
         state.meta.last_returned = state.order_number().cloned();
+        state.meta.last_returned_lines = state.lines().cloned().unwrap_or_default();
     }
 }
 

@@ -23,6 +23,7 @@ impl Returns {
         let new = NewEscalation {
             rma,
             order,
+            locks_returns: judges_returns(reason, state),
             priority: state.priority(reason),
             reason: reason_of(reason, state),
             summary: &summary(reason, state),
@@ -59,6 +60,12 @@ impl Returns {
 fn concerns_goods(reason: HandoffReason, state: &State) -> bool {
     let is_paperwork = state.case.intent.is_some_and(Intent::is_paperwork);
     reason != HandoffReason::Request || !is_paperwork
+}
+
+/// Whether the person decides about returns that the order has already. Any other request only lets new ones wait.
+fn judges_returns(reason: HandoffReason, state: &State) -> bool {
+    use HandoffReason::{DamageLater, DamagedButRefused, Review};
+    state.case.damage_reported || matches!(reason, Review | DamageLater | DamagedButRefused)
 }
 
 /// Returns the reason of the handoff, for the person.

@@ -171,12 +171,15 @@ impl Returns {
 }
 
 impl Returns {
-    /// Sends a new link to the label of the order's return, and mails it. `None` if the order has no open return.
+    /// Sends a new link to the label of the return that the customer named, or of the order's last one, and mails it. `None` if the
+    /// order has no open return.
     async fn give_label(&self, turn: &mut Turn, state: &State, order: &Order) -> Result<Option<Event>, DeskError> {
         let store = self.store_of(turn);
         let made = store.list_rmas_of(&order.number).await?;
         let is_open = |rma: &Rma| !rma.status.is_rejected() && !rma.status.has_ended();
-        let Some(rma) = made.into_iter().rfind(is_open) else { return Ok(None) };
+        let asked = state.case.rma_asked.as_ref().or(state.meta.last_rma.as_ref());
+        let is_asked = |rma: &&Rma| is_open(rma) && Some(&rma.number) == asked;
+        let Some(rma) = made.iter().rfind(is_asked).or(made.iter().rfind(|rma| is_open(rma))) else { return Ok(None) };
         let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let number = ("rma_number", rma.number.as_str());
         if rma.escalated || rma.label.is_none() {
@@ -189,8 +192,8 @@ impl Returns {
         // Use the address that the customer named last for this return.
         let sent = store.list_mails_of(&rma.number).await?.pop();
         let id = MailNumber::new(rma.created_at, &[rma.number.as_str(), LABEL_MAIL, &request_of(turn, state)]);
-        let mut mail = NewMail::about(LABEL_MAIL, id, order, Some(&rma), turn.language());
-        mail.to = sent.map_or(mail.to, |sent| sent.to);
+        let mut mail = NewMail::about(LABEL_MAIL, id, order, Some(rma), turn.language());
+        mail.to = sent.map(|sent| sent.to).filter(|to| !to.is_erased()).unwrap_or(mail.to);
         store.queue_mail(&mail, WHO, Utc::now()).await?;
         self.services.jobs.wake();
         let url = self.services.labels.link(&turn.conversation.tenant, &rma.number);

@@ -13,7 +13,7 @@ use crate::domain::calendar::day_of;
 use crate::domain::commerce::{Money, Order};
 use crate::domain::identity::Email;
 use crate::domain::returns::refund::refund;
-use crate::domain::returns::{Action, Cause, Decision, Rma};
+use crate::domain::returns::{Action, Cause, Decision, Rma, Terms};
 use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
@@ -28,7 +28,7 @@ impl Returns {
         let store = self.store_of(turn);
         let Some(order) = store.find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let lines = wanted_lines(&order, state);
-        let (terms, asked_at) = (self.terms(), turn.accepted_at());
+        let (terms, asked_at) = (self.terms(state), turn.accepted_at());
         let decision = store.check_eligibility(&order.number, &lines, &state.case.reason, &terms, asked_at).await?;
         let details = json!({ "decision": decision.to_record(), "lines": lines });
         self.record(turn, "eligibility.decided", &order.number, details).await?;
@@ -60,7 +60,8 @@ impl Returns {
         let store = self.store_of(turn);
         let Some(order) = store.find_order(&seen.number).await? else { return Ok(None) };
         let (lines, asked_at) = (wanted_lines(&order, state), turn.accepted_at());
-        let decision = store.check_eligibility(&order.number, &lines, "", &self.terms(), asked_at).await?;
+        let terms = Terms { damage_reported: false, ..self.terms(state) };
+        let decision = store.check_eligibility(&order.number, &lines, "", &terms, asked_at).await?;
         let windows = (decision.cutoff_days, decision.refund_cutoff_days, decision.computed_days_since_delivery);
         let (Some(for_return), Some(for_refund), Some(passed)) = windows else { return Ok(None) };
         let today = day_of(asked_at, self.services.shop.time_zone);
@@ -90,7 +91,7 @@ impl Returns {
             agreed: agreed_amount(state),
             reason: &state.case.reason,
             request: &request_of(turn, state),
-            terms: &self.terms(),
+            terms: &self.terms(state),
             asked_at: turn.accepted_at(),
             random: rand::random(),
             mail: &mail,
@@ -125,12 +126,7 @@ impl Returns {
             CancelOutcome::Duplicate { ticket, key } => (ticket, key, TicketStatus::Duplicate),
             CancelOutcome::OtherAmount(amount) => return Ok(Event::OtherAmount(amount)),
             // The order was shipped in the meantime: decide again.
-            CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
-                let (terms, asked_at) = (self.terms(), turn.accepted_at());
-                let lines = state.lines().cloned().unwrap_or_default();
-                let decision = store.check_eligibility(&seen.number, &lines, reason, &terms, asked_at).await?;
-                return Ok(Event::Refused(decision));
-            }
+            CancelOutcome::TooLate(_) | CancelOutcome::NotFound => return self.check_policy(turn, state).await,
         };
         let ticket = ActionTicket { id: ticket.id, status };
         Ok(Event::Ticketed(Ticketed { ticket, action: Action::Cancel, rma: None, refund: None, key }))

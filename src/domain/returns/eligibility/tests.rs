@@ -17,6 +17,7 @@ struct Case {
     order: Option<Order>,
     lines: Vec<u32>,
     reason: String,
+    damage_reported: bool,
     history: History,
     policies: Vec<Policy>,
     only_these_policies: bool,
@@ -76,6 +77,7 @@ impl Case {
             order: Some(order),
             lines: vec![1],
             reason: "too small".to_owned(),
+            damage_reported: false,
             history: History::default(),
             policies: Vec::new(),
             only_these_policies: false,
@@ -130,7 +132,13 @@ impl Case {
             true => Policies::exactly(self.policies.clone(), windows.refund_days),
             false => Policies::new(self.policies.clone(), windows),
         };
-        let rules = Rules { policies, damage: shop_words(), frequency: Frequency::default(), time_zone: self.zone };
+        let rules = Rules {
+            policies,
+            damage: shop_words(),
+            damage_reported: self.damage_reported,
+            frequency: Frequency::default(),
+            time_zone: self.zone,
+        };
         decide(self.order.as_ref(), &self.lines, &self.reason, &self.history, &rules, self.today)
     }
 }
@@ -221,6 +229,8 @@ const TABLE: &[Row] = &[
     ("torn, in Vietnamese", |c| c.reason = "giày bị rách".into(), Cause::Damaged, NONE),
     ("broken, without marks", |c| c.reason = "hang bi hu hong".into(), Cause::Damaged, NONE),
     ("not damaged", |c| c.reason = "too small, not damaged".into(), Cause::Approved, BOTH),
+    ("damage known to the caller", |c| c.damage_reported = true, Cause::Damaged, NONE),
+    ("approved, damage known to the caller", |c| { c.reviewed(1, Review::Approved); c.damage_reported = true }, Cause::Approved, BOTH),
     ("no reason", |c| c.reason = String::new(), Cause::Approved, BOTH),
     // Steps 5 and 6.
     ("the fraud flag", |c| c.order().customer.fraud_flag = true, Cause::FraudFlag, NONE),

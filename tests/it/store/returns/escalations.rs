@@ -12,6 +12,7 @@ pub(super) fn damage(rma: Option<&frontdesk::domain::returns::RmaNumber>) -> New
     NewEscalation {
         rma,
         order: None,
+        locks_returns: true,
         priority: Priority::High,
         reason: "Damaged items",
         summary: "Asked for a return, then reported damage.",
@@ -257,6 +258,11 @@ async fn decided_rma_does_not_block_other_rejections() {
     let mut now: Vec<_> = rmas.iter().map(|rma| (&rma.number, rma.status, rma.escalated)).collect();
     now.sort_by_key(|(_, status, _)| *status);
     assert_eq!(now, [(&made[0].number, Approved, false), (&made[1].number, Rejected, false)]);
+    let mails = door.list_mails_of(&made[1].number).await.unwrap();
+    assert!(
+        mails.iter().any(|mail| mail.template == "return_rejected"),
+        "the mail names the rejected return: {mails:?}"
+    );
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Begins the next flow, with what stays from the last one.
 
+use super::super::super::items;
 use super::super::super::rules::{Topic, Utterance};
 use super::super::super::state::{Handoff, HandoffReason, Intent, Question, Stage, State, Subject};
 use crate::dialogue::Answer;
@@ -30,8 +31,11 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
         next.case.intent = Some(Intent::Other);
     }
     let Some(subject) = subject else { return next };
-    // If this conversation made a return of that order, its damage belongs to that return.
-    let has_return = next.meta.last_returned.as_ref() == Some(&subject.order.number);
+    // If this conversation made a return of these items, their damage belongs to that return.
+    let named = items::named(&subject.order.items, &utterance.text);
+    let refused = subject.lines.as_deref().filter(|_| was_refused && named.is_empty());
+    let has_return = next.meta.last_returned.as_ref() == Some(&subject.order.number)
+        && next.meta.is_last_returned(refused.unwrap_or(&named));
     let is_damaged = utterance.reports(Topic::Damage) && !has_return;
     let accepts = was_offered && utterance.affirms() && utterance.only_answers();
     let appeals = is_damaged || accepts || utterance.asks(Topic::Exception) || utterance.wants_person();

@@ -89,7 +89,7 @@ impl ReturnsContext<'_> {
         let reason = self.reason(reason);
         if self.state.decision().is_none() || self.state.lines() != Some(&lines) {
             // The message about the return carries the decision, even if the model did not ask for one.
-            let (terms, asked_at) = (self.desk.terms(), self.turn.accepted_at());
+            let (terms, asked_at) = (self.desk.terms(&self.state), self.turn.accepted_at());
             let decision = self.store().check_eligibility(&order.number, &lines, &reason, &terms, asked_at).await?;
             if decision.eligible {
                 self.advance(decided(order, decision, lines.clone()));

@@ -68,6 +68,7 @@ impl Drawn {
 const RISKS: &[fn(&mut Case)] = &[
     |c| c.order().customer.fraud_flag = true,
     |c| c.reason.push_str(" and shattered"),
+    |c| c.damage_reported = true,
     |c| c.returned_days_ago(&[1, 1, 1, 1]),
     |c| c.item().is_final_sale = true,
     |c| c.item().is_returnable = false,
