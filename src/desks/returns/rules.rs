@@ -20,7 +20,7 @@ use crate::domain::identity::Contact;
 use crate::domain::returns::DamageWords;
 use crate::domain::serial::SerialWords;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match, fold, match_mask};
-use crate::nlu::entities::{Found, find_contacts, find_order_numbers};
+use crate::nlu::entities::{Found, find_contacts, find_order_numbers, join_prefixes};
 use crate::nlu::examples::Classifier;
 use crate::persona::{PromptError, Prompts};
 
@@ -176,6 +176,8 @@ impl ReturnsRules {
     /// Parses a message by patterns alone.
     pub fn parse_by_patterns(&self, text: &str) -> Utterance {
         let (orders, contacts) = self.find(text);
+        let joined = join_prefixes(text, &self.order_words.order_number);
+        let text = joined.as_ref();
         let numbers: Vec<_> = orders.iter().map(|found| found.number.clone()).collect();
         let words = self.signs.spelled_out(&cut::cut(text, &numbers));
         let stream = self.lexicon.tokenize(&words);
@@ -294,7 +296,7 @@ impl ReturnsRules {
     pub fn without_names(&self, text: &str) -> String {
         let numbers = find_order_numbers(text, &self.order_words.order_number);
         let orders: Vec<_> = numbers.into_iter().map(|found| found.number).collect();
-        cut::without_placeholders(&cut::cut(text, &orders))
+        cut::without_placeholders(&cut::cut(&join_prefixes(text, &self.order_words.order_number), &orders))
     }
 
     /// Returns the text without the words that name no item of an order: "the", "one".

@@ -1,7 +1,9 @@
 //! Order numbers in a text, told apart from phone numbers, amounts, dates and goods.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::char::is_combining_mark;
 
@@ -63,6 +65,8 @@ impl Found {
 
 /// A number of so many digits that ends in three zeros is an amount, unless the customer calls it an order.
 const ROUND_DIGITS: usize = 6;
+/// Fewer digits after a word such as "abc" are no order number that lost its hyphen.
+const JOINED_DIGITS: usize = 4;
 /// How many bytes of a token before a number are read: enough for every cue, and the same work for every number.
 const LOOK_BACK: usize = 48;
 /// How many tokens before a number are read.
@@ -74,8 +78,9 @@ const UNIT_LETTERS: usize = 16;
 ///
 /// A phone number, a price, a date or a product's name counts only if the customer calls it an order number.
 pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
+    let joined = join_prefixes(text, words);
     let words = Folded::of(words);
-    let text = without_grouped(text);
+    let text = without_grouped(&joined);
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found: Vec<Found> = Vec::new();
     let mut places: HashMap<OrderNumber, usize> = HashMap::new();
@@ -104,6 +109,20 @@ pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
         found.retain(|found| found.phone().is_none() || found.number.as_str().len() == length);
     }
     found
+}
+
+/// Returns the text with a hyphen in each order number that the customer typed without it: "ABC 100004", "abc100003", "abc_100003".
+pub fn join_prefixes<'t>(text: &'t str, words: &OrderNumberWords) -> Cow<'t, str> {
+    let lower = text.to_ascii_lowercase();
+    let prefixes = words.prefixes.iter().map(|prefix| prefix.trim_end_matches('-').to_ascii_lowercase());
+    let present: Vec<String> = prefixes.filter(|prefix| !prefix.is_empty() && lower.contains(prefix)).collect();
+    if present.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let present = present.iter().map(|prefix| regex::escape(prefix)).collect::<Vec<_>>().join("|");
+    let split = format!(r"(?i)\b({present})(?: ?[-–_.:#/ ] ?)?(\d{{{JOINED_DIGITS},}})\b");
+    let Ok(split) = Regex::new(&split) else { return Cow::Borrowed(text) };
+    split.replace_all(text, |found: &Captures<'_>| format!("{}-{}", &found[1], &found[2]))
 }
 
 /// The words, folded and split.
@@ -286,6 +305,27 @@ pub(in crate::nlu) mod tests {
             let found: Vec<(&str, Confidence)> =
                 found.iter().map(|found| (found.number.as_str(), found.confidence)).collect();
             assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn missing_hyphen_after_prefix_is_added() {
+        for text in [
+            "ABC 100004",
+            "abc100004",
+            "ok found it on the box: ABC 100004",
+            "đơn abc100004 email a@example.com",
+            "Abc_100004, please",
+            "abc - 100004",
+            "it's abc–100004",
+            "mã ABC.100004 ạ",
+        ] {
+            let found = find_order_numbers(text, &words());
+            assert_eq!(found[0].number.as_str(), "ABC-100004", "{text:?}");
+            assert_eq!(found.len(), 1, "{text:?}");
+        }
+        for text in ["the abc 12 charger", "abcd 100", "abc", ""] {
+            assert_eq!(find_order_numbers(text, &words()), [], "{text:?}");
         }
     }
 
