@@ -154,7 +154,8 @@ fn asks_in_general(utterance: &Utterance) -> bool {
 
 /// Whether the message said something about what the customer wants.
 fn has_changed(before: &State, after: &State) -> bool {
-    before.case.intent != after.case.intent || before.case.some_pieces != after.case.some_pieces
+    before.case.intent != after.case.intent
+        || (before.case.some_pieces, before.case.pieces) != (after.case.some_pieces, after.case.pieces)
 }
 
 /// The section says more than the page's title.

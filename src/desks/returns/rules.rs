@@ -6,6 +6,7 @@
 //! - `file`: the rule file
 //! - `guess`: likeness to examples, where the patterns understand nothing
 //! - `intent`: what a message wants, and damage
+//! - `pieces`: how many pieces of goods a message names
 //! - `topic`: what a message asks about, requests, reports and mentions
 
 use std::sync::Arc;
@@ -29,10 +30,12 @@ mod cut;
 mod file;
 mod guess;
 mod intent;
+mod pieces;
 mod topic;
 
 use answer::{AnswerRules, Reading};
 use file::{OrderWords, RuleFile, Signs};
+use pieces::PieceRules;
 pub use topic::{Topic, without_question};
 
 /// A parsed message of this desk's customer.
@@ -70,6 +73,7 @@ pub struct ReturnsRules {
     hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
     some_pieces: Vec<Pattern>,
+    pieces: PieceRules,
     other_order: Vec<Pattern>,
     missing_detail: Vec<Pattern>,
     purpose: Vec<Pattern>,
@@ -99,11 +103,12 @@ impl ReturnsRules {
     }
 
     fn new(
-        file: RuleFile,
+        mut file: RuleFile,
         order_words: OrderWords,
         serial_words: SerialWords,
         (small_talk, examples): (SmallTalk, Classifier),
     ) -> Result<Self, InvalidPattern> {
+        file.classes.insert(pieces::COUNT.to_owned(), file.piece_counts.keys().cloned().collect());
         let lexicon = Lexicon::new(file.aliases, file.classes)
             .with_plain_words(&file.plain_words)
             .with_serial_words(serial_words);
@@ -148,6 +153,7 @@ impl ReturnsRules {
             hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
             some_pieces: patterns(&file.asides.some_pieces)?,
+            pieces: PieceRules::new(&file.piece_counts, (&file.asides.pieces, &file.asides.no_pieces), &lexicon)?,
             other_order: patterns(&file.asides.other_order)?,
             missing_detail: patterns(&file.asides.missing_detail)?,
             purpose: patterns(&file.asides.purpose)?,
@@ -275,6 +281,7 @@ impl ReturnsRules {
                 has_unread_order: names_nothing
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
                 shop_number: cut::shop_number(text),
+                pieces: self.pieces.find(&stream),
                 orders,
                 contacts,
                 ..Entities::default()

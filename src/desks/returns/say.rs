@@ -66,7 +66,7 @@ impl Returns {
             Question::OnlyReturn if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ReturnNotCancel),
             Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),
             Question::OnlyRefund => (kind::ACTION_PROMPT, Scenario::OnlyRefund),
-            Question::OfferCancel if names_part(state) => (kind::ACTION_PROMPT, Scenario::ConfirmCancelAll),
+            Question::OfferCancel if names_part(state) || state.wants_some_pieces() => (kind::ACTION_PROMPT, Scenario::ConfirmCancelAll),
             Question::OfferCancel if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ConfirmCancel),
             Question::OfferCancel => (kind::ACTION_PROMPT, Scenario::OfferCancel),
             Question::MailFailed => (kind::RETURN_TICKET, Scenario::MailFailed),

@@ -153,6 +153,9 @@ pub struct Case {
     pub damage_reported: bool,
     /// The customer wants to return only some pieces of an item. The shop books all of them.
     pub some_pieces: bool,
+    /// How many pieces the customer named last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<u32>,
     /// This message calls off a request that has its ticket.
     pub called_off: bool,
     /// The ticket of another conversation whose status the customer wants. Set once the contact of its order was verified.
@@ -298,7 +301,9 @@ impl State {
     /// Whether the customer wants some pieces of an item back that the shop only books as a whole.
     pub fn wants_some_pieces(&self) -> bool {
         let is_request = self.case.intent.is_some_and(Intent::is_request);
-        self.case.some_pieces && !is_request && self.subject().is_some_and(Subject::has_several_pieces)
+        let names_fewer =
+            |subject: &Subject| self.case.some_pieces || self.case.pieces.is_some_and(|named| subject.has_more_pieces_than(named));
+        !is_request && self.subject().is_some_and(|subject| subject.has_more_pieces_than(1) && names_fewer(subject))
     }
 
     /// Whether no flow is going on.

@@ -19,7 +19,9 @@ pub use mail::misses_mail;
 use mail::{answer_about_mail, miss_mail, redirects_mail, send_mail_to};
 use next::{cancels, next_flow};
 pub use requests::continue_with;
-use slots::{keep_reason, take_intent, take_label, take_last_return, take_lines, take_pieces, take_slots};
+use slots::{
+    keep_reason, names_fewer_pieces, take_intent, take_label, take_last_return, take_lines, take_pieces, take_slots,
+};
 
 /// Returns the state after the message.
 pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
@@ -136,6 +138,7 @@ fn calls_off(state: &State, utterance: &Utterance) -> bool {
         && !utterance.has_question()
         && !utterance.wants_person()
         && !utterance.requests(Topic::Cancellation)
+        && !names_fewer_pieces(state, utterance)
 }
 
 /// Whether nothing is left of the message: it was an aside, which the desk answers before this.
@@ -195,7 +198,8 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
 
 /// Whether the customer wants to stop.
 fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
-    if changes_intent(state, utterance) {
+    // "I'll keep one" is not the end.
+    if changes_intent(state, utterance) || names_fewer_pieces(state, utterance) {
         return false;
     }
     let asks_for_slot = asked.is_some_and(|question| question.is_for_slot() || question == Question::Locked);

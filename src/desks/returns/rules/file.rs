@@ -29,6 +29,8 @@ pub(super) struct RuleFile {
     pub answers: AnswerFile,
     pub signs: Signs,
     pub asides: AsideFile,
+    /// The numbers that count pieces, by their words.
+    pub piece_counts: HashMap<String, u32>,
 }
 
 #[derive(Default, Deserialize)]
@@ -66,6 +68,8 @@ pub(super) struct AsideFile {
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
     pub some_pieces: Vec<String>,
+    pub pieces: Vec<String>,
+    pub no_pieces: Vec<String>,
     pub other_order: Vec<String>,
     pub missing_detail: Vec<String>,
     pub purpose: Vec<String>,

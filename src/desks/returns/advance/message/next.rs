@@ -2,6 +2,7 @@
 
 use super::super::super::rules::{Topic, Utterance};
 use super::super::super::state::{Handoff, HandoffReason, Intent, Question, Stage, State, Subject};
+use super::slots::names_fewer_pieces;
 use crate::dialogue::Answer;
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 
@@ -13,6 +14,11 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
     let (was_refused, may_argue) = (state.was_refused(), state.may_argue());
     let (intent, clarifies) = (state.case.intent, state.case.clarifies);
     let was_offered = state.open_question() == Some(Question::Matter);
+    // The return covers all pieces: a person corrects it.
+    let corrects = state.ticket().is_some()
+        && names_fewer_pieces(&state, utterance)
+        && !utterance.names_order_or_contact()
+        && !utterance.asks(Topic::Policy);
     let subject = state.subject().cloned();
     let mut next = state.next_flow();
     if let Some(number) = waiting_order(&next.meta.waiting, utterance) {
@@ -41,6 +47,10 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
         next.case.intent = intent.or(Some(Intent::Return));
         kept.lines = subject.lines;
         next.handoff = Handoff::Due(if is_damaged { HandoffReason::DamagedButRefused } else { HandoffReason::Person });
+    } else if corrects {
+        next.case.intent = intent;
+        kept.lines = subject.lines;
+        next.handoff = Handoff::Due(HandoffReason::Person);
     } else if may_argue && utterance.intent.is_none() && !declines {
         // The customer argues: the refusal stands.
         next.case.clarifies = clarifies;
