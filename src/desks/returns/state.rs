@@ -146,6 +146,9 @@ pub struct Case {
     pub declines: u32,
     /// The customer wants the label of a return again.
     pub wants_label: bool,
+    /// The address that the customer named for that label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_to: Option<String>,
     /// Why the goods come back, in the customer's words.
     pub reason: String,
     /// The customer reported damage in this flow.

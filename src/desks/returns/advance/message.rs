@@ -16,7 +16,7 @@ mod requests;
 mod slots;
 
 pub use mail::misses_mail;
-use mail::{answer_about_mail, miss_mail, redirects_mail, send_mail_to};
+use mail::{answer_about_mail, miss_mail, redirects_label, redirects_mail, send_label_to, send_mail_to};
 use next::{cancels, next_flow};
 pub use requests::continue_with;
 use slots::{
@@ -34,6 +34,9 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     }
     if let Some(address) = redirects_mail(&state, utterance) {
         return send_mail_to(state, address);
+    }
+    if let Some(address) = redirects_label(&state, utterance) {
+        return send_label_to(state, address);
     }
     let acknowledged = acknowledgement(&state, utterance);
     let is_acknowledged = acknowledged.is_some();

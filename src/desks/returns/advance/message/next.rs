@@ -39,7 +39,10 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
     // If this conversation made a return of that order, its damage belongs to that return.
     let has_return = next.meta.last_returned.as_ref() == Some(&subject.order.number);
     let is_damaged = utterance.reports(Topic::Damage) && !has_return;
-    let accepts = was_offered && utterance.affirms() && utterance.only_answers();
+    // "Yes, get me someone", and "pass it on", accept the offer of a person.
+    let agrees = utterance.affirms() || utterance.answer_to_ticket == Some(Answer::Yes);
+    let wants_else = utterance.intent.is_some_and(|intent| intent != Intent::Other) || utterance.has_question();
+    let accepts = was_offered && agrees && !wants_else && !utterance.names_order_or_contact();
     let appeals = is_damaged || accepts || utterance.asks(Topic::Exception) || utterance.wants_person();
     let mut kept = Subject::new(subject.order.clone(), KEPT_CONFIDENCE);
     if was_refused && appeals {
