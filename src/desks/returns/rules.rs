@@ -221,11 +221,16 @@ impl ReturnsRules {
         let spells_number = has(&self.spelled_number);
         let has_explanation = reports_damage || !only_answers;
         let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
+        let is_stopped = matches!(answer_to_cancel, Some(Answer::No)) || has(&self.unwished);
+        let cancels_named = mentions_cancel && !orders.is_empty() && !is_stopped;
         let intent = match self.intent(&stream) {
             // "Is it too late for 77893?" is answered by the rules, which decide about a return of it.
             None | Some(Intent::OrderStatus) if asks_deadline && !names_nothing => Some(Intent::Return),
             _ if asks_policy => self.wish_outside_question(&stream).filter(|_| !misses_mail),
             _ if requests_label => Some(Intent::OrderStatus),
+            // "And 77900, cancel that too": two clauses.
+            None | Some(Intent::Other) if cancels_named => Some(Intent::Return),
+            Some(Intent::OrderStatus) if cancels_named && !has_question => Some(Intent::Return),
             // Damaged goods are decided as a return, whatever the customer wants for them.
             Some(intent) if reports_damage && intent.is_request() => Some(Intent::Return),
             // "Hello, did you get 77893?" does more than greet.
@@ -257,7 +262,7 @@ impl ReturnsRules {
             (Act::Ask(Topic::ReturnNumber), has(&self.return_number)),
             (Act::Ask(Topic::Ticket), asks_ticket),
             (Act::Request(Topic::Label), requests_label && !asks_policy && !wants_person),
-            (Act::Request(Topic::Cancellation), !asks_policy && has(&self.cancel_order)),
+            (Act::Request(Topic::Cancellation), !asks_policy && (has(&self.cancel_order) || cancels_named)),
             (Act::Report(Topic::MissingMail), misses_mail),
             (Act::Report(Topic::Damage), reports_damage),
             (Act::Mention(Topic::Cancellation), mentions_cancel),

@@ -80,6 +80,9 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         keep_reason(&mut state, utterance);
         return state;
     }
+    if asked == Some(Question::Confirm) && requests::cancels_instead(&state, utterance) {
+        return requests::cancel_order(state);
+    }
     if !state.is_idle() && state.ticket().is_none() && ends_flow(&state, utterance, asked) {
         return declined(state);
     }
