@@ -100,6 +100,37 @@ impl Returns {
         self.send(turn, state, Kind::Reply, Scenario::Deadline, &values).await
     }
 
+    /// Says how much money comes back for the conversation's order: for what the desk asks about, or for the return that was made
+    /// last. Otherwise the documents answer in general.
+    pub(super) async fn answer_amount(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        question: &str,
+    ) -> Result<(), DeskError> {
+        let Some(order) = state.order().cloned() else { return self.answer_question(turn, state, question).await };
+        let all = || order.items.iter().map(|item| item.line).collect();
+        let subject = state.subject().filter(|subject| subject.progress.decision().is_some());
+        let asked = subject.and_then(|subject| Some((subject.lines.clone().unwrap_or_else(all), subject.refund?)));
+        let known = match asked {
+            Some(known) => Some(known),
+            None => {
+                let mut made = self.store_of(turn).list_rmas_of(&order.number).await?;
+                made.retain(|rma| !rma.status.is_rejected());
+                made.pop().map(|rma| (rma.lines.iter().map(|line| line.line).collect(), rma.refund))
+            }
+        };
+        let Some((lines, amount)) = known else { return self.answer_question(turn, state, question).await };
+        let items = self.item_names(turn, &order, &lines);
+        let amount = amount.shown(&self.common.get(turn.language()).number_format);
+        let values = [
+            ("order_number", order.number.as_str()),
+            ("item_names", items.as_str()),
+            ("refund_amount", amount.as_str()),
+        ];
+        self.send(turn, state, Kind::Reply, Scenario::Amount, &values).await
+    }
+
     /// Answers with quotes and their sources, or says that the documents have no answer.
     pub(super) async fn answer_question(
         &self,

@@ -44,6 +44,9 @@ pub struct ItemSnapshot {
     pub line: u32,
     pub name: String,
     pub quantity: u32,
+    /// Final sale, or not returnable for another reason.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stays_sold: bool,
 }
 
 /// What a new flow keeps of the one before.

@@ -108,7 +108,12 @@ impl Returns {
             items: order
                 .items
                 .iter()
-                .map(|item| ItemSnapshot { line: item.line, name: item.name.clone(), quantity: item.quantity })
+                .map(|item| ItemSnapshot {
+                    line: item.line,
+                    name: item.name.clone(),
+                    quantity: item.quantity,
+                    stays_sold: item.is_final_sale || !item.is_returnable,
+                })
                 .collect(),
             masked_email: order.email.masked(),
         }

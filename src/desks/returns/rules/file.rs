@@ -65,6 +65,7 @@ pub(super) struct AsideFile {
     pub policy: Vec<String>,
     pub policy_words: Vec<String>,
     pub deadline: Vec<String>,
+    pub amount: Vec<String>,
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
     pub some_pieces: Vec<String>,

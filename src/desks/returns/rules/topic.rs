@@ -18,6 +18,8 @@ pub enum Topic {
     ReturnNumber,
     /// How long the goods of an order may still come back.
     Deadline,
+    /// How much money comes back.
+    Amount,
     /// What became of a ticket.
     Ticket,
     /// The label of a return, again.
