@@ -143,7 +143,12 @@ impl Returns {
         let knowledge = self.services.knowledge.clone();
         let topic = self.topic(turn, state);
         let find = retrieve::find_about(&knowledge, turn, question, query, topic.as_ref());
-        let found = turn.step("retrieve").take(find).await;
+        let mut found = turn.step("retrieve").take(find).await;
+        if found.passages.is_empty() {
+            // "Perfect. One more thing: can I use another box?"
+            let by_clauses = || retrieve::find_by_clauses(&knowledge, &folders, &query(question), topic.as_ref());
+            found.passages = read_text(question.len(), by_clauses);
+        }
         let best = found.passages.first().map_or(0.0, |best| best.score);
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
