@@ -67,7 +67,9 @@ impl Returns {
             Question::OnlyReturn if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ReturnNotCancel),
             Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),
             Question::OnlyRefund => (kind::ACTION_PROMPT, Scenario::OnlyRefund),
-            Question::OfferCancel if names_part(state) || state.wants_some_pieces() => (kind::ACTION_PROMPT, Scenario::ConfirmCancelAll),
+            Question::OfferCancel if names_part(state) || state.wants_some_pieces() => {
+                (kind::ACTION_PROMPT, Scenario::ConfirmCancelAll)
+            }
             Question::OfferCancel if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ConfirmCancel),
             Question::OfferCancel => (kind::ACTION_PROMPT, Scenario::OfferCancel),
             Question::MailFailed => (kind::RETURN_TICKET, Scenario::MailFailed),
@@ -319,7 +321,12 @@ mod tests {
         for (cause, expected) in [(Cause::NotShipped, vec![1, 2]), (Cause::NotDelivered, vec![2])] {
             let mut state = sample::decided(sample::refused(cause));
             let subject = state.subject_mut().expect("an order");
-            subject.order.items.push(ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1, stays_sold: false });
+            subject.order.items.push(ItemSnapshot {
+                line: 2,
+                name: "Wool Socks".to_owned(),
+                quantity: 1,
+                stays_sold: false,
+            });
             subject.lines = Some(vec![2]);
             assert!(names_part(&state));
             let order = state.order().expect("an order");

@@ -307,8 +307,9 @@ impl State {
     /// Whether the customer wants some pieces of an item back that the shop only books as a whole.
     pub fn wants_some_pieces(&self) -> bool {
         let is_request = self.case.intent.is_some_and(Intent::is_request);
-        let names_fewer =
-            |subject: &Subject| self.case.some_pieces || self.case.pieces.is_some_and(|named| subject.has_more_pieces_than(named));
+        let names_fewer = |subject: &Subject| {
+            self.case.some_pieces || self.case.pieces.is_some_and(|named| subject.has_more_pieces_than(named))
+        };
         !is_request && self.subject().is_some_and(|subject| subject.has_more_pieces_than(1) && names_fewer(subject))
     }
 

@@ -66,6 +66,7 @@ pub(super) struct AsideFile {
     pub policy_words: Vec<String>,
     pub deadline: Vec<String>,
     pub amount: Vec<String>,
+    pub money_missing: Vec<String>,
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
     pub some_pieces: Vec<String>,

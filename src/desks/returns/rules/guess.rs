@@ -34,7 +34,8 @@ pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) 
     let Some(guess) = examples.classify(text).filter(|guess| guess.probability >= LIKELY) else { return utterance };
     let is_very_likely = guess.probability >= VERY_LIKELY;
     // "Only 1 of the pairs" looks like many other wishes.
-    if names_pieces(&utterance) && matches!(guess.label, "address_change" | "exchange" | "invoice") {
+    let is_other = matches!(guess.label, "address_change" | "exchange" | "invoice");
+    if names_pieces(&utterance) && (is_other || (guess.label == "policy" && !utterance.has_question())) {
         return utterance;
     }
     if !is_understood(&utterance) {

@@ -20,6 +20,8 @@ pub enum Topic {
     Deadline,
     /// How much money comes back.
     Amount,
+    /// The money of a refund has not arrived.
+    MissingMoney,
     /// What became of a ticket.
     Ticket,
     /// The label of a return, again.

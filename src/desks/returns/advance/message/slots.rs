@@ -104,7 +104,8 @@ pub(super) fn take_pieces(state: &mut State, utterance: &Utterance, asked: Optio
     let was_told = state.wants_some_pieces() && asked.is_some_and(|question| offers.contains(&question));
     state.case.pieces = named;
     // "Then all 3" takes the wish for fewer back.
-    let names_all = named.is_some_and(|named| state.subject().is_some_and(|subject| !subject.has_more_pieces_than(named)));
+    let names_all =
+        named.is_some_and(|named| state.subject().is_some_and(|subject| !subject.has_more_pieces_than(named)));
     state.case.some_pieces = utterance.mentions(Topic::SomePieces) || (state.case.some_pieces && !names_all);
     if !state.wants_some_pieces() {
         return false;
