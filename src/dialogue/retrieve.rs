@@ -153,7 +153,7 @@ pub async fn find_in_conversation(
 
 /// Finds what answers the clauses of a message that has no answer as a whole: it tells a story or asks several things. Each clause has
 /// its own best passage, so they count the same.
-fn find_by_clauses(
+pub fn find_by_clauses(
     knowledge: &Knowledge,
     folders: &[String],
     asked: &Query,

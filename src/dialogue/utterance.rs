@@ -77,6 +77,8 @@ pub struct Entities {
     pub contacts: Vec<Contact>,
     /// Words that may be serial numbers of goods, in the order of the message.
     pub serials: Vec<PossibleSerial>,
+    /// How many pieces of goods the message names: "return 2 of the 3".
+    pub pieces: Vec<u32>,
     /// The message may name an order in a way that the rules cannot read: "seven seven eight nine three".
     pub has_unread_order: bool,
 }

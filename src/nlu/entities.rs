@@ -10,4 +10,4 @@ pub mod order_number;
 mod phone;
 
 pub use contact::find_contacts;
-pub use order_number::{Confidence, Found, OrderNumberWords, find_order_numbers};
+pub use order_number::{Confidence, Found, OrderNumberWords, find_order_numbers, join_prefixes};

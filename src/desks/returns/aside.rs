@@ -23,6 +23,8 @@ pub(super) enum Aside<'a> {
     NothingDone,
     /// Asks how long the conversation's order may come back.
     Deadline,
+    /// Asks how much money comes back for the conversation's order.
+    Amount,
     /// A question that the documents answer. The message's other wish is kept, unless a person decides about it.
     Policy {
         keeps_wish: bool,
@@ -48,6 +50,7 @@ impl<'a> Aside<'a> {
             _ if utterance.wants_person() => None,
             (None, None) if asks_what_was_done(state, utterance) => Some(Self::NothingDone),
             _ if utterance.asks(Topic::Deadline) && state.order().is_some() => Some(Self::Deadline),
+            _ if utterance.asks(Topic::Amount) && may_know_amount(state) => Some(Self::Amount),
             _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: true }),
             (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
             _ if asks_status_before_yes(state, utterance) => Some(Self::Status),
@@ -104,6 +107,11 @@ fn wants_nothing_else(utterance: &Utterance) -> bool {
     matches!(utterance.intent, None | Some(Intent::Other))
         && !utterance.names_order_or_contact()
         && !utterance.reports(Topic::Damage)
+}
+
+/// Whether the money for the conversation's order is known: it was named in a question, or belongs to a return.
+fn may_know_amount(state: &State) -> bool {
+    state.order().is_some() && !state.is_refused()
 }
 
 fn is_ticket_of_flow(state: &State, number: &RmaNumber) -> bool {
@@ -209,6 +217,7 @@ impl Returns {
             }
             Aside::NothingDone => self.send(turn, state, Kind::Reply, Scenario::NothingDone, &[]).await,
             Aside::Deadline => self.answer_deadline(turn, state, text).await,
+            Aside::Amount => self.answer_amount(turn, state, text).await,
             Aside::Policy { .. } => self.answer_question(turn, state, text).await,
             Aside::Status => {
                 if let Event::Spoke(said, _) = self.show_status(turn, state).await? {

@@ -65,6 +65,7 @@ mod tests {
                 line: at as u32 + 1,
                 name: (*name).to_owned(),
                 quantity: 1,
+                stays_sold: false,
             };
             names.iter().enumerate().map(item).collect()
         };

@@ -100,6 +100,37 @@ impl Returns {
         self.send(turn, state, Kind::Reply, Scenario::Deadline, &values).await
     }
 
+    /// Says how much money comes back for the conversation's order: for what the desk asks about, or for the return that was made
+    /// last. Otherwise the documents answer in general.
+    pub(super) async fn answer_amount(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        question: &str,
+    ) -> Result<(), DeskError> {
+        let Some(order) = state.order().cloned() else { return self.answer_question(turn, state, question).await };
+        let all = || order.items.iter().map(|item| item.line).collect();
+        let subject = state.subject().filter(|subject| subject.progress.decision().is_some());
+        let asked = subject.and_then(|subject| Some((subject.lines.clone().unwrap_or_else(all), subject.refund?)));
+        let known = match asked {
+            Some(known) => Some(known),
+            None => {
+                let mut made = self.store_of(turn).list_rmas_of(&order.number).await?;
+                made.retain(|rma| !rma.status.is_rejected());
+                made.pop().map(|rma| (rma.lines.iter().map(|line| line.line).collect(), rma.refund))
+            }
+        };
+        let Some((lines, amount)) = known else { return self.answer_question(turn, state, question).await };
+        let items = self.item_names(turn, &order, &lines);
+        let amount = amount.shown(&self.common.get(turn.language()).number_format);
+        let values = [
+            ("order_number", order.number.as_str()),
+            ("item_names", items.as_str()),
+            ("refund_amount", amount.as_str()),
+        ];
+        self.send(turn, state, Kind::Reply, Scenario::Amount, &values).await
+    }
+
     /// Answers with quotes and their sources, or says that the documents have no answer.
     pub(super) async fn answer_question(
         &self,
@@ -112,7 +143,12 @@ impl Returns {
         let knowledge = self.services.knowledge.clone();
         let topic = self.topic(turn, state);
         let find = retrieve::find_about(&knowledge, turn, question, query, topic.as_ref());
-        let found = turn.step("retrieve").take(find).await;
+        let mut found = turn.step("retrieve").take(find).await;
+        if found.passages.is_empty() {
+            // "Perfect. One more thing: can I use another box?"
+            let by_clauses = || retrieve::find_by_clauses(&knowledge, &folders, &query(question), topic.as_ref());
+            found.passages = read_text(question.len(), by_clauses);
+        }
         let best = found.passages.first().map_or(0.0, |best| best.score);
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
@@ -154,7 +190,8 @@ fn asks_in_general(utterance: &Utterance) -> bool {
 
 /// Whether the message said something about what the customer wants.
 fn has_changed(before: &State, after: &State) -> bool {
-    before.case.intent != after.case.intent || before.case.some_pieces != after.case.some_pieces
+    before.case.intent != after.case.intent
+        || (before.case.some_pieces, before.case.pieces) != (after.case.some_pieces, after.case.pieces)
 }
 
 /// The section says more than the page's title.

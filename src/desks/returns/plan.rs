@@ -11,6 +11,7 @@ use crate::desks::machine::{Machine, run_until_wait};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{Act, language};
 use crate::domain::Kind;
+use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::{RmaNumber, Ticket};
 use crate::nlu::entities::{Confidence, Found};
 use crate::nlu::long_text::read_text;
@@ -61,9 +62,18 @@ impl Returns {
         let asks_exception = utterance.asks(Topic::Exception) && utterance.order().is_none() && !state.was_refused();
         // "Nobody told me" argues against a refusal and asks nothing.
         let argues = state.may_argue() && !utterance.has_question();
+        // After the status, "why is it not on my account?" asks how long the money takes.
+        let misses_money = utterance.reports(Topic::MissingMoney)
+            && !utterance.wants_person()
+            && !utterance.reports(Topic::Damage)
+            && state.subject().is_some_and(|subject| subject.status_shown && is_in_return(&subject.order));
+        if misses_money {
+            utterance.intent = None;
+        }
         // The desk knows more than the documents about a mail that it sent.
-        let asks_policy =
-            (utterance.asks(Topic::Policy) || asks_exception) && !argues && !advance::misses_mail(state, utterance);
+        let asks_policy = (utterance.asks(Topic::Policy) || asks_exception || misses_money)
+            && !argues
+            && !advance::misses_mail(state, utterance);
         utterance.set(Act::Ask(Topic::Policy), asks_policy);
         name_shop_number(state, utterance);
         message
@@ -159,6 +169,11 @@ impl Returns {
         }
         self.play_agent(turn, next).await
     }
+}
+
+/// Whether items of the order are in a return, or were returned.
+fn is_in_return(order: &OrderSnapshot) -> bool {
+    matches!(order.status, OrderStatus::ReturnInitiated | OrderStatus::Returned)
 }
 
 /// Reads the number of a return or a ticket of an earlier conversation as its order's. The look-up verifies whose it is.

@@ -6,6 +6,7 @@
 //! - `file`: the rule file
 //! - `guess`: likeness to examples, where the patterns understand nothing
 //! - `intent`: what a message wants, and damage
+//! - `pieces`: how many pieces of goods a message names
 //! - `topic`: what a message asks about, requests, reports and mentions
 
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::domain::identity::Contact;
 use crate::domain::returns::DamageWords;
 use crate::domain::serial::SerialWords;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match, fold, match_mask};
-use crate::nlu::entities::{Found, find_contacts, find_order_numbers};
+use crate::nlu::entities::{Found, find_contacts, find_order_numbers, join_prefixes};
 use crate::nlu::examples::Classifier;
 use crate::persona::{PromptError, Prompts};
 
@@ -29,10 +30,12 @@ mod cut;
 mod file;
 mod guess;
 mod intent;
+mod pieces;
 mod topic;
 
 use answer::{AnswerRules, Reading};
 use file::{OrderWords, RuleFile, Signs};
+use pieces::PieceRules;
 pub use topic::{Topic, without_question};
 
 /// A parsed message of this desk's customer.
@@ -67,9 +70,12 @@ pub struct ReturnsRules {
     policy: Vec<Pattern>,
     policy_words: Vec<Pattern>,
     deadline: Vec<Pattern>,
+    amount: Vec<Pattern>,
+    money_missing: Vec<Pattern>,
     hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
     some_pieces: Vec<Pattern>,
+    pieces: PieceRules,
     other_order: Vec<Pattern>,
     missing_detail: Vec<Pattern>,
     purpose: Vec<Pattern>,
@@ -99,11 +105,12 @@ impl ReturnsRules {
     }
 
     fn new(
-        file: RuleFile,
+        mut file: RuleFile,
         order_words: OrderWords,
         serial_words: SerialWords,
         (small_talk, examples): (SmallTalk, Classifier),
     ) -> Result<Self, InvalidPattern> {
+        file.classes.insert(pieces::COUNT.to_owned(), file.piece_counts.keys().cloned().collect());
         let lexicon = Lexicon::new(file.aliases, file.classes)
             .with_plain_words(&file.plain_words)
             .with_serial_words(serial_words);
@@ -145,9 +152,12 @@ impl ReturnsRules {
             policy: patterns(&file.asides.policy)?,
             policy_words: patterns(&file.asides.policy_words)?,
             deadline: patterns(&file.asides.deadline)?,
+            amount: patterns(&file.asides.amount)?,
+            money_missing: patterns(&file.asides.money_missing)?,
             hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
             some_pieces: patterns(&file.asides.some_pieces)?,
+            pieces: PieceRules::new(&file.piece_counts, (&file.asides.pieces, &file.asides.no_pieces), &lexicon)?,
             other_order: patterns(&file.asides.other_order)?,
             missing_detail: patterns(&file.asides.missing_detail)?,
             purpose: patterns(&file.asides.purpose)?,
@@ -176,6 +186,8 @@ impl ReturnsRules {
     /// Parses a message by patterns alone.
     pub fn parse_by_patterns(&self, text: &str) -> Utterance {
         let (orders, contacts) = self.find(text);
+        let joined = join_prefixes(text, &self.order_words.order_number);
+        let text = joined.as_ref();
         let numbers: Vec<_> = orders.iter().map(|found| found.number.clone()).collect();
         let words = self.signs.spelled_out(&cut::cut(text, &numbers));
         let stream = self.lexicon.tokenize(&words);
@@ -213,11 +225,16 @@ impl ReturnsRules {
         let spells_number = has(&self.spelled_number);
         let has_explanation = reports_damage || !only_answers;
         let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
+        let is_stopped = matches!(answer_to_cancel, Some(Answer::No)) || has(&self.unwished);
+        let cancels_named = mentions_cancel && !orders.is_empty() && !is_stopped;
         let intent = match self.intent(&stream) {
             // "Is it too late for 77893?" is answered by the rules, which decide about a return of it.
             None | Some(Intent::OrderStatus) if asks_deadline && !names_nothing => Some(Intent::Return),
             _ if asks_policy => self.wish_outside_question(&stream).filter(|_| !misses_mail),
             _ if requests_label => Some(Intent::OrderStatus),
+            // "And 77900, cancel that too": two clauses.
+            None | Some(Intent::Other) if cancels_named => Some(Intent::Return),
+            Some(Intent::OrderStatus) if cancels_named && !has_question => Some(Intent::Return),
             // Damaged goods are decided as a return, whatever the customer wants for them.
             Some(intent) if reports_damage && intent.is_request() => Some(Intent::Return),
             // "Hello, did you get 77893?" does more than greet.
@@ -244,18 +261,20 @@ impl ReturnsRules {
             (Act::OnlyAnswer, only_answers),
             (Act::Ask(Topic::Policy), asks_policy),
             (Act::Ask(Topic::Deadline), asks_deadline && names_nothing),
+            (Act::Ask(Topic::Amount), has_question && names_nothing && !is_answer && has(&self.amount)),
             (Act::Ask(Topic::Exception), has(&self.exception)),
             (Act::Ask(Topic::ReturnStatus), !asks_policy && has(&self.status_of_return)),
             (Act::Ask(Topic::ReturnNumber), has(&self.return_number)),
             (Act::Ask(Topic::Ticket), asks_ticket),
             (Act::Request(Topic::Label), requests_label && !asks_policy && !wants_person),
-            (Act::Request(Topic::Cancellation), !asks_policy && has(&self.cancel_order)),
+            (Act::Request(Topic::Cancellation), !asks_policy && (has(&self.cancel_order) || cancels_named)),
             (Act::Report(Topic::MissingMail), misses_mail),
             (Act::Report(Topic::Damage), reports_damage),
             (Act::Mention(Topic::Cancellation), mentions_cancel),
             (Act::Mention(Topic::Return), self.names_return(&stream)),
             (Act::Mention(Topic::SomePieces), has(&self.some_pieces)),
             (Act::Mention(Topic::OtherOrder), has(&self.other_order)),
+            (Act::Report(Topic::MissingMoney), names_nothing && has(&self.money_missing)),
             (Act::Report(Topic::MissingDetail), has(&self.missing_detail)),
             (Act::Ask(Topic::Purpose), has(&self.purpose)),
             (Act::Report(Topic::NothingCame), has(&self.nothing_came)),
@@ -273,6 +292,7 @@ impl ReturnsRules {
                 has_unread_order: names_nothing
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
                 shop_number: cut::shop_number(text),
+                pieces: self.pieces.find(&stream),
                 orders,
                 contacts,
                 ..Entities::default()
@@ -294,7 +314,7 @@ impl ReturnsRules {
     pub fn without_names(&self, text: &str) -> String {
         let numbers = find_order_numbers(text, &self.order_words.order_number);
         let orders: Vec<_> = numbers.into_iter().map(|found| found.number).collect();
-        cut::without_placeholders(&cut::cut(text, &orders))
+        cut::without_placeholders(&cut::cut(&join_prefixes(text, &self.order_words.order_number), &orders))
     }
 
     /// Returns the text without the words that name no item of an order: "the", "one".

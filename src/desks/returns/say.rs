@@ -9,6 +9,7 @@ use super::state::{Ending, HandoffReason, Help, Intent, OrderSnapshot, Question,
 use super::texts::VariantPicker;
 use super::{Returns, kind};
 use crate::desks::{DeskError, Turn};
+use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::{Action, Cause};
 use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
@@ -66,7 +67,9 @@ impl Returns {
             Question::OnlyReturn if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ReturnNotCancel),
             Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),
             Question::OnlyRefund => (kind::ACTION_PROMPT, Scenario::OnlyRefund),
-            Question::OfferCancel if names_part(state) => (kind::ACTION_PROMPT, Scenario::ConfirmCancelAll),
+            Question::OfferCancel if names_part(state) || state.wants_some_pieces() => {
+                (kind::ACTION_PROMPT, Scenario::ConfirmCancelAll)
+            }
             Question::OfferCancel if state.case.wants_cancel => (kind::ACTION_PROMPT, Scenario::ConfirmCancel),
             Question::OfferCancel => (kind::ACTION_PROMPT, Scenario::OfferCancel),
             Question::MailFailed => (kind::RETURN_TICKET, Scenario::MailFailed),
@@ -232,6 +235,8 @@ fn refusal(state: &State) -> Scenario {
 /// Returns the question whether a person may settle the request.
 fn request(state: &State) -> Option<Scenario> {
     Some(match state.case.intent? {
+        Intent::Exchange if stays_sold(state) => Scenario::ConfirmExchangeFinal,
+        Intent::Exchange if is_in_shop(state) => Scenario::ConfirmExchangeUnshipped,
         Intent::Exchange => Scenario::ConfirmExchange,
         Intent::WrongItem => Scenario::ConfirmWrongItem,
         Intent::MissingItem => Scenario::ConfirmMissingItem,
@@ -240,6 +245,18 @@ fn request(state: &State) -> Option<Scenario> {
         Intent::Invoice => Scenario::ConfirmInvoice,
         Intent::Return | Intent::Refund | Intent::OrderStatus | Intent::Other => return None,
     })
+}
+
+/// Whether all items that the flow is about are final sale, or do not come back for another reason.
+fn stays_sold(state: &State) -> bool {
+    let Some(order) = state.order() else { return false };
+    let named = named_lines(state, order);
+    order.items.iter().filter(|item| named.contains(&item.line)).all(|item| item.stays_sold)
+}
+
+/// Whether the order has not left the shop.
+fn is_in_shop(state: &State) -> bool {
+    state.order().is_some_and(|order| order.status == OrderStatus::Pending)
 }
 
 fn handover(state: &State) -> Scenario {
@@ -304,7 +321,12 @@ mod tests {
         for (cause, expected) in [(Cause::NotShipped, vec![1, 2]), (Cause::NotDelivered, vec![2])] {
             let mut state = sample::decided(sample::refused(cause));
             let subject = state.subject_mut().expect("an order");
-            subject.order.items.push(ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 });
+            subject.order.items.push(ItemSnapshot {
+                line: 2,
+                name: "Wool Socks".to_owned(),
+                quantity: 1,
+                stays_sold: false,
+            });
             subject.lines = Some(vec![2]);
             assert!(names_part(&state));
             let order = state.order().expect("an order");

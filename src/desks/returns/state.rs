@@ -44,6 +44,9 @@ pub struct ItemSnapshot {
     pub line: u32,
     pub name: String,
     pub quantity: u32,
+    /// Final sale, or not returnable for another reason.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stays_sold: bool,
 }
 
 /// What a new flow keeps of the one before.
@@ -154,6 +157,9 @@ pub struct Case {
     pub declines: u32,
     /// The customer wants the label of a return again.
     pub wants_label: bool,
+    /// The address that the customer named for that label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_to: Option<String>,
     /// Why the goods come back, in the customer's words.
     pub reason: String,
     /// The customer reported damage in this flow.
@@ -161,6 +167,9 @@ pub struct Case {
     pub damage_reported: bool,
     /// The customer wants to return only some pieces of an item. The shop books all of them.
     pub some_pieces: bool,
+    /// How many pieces the customer named last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<u32>,
     /// This message calls off a request that has its ticket.
     pub called_off: bool,
     /// The ticket of another conversation whose status the customer wants. Set once the contact of its order was verified.
@@ -308,7 +317,10 @@ impl State {
     /// Whether the customer wants some pieces of an item back that the shop only books as a whole.
     pub fn wants_some_pieces(&self) -> bool {
         let is_request = self.case.intent.is_some_and(Intent::is_request);
-        self.case.some_pieces && !is_request && self.subject().is_some_and(Subject::has_several_pieces)
+        let names_fewer = |subject: &Subject| {
+            self.case.some_pieces || self.case.pieces.is_some_and(|named| subject.has_more_pieces_than(named))
+        };
+        !is_request && self.subject().is_some_and(|subject| subject.has_more_pieces_than(1) && names_fewer(subject))
     }
 
     /// Whether no flow is going on.

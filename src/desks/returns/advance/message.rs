@@ -16,10 +16,12 @@ mod requests;
 mod slots;
 
 pub use mail::misses_mail;
-use mail::{answer_about_mail, miss_mail, redirects_mail, send_mail_to};
+use mail::{answer_about_mail, miss_mail, redirects_label, redirects_mail, send_label_to, send_mail_to};
 use next::{cancels, next_flow};
 pub use requests::continue_with;
-use slots::{keep_reason, take_intent, take_label, take_last_return, take_lines, take_pieces, take_slots};
+use slots::{
+    keep_reason, names_fewer_pieces, take_intent, take_label, take_last_return, take_lines, take_pieces, take_slots,
+};
 
 /// Returns the state after the message.
 pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
@@ -32,6 +34,9 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     }
     if let Some(address) = redirects_mail(&state, utterance) {
         return send_mail_to(state, address);
+    }
+    if let Some(address) = redirects_label(&state, utterance) {
+        return send_label_to(state, address);
     }
     let acknowledged = acknowledgement(&state, utterance);
     let is_acknowledged = acknowledged.is_some();
@@ -74,6 +79,9 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     if state.handoff.is_due() {
         keep_reason(&mut state, utterance);
         return state;
+    }
+    if asked == Some(Question::Confirm) && requests::cancels_instead(&state, utterance) {
+        return requests::cancel_order(state);
     }
     if !state.is_idle() && state.ticket().is_none() && ends_flow(&state, utterance, asked) {
         return declined(state);
@@ -152,6 +160,7 @@ fn calls_off(state: &State, utterance: &Utterance) -> bool {
         && !utterance.has_question()
         && !utterance.wants_person()
         && !utterance.requests(Topic::Cancellation)
+        && !names_fewer_pieces(state, utterance)
 }
 
 /// Whether nothing is left of the message: it was an aside, which the desk answers before this.
@@ -211,7 +220,8 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
 
 /// Whether the customer wants to stop.
 fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
-    if changes_intent(state, utterance) {
+    // "I'll keep one" is not the end.
+    if changes_intent(state, utterance) || names_fewer_pieces(state, utterance) {
         return false;
     }
     let asks_for_slot = asked.is_some_and(|question| question.is_for_slot() || question == Question::Locked);

@@ -108,7 +108,12 @@ impl Returns {
             items: order
                 .items
                 .iter()
-                .map(|item| ItemSnapshot { line: item.line, name: item.name.clone(), quantity: item.quantity })
+                .map(|item| ItemSnapshot {
+                    line: item.line,
+                    name: item.name.clone(),
+                    quantity: item.quantity,
+                    stays_sold: item.is_final_sale || !item.is_returnable,
+                })
                 .collect(),
             masked_email: order.email.masked(),
         }
@@ -193,7 +198,9 @@ impl Returns {
         let sent = store.list_mails_of(&rma.number).await?.pop();
         let id = MailNumber::new(rma.created_at, &[rma.number.as_str(), LABEL_MAIL, &request_of(turn, state)]);
         let mut mail = NewMail::about(LABEL_MAIL, id, order, Some(rma), turn.language());
-        mail.to = sent.map(|sent| sent.to).filter(|to| !to.is_erased()).unwrap_or(mail.to);
+        let named = state.case.label_to.as_deref().and_then(|address| address.parse().ok());
+        let sent_to = sent.map(|sent| sent.to).filter(|to| !to.is_erased());
+        mail.to = named.or(sent_to).unwrap_or(mail.to);
         store.queue_mail(&mail, WHO, Utc::now()).await?;
         self.services.jobs.wake();
         let url = self.services.labels.link(&turn.conversation.tenant, &rma.number);

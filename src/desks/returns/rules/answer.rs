@@ -1,8 +1,8 @@
 //! Reads whether and how a message answers a question of the desk.
 //!
 //! Only a yes lets the desk do what cannot be undone, so no clause may doubt or say no. A clear yes may lead its clause, with a reason
-//! or a question after it ("yes they pinch, who pays the shipping?"); any other yes must be a whole clause. A question
-//! that only doubts ("yes?", "right?") takes the yes back. A no and a cancel count among other words, too. Anything else is not an
+//! or a question after it ("yes they pinch, who pays the shipping?"); any other yes must be a whole clause. A polite word that also
+//! opens any other sentence ("ok", "dạ", "vâng") is a yes only if the message says nothing else. A question that only doubts ("yes?", "right?") takes the yes back. A no and a cancel count among other words, too. Anything else is not an
 //! answer, and the desk repeats its question.
 
 use std::ops::Range;
@@ -47,6 +47,7 @@ pub struct AnswerRules {
     cancelling: Vec<Pattern>,
     keeping: Vec<Pattern>,
     harmless: Vec<Pattern>,
+    reasons: Vec<Pattern>,
     unsure: Vec<Pattern>,
     negations: Vec<Pattern>,
     brakes: Vec<Pattern>,
@@ -73,6 +74,7 @@ pub(super) struct AnswerFile {
     cancelling: Vec<String>,
     keeping: Vec<String>,
     harmless: Vec<String>,
+    reasons: Vec<String>,
     unsure: Vec<String>,
     negations: Vec<String>,
     brakes: Vec<String>,
@@ -108,6 +110,7 @@ impl AnswerRules {
             cancelling: patterns(&file.cancelling)?,
             keeping: patterns(&file.keeping)?,
             harmless: patterns(&file.harmless)?,
+            reasons: patterns(&file.reasons)?,
             unsure: patterns(&file.unsure)?,
             negations: patterns(&file.negations)?,
             brakes: patterns(&file.brakes)?,
@@ -123,16 +126,17 @@ impl AnswerRules {
     /// Reads the answer in a message. A negation in a clause that reports damage ("it does not turn on") is not a no;
     /// `reports_damage` decides which clauses do.
     pub fn read(&self, stream: &TokenStream<'_>, reports_damage: impl Fn(&str) -> bool) -> Reading {
-        let harmless = match_mask(&self.harmless, stream, &[]);
+        let reasons = match_mask(&self.reasons, stream, &[]);
+        let harmless = merged([match_mask(&self.harmless, stream, &[]), reasons.clone()]);
         let clauses = self.clauses(stream, &harmless, reports_damage);
         let cancelling = match_mask(&self.cancelling, stream, &harmless);
-        let seen = Seen::new(self, stream, &clauses, harmless.clone(), &[]);
+        let seen = Seen::new(self, stream, &clauses, (harmless.clone(), &reasons), &[]);
         let hidden = harmless.iter().zip(&cancelling).map(|(a, b)| *a || *b).collect();
-        let at_offer = Seen::new(self, stream, &clauses, hidden, &cancelling);
+        let at_offer = Seen::new(self, stream, &clauses, (hidden, &reasons), &cancelling);
         let keeping = match_mask(&self.keeping, stream, &harmless);
         let to_ticket = match_mask(&self.yes_to_ticket, stream, &harmless);
         let hidden = harmless.iter().zip(&to_ticket).map(|(a, b)| *a || *b).collect();
-        let at_ticket = Seen::new(self, stream, &clauses, hidden, &to_ticket);
+        let at_ticket = Seen::new(self, stream, &clauses, (hidden, &reasons), &to_ticket);
         let answer = seen.answer();
         Reading {
             answer,
@@ -196,6 +200,8 @@ struct Seen<'s> {
     unsure: Vec<bool>,
     /// The words that may accompany a yes.
     allowed: Vec<bool>,
+    /// The words that describe the goods, such as the reason of a return. They may accompany a clear yes only.
+    reasons: &'s [bool],
     /// A clause has a no, a "wait" or a "but".
     hesitates: bool,
     /// The same, except for words that belong to a question: "do I keep the box?".
@@ -214,7 +220,7 @@ impl<'s> Seen<'s> {
         rules: &AnswerRules,
         stream: &TokenStream<'_>,
         clauses: &'s [Clause],
-        hidden: Vec<bool>,
+        (hidden, reasons): (Vec<bool>, &'s [bool]),
         also_yes: &[bool],
     ) -> Self {
         let of = |patterns: &[Pattern]| match_mask(patterns, stream, &hidden);
@@ -258,6 +264,7 @@ impl<'s> Seen<'s> {
             weak_yes,
             unsure,
             allowed,
+            reasons,
         }
     }
 
@@ -287,18 +294,24 @@ impl<'s> Seen<'s> {
         let is_said = |flags: &[bool]| {
             !first.asks && has(flags, first) && self.allowed[first.words.clone()].iter().all(|word| *word)
         };
-        let is_weak = || !self.wavers && is_said(&self.weak_yes);
+        let is_weak = || !self.wavers && is_said(&self.weak_yes) && !has(self.reasons, first);
         (is_said(&self.yes) || is_weak()) && !self.doubts && !self.stops
     }
 
-    /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide"), not even thanks.
+    /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide"), not even thanks or a
+    /// reason: "dạ, chật quá" explains politely.
     fn agrees(&self) -> bool {
-        let asks_nothing = || self.clauses.iter().all(|clause| !clause.asks && self.is_clean(clause));
-        self.agrees_with(&self.yes) || (!self.thanks && self.agrees_with(&self.weak_yes) && asks_nothing())
+        let says_nothing_else = || self.clauses.iter().all(|clause| !clause.asks && self.is_plain(clause));
+        self.agrees_with(&self.yes) || (!self.thanks && self.agrees_with(&self.weak_yes) && says_nothing_else())
     }
 
     fn agrees_with(&self, flags: &[bool]) -> bool {
         self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && self.is_clean(clause))
+    }
+
+    /// Whether a clause has only words that may accompany a yes, and none about the goods.
+    fn is_plain(&self, clause: &Clause) -> bool {
+        self.is_clean(clause) && !clause.reports_damage && !has(self.reasons, clause)
     }
 
     /// Whether a clause has only words that may accompany a yes.

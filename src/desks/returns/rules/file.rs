@@ -29,6 +29,8 @@ pub(super) struct RuleFile {
     pub answers: AnswerFile,
     pub signs: Signs,
     pub asides: AsideFile,
+    /// The numbers that count pieces, by their words.
+    pub piece_counts: HashMap<String, u32>,
 }
 
 #[derive(Default, Deserialize)]
@@ -63,9 +65,13 @@ pub(super) struct AsideFile {
     pub policy: Vec<String>,
     pub policy_words: Vec<String>,
     pub deadline: Vec<String>,
+    pub amount: Vec<String>,
+    pub money_missing: Vec<String>,
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
     pub some_pieces: Vec<String>,
+    pub pieces: Vec<String>,
+    pub no_pieces: Vec<String>,
     pub other_order: Vec<String>,
     pub missing_detail: Vec<String>,
     pub purpose: Vec<String>,

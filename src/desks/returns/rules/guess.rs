@@ -33,6 +33,11 @@ pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) 
     }
     let Some(guess) = examples.classify(text).filter(|guess| guess.probability >= LIKELY) else { return utterance };
     let is_very_likely = guess.probability >= VERY_LIKELY;
+    // "Only 1 of the pairs" looks like many other wishes.
+    let is_other = matches!(guess.label, "address_change" | "exchange" | "invoice");
+    if names_pieces(&utterance) && (is_other || (guess.label == "policy" && !utterance.has_question())) {
+        return utterance;
+    }
     if !is_understood(&utterance) {
         return if guess.known < KNOWN { utterance } else { apply(utterance, guess.label, guess.probability) };
     }
@@ -134,6 +139,10 @@ fn without_findings(mut utterance: Utterance) -> Utterance {
         !matches!(act, Act::WantPerson | Act::Chat(_) | Act::Ask(_) | Act::Request(_) | Act::Report(Topic::MissingMail))
     });
     utterance
+}
+
+fn names_pieces(utterance: &Utterance) -> bool {
+    utterance.mentions(Topic::SomePieces) || !utterance.entities.pieces.is_empty()
 }
 
 fn names_nothing(utterance: &Utterance) -> bool {

@@ -2,6 +2,7 @@
 
 use super::super::state::Intent;
 use super::Utterance;
+use crate::dialogue::utterance::Entities;
 use crate::dialogue::{Act, Answer};
 
 /// What customers of this desk ask about, request, report and mention, apart from their intents.
@@ -17,6 +18,10 @@ pub enum Topic {
     ReturnNumber,
     /// How long the goods of an order may still come back.
     Deadline,
+    /// How much money comes back.
+    Amount,
+    /// The money of a refund has not arrived.
+    MissingMoney,
     /// What became of a ticket.
     Ticket,
     /// The label of a return, again.
@@ -42,7 +47,7 @@ pub enum Topic {
 }
 
 /// Returns what is left of a message once its general question is answered: a yes with what belongs to it, damage that it names as well,
-/// or a wish if `keeps_wish`. Nothing else in it answers what the desk asked before.
+/// or a wish if `keeps_wish`, and how many pieces come back. Nothing else in it answers what the desk asked before.
 #[must_use]
 pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance {
     if [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket].contains(&Some(Answer::Yes)) {
@@ -53,11 +58,15 @@ pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance
     let (reports_damage, equivocates) = (utterance.reports(Topic::Damage), utterance.equivocates());
     let wish = utterance.intent.filter(|intent| *intent != Intent::Other && keeps_wish);
     let intent = if reports_damage { Some(Intent::Return) } else { wish };
-    if intent.is_none() {
+    let some_pieces = utterance.mentions(Topic::SomePieces);
+    let pieces = std::mem::take(&mut utterance.entities.pieces);
+    if intent.is_none() && pieces.is_empty() && !some_pieces {
         return Utterance::default();
     }
     let Utterance { text, explanation, .. } = utterance;
-    let mut rest = Utterance { text, explanation, intent, ..Utterance::default() };
+    let entities = Entities { pieces, ..Entities::default() };
+    let mut rest = Utterance { text, explanation, intent, entities, ..Utterance::default() };
+    rest.set(Act::Mention(Topic::SomePieces), some_pieces);
     rest.set(Act::Report(Topic::Damage), reports_damage);
     rest.set(Act::Equivocate, equivocates);
     rest

@@ -80,10 +80,10 @@ impl Subject {
         Self { order, confidence, lines: None, refund: None, status_shown: false, progress: Progress::Undecided }
     }
 
-    /// Whether one of the items that come back has more than one piece.
-    pub fn has_several_pieces(&self) -> bool {
+    /// Whether one of the items that come back has more pieces than this.
+    pub fn has_more_pieces_than(&self, pieces: u32) -> bool {
         let comes_back = |line: &u32| self.lines.as_ref().is_none_or(|lines| lines.contains(line));
-        self.order.items.iter().any(|item| item.quantity > 1 && comes_back(&item.line))
+        self.order.items.iter().any(|item| item.quantity > pieces && comes_back(&item.line))
     }
 }
 

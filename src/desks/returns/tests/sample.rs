@@ -83,7 +83,7 @@ pub fn order_of(number: OrderNumber) -> OrderSnapshot {
         number,
         status: OrderStatus::Delivered,
         ordered_on: "2026-11-01".parse().expect("a day"),
-        items: vec![ItemSnapshot { line: 1, name: "Hiking Boots".to_owned(), quantity: 1 }],
+        items: vec![ItemSnapshot { line: 1, name: "Hiking Boots".to_owned(), quantity: 1, stays_sold: false }],
         masked_email: "j***@example.com".to_owned(),
     }
 }

@@ -1,8 +1,9 @@
 //! The mail about a return that was made: it did not arrive, or goes to another address.
 
 use super::super::super::rules::{Topic, Utterance};
-use super::super::super::state::{EmailStatus, Intent, Mail, Phase, State};
+use super::super::super::state::{EmailStatus, Intent, Mail, Phase, Stage, State, Subject};
 use crate::dialogue::Answer;
+use crate::domain::commerce::OrderStatus;
 use crate::domain::identity::Contact;
 use crate::domain::returns::RmaNumber;
 
@@ -34,11 +35,35 @@ fn was_mailed(state: &State) -> bool {
 
 /// Returns the other address to which the customer wants the mail about the return just made.
 pub(super) fn redirects_mail(state: &State, utterance: &Utterance) -> Option<String> {
+    let intent = utterance.intent.filter(|intent| *intent != Intent::Other);
+    other_address(state, utterance).filter(|_| was_mailed(state) && intent.is_none())
+}
+
+/// Returns the other address to which the customer wants the label that the desk has just given.
+pub(super) fn redirects_label(state: &State, utterance: &Utterance) -> Option<String> {
+    let has_return = state.order().is_some_and(|order| order.status == OrderStatus::ReturnInitiated);
+    let was_given = state.phase == Phase::Over && state.case.wants_label && has_return;
+    let is_about_label = matches!(utterance.intent, None | Some(Intent::Other | Intent::OrderStatus));
+    other_address(state, utterance).filter(|_| was_given && is_about_label)
+}
+
+/// Returns the e-mail address of a message that names another one than before, and nothing else.
+fn other_address(state: &State, utterance: &Utterance) -> Option<String> {
     let Contact::Email(email) = utterance.contact()? else { return None };
     let is_other = state.meta.contact.as_deref() != Some(email.as_str());
     let wants_else = utterance.order().is_some() || utterance.wants_person() || utterance.reports(Topic::Damage);
-    let intent = utterance.intent.filter(|intent| *intent != Intent::Other);
-    (was_mailed(state) && is_other && intent.is_none() && !wants_else).then(|| email.as_str().to_owned())
+    (is_other && !wants_else).then(|| email.as_str().to_owned())
+}
+
+/// Gives the label again, and mails it to this address.
+pub(super) fn send_label_to(state: State, address: String) -> State {
+    let order = state.order().cloned();
+    let mut next = state.next_flow();
+    next.case.intent = Some(Intent::OrderStatus);
+    next.case.wants_label = true;
+    next.case.label_to = Some(address);
+    next.stage = order.map_or(Stage::NoOrder, |order| Stage::Found(Box::new(Subject::new(order, 1.0))));
+    next
 }
 
 /// Sends the mail once more, to this address.

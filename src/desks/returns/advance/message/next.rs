@@ -3,6 +3,7 @@
 use super::super::super::items;
 use super::super::super::rules::{Topic, Utterance};
 use super::super::super::state::{Handoff, HandoffReason, Intent, Question, Stage, State, Subject};
+use super::slots::names_fewer_pieces;
 use crate::dialogue::Answer;
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 
@@ -14,6 +15,11 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
     let (was_refused, may_argue) = (state.was_refused(), state.may_argue());
     let (intent, clarifies) = (state.case.intent, state.case.clarifies);
     let was_offered = state.open_question() == Some(Question::Matter);
+    // The return covers all pieces: a person corrects it.
+    let corrects = state.ticket().is_some()
+        && names_fewer_pieces(&state, utterance)
+        && !utterance.names_order_or_contact()
+        && !utterance.asks(Topic::Policy);
     let subject = state.subject().cloned();
     let mut next = state.next_flow();
     if let Some(number) = waiting_order(&next.meta.waiting, utterance) {
@@ -37,7 +43,10 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
     let has_return = next.meta.last_returned.as_ref() == Some(&subject.order.number)
         && next.meta.is_last_returned(refused.unwrap_or(&named));
     let is_damaged = utterance.reports(Topic::Damage) && !has_return;
-    let accepts = was_offered && utterance.affirms() && utterance.only_answers();
+    // "Yes, get me someone", and "pass it on", accept the offer of a person.
+    let agrees = utterance.affirms() || utterance.answer_to_ticket == Some(Answer::Yes);
+    let wants_else = utterance.intent.is_some_and(|intent| intent != Intent::Other) || utterance.has_question();
+    let accepts = was_offered && agrees && !wants_else && !utterance.names_order_or_contact();
     let appeals = is_damaged || accepts || utterance.asks(Topic::Exception) || utterance.wants_person();
     let mut kept = Subject::new(subject.order.clone(), KEPT_CONFIDENCE);
     if was_refused && appeals {
@@ -45,6 +54,10 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
         next.case.intent = intent.or(Some(Intent::Return));
         kept.lines = subject.lines;
         next.handoff = Handoff::Due(if is_damaged { HandoffReason::DamagedButRefused } else { HandoffReason::Person });
+    } else if corrects {
+        next.case.intent = intent;
+        kept.lines = subject.lines;
+        next.handoff = Handoff::Due(HandoffReason::Person);
     } else if may_argue && utterance.intent.is_none() && !declines {
         // The customer argues: the refusal stands.
         next.case.clarifies = clarifies;

@@ -2,7 +2,7 @@
 
 use super::super::super::rules::{Topic, Utterance};
 use super::super::super::state::{Intent, Stage, State, Subject};
-use super::changes_intent;
+use super::{cancels, changes_intent};
 use crate::domain::commerce::OrderStatus;
 
 /// Reads "but nothing came" after the status of a delivered order as a report of missing goods.
@@ -34,4 +34,18 @@ pub fn continue_with(state: State, intent: Intent) -> State {
     next.case.intent = Some(intent);
     next.stage = subject.map_or(Stage::NoOrder, |subject| Stage::Found(Box::new(subject)));
     next
+}
+
+/// Whether "cancel it", instead of a yes to a ticket, means the order: it is still in the shop. The desk asks before it cancels.
+pub(super) fn cancels_instead(state: &State, utterance: &Utterance) -> bool {
+    let is_in_shop = state.order().is_some_and(|order| order.status == OrderStatus::Pending);
+    is_in_shop && state.case.intent.is_some_and(Intent::is_request) && cancels(utterance)
+}
+
+/// Takes the wish to cancel the order instead of the request.
+pub(super) fn cancel_order(mut state: State) -> State {
+    state.case.intent = Some(Intent::Return);
+    state.case.wants_cancel = true;
+    state.case.forget_question();
+    state
 }

@@ -96,12 +96,17 @@ pub(super) fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
 /// Takes the wish to return only some pieces of an item. The desk shows what comes back and asks again; a customer who still
 /// wants fewer gets a person. Returns whether the message says nothing else about the order.
 pub(super) fn take_pieces(state: &mut State, utterance: &Utterance, asked: Option<Question>) -> bool {
-    if !utterance.mentions(Topic::SomePieces) || state.ticket().is_some() {
+    let named = utterance.entities.pieces.iter().min().copied();
+    if (!utterance.mentions(Topic::SomePieces) && named.is_none()) || state.ticket().is_some() {
         return false;
     }
     let offers = [Question::Confirm, Question::OnlyReturn, Question::OnlyRefund, Question::OfferCancel];
     let was_told = state.wants_some_pieces() && asked.is_some_and(|question| offers.contains(&question));
-    state.case.some_pieces = true;
+    state.case.pieces = named;
+    // "Then all 3" takes the wish for fewer back.
+    let names_all =
+        named.is_some_and(|named| state.subject().is_some_and(|subject| !subject.has_more_pieces_than(named)));
+    state.case.some_pieces = utterance.mentions(Topic::SomePieces) || (state.case.some_pieces && !names_all);
     if !state.wants_some_pieces() {
         return false;
     }
@@ -112,6 +117,15 @@ pub(super) fn take_pieces(state: &mut State, utterance: &Utterance, asked: Optio
         subject.progress = Progress::Undecided;
     }
     true
+}
+
+/// Whether the message wants only some of the pieces that the flow is about, or that its return covers.
+pub(super) fn names_fewer_pieces(state: &State, utterance: &Utterance) -> bool {
+    let Some(subject) = state.subject().filter(|subject| subject.has_more_pieces_than(1)) else { return false };
+    let named = utterance.entities.pieces.iter().min();
+    let is_about_return = state.case.intent.is_some_and(Intent::is_return);
+    let names_fewer = named.is_some_and(|named| subject.has_more_pieces_than(*named));
+    is_about_return && (names_fewer || utterance.mentions(Topic::SomePieces))
 }
 
 /// Takes the intent. A different intent in the middle of a flow continues with the same order.

@@ -76,7 +76,7 @@ fn shipped_order_is_not_returned_instead_of_cancelled() {
 
 #[test]
 fn named_items_are_confirmed_before_a_partial_return() {
-    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
+    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1, stays_sold: false };
     let mut order = sample::order();
     order.items.push(socks);
     let yes = |text: &str| Event::Said(Utterance { answer: Some(Answer::Yes), ..says(text) });
@@ -270,7 +270,7 @@ fn other_wish_or_items_restart_the_repetitions() {
     let refund = Utterance { intent: Some(Intent::Refund), ..says("rather a refund") };
     assert_eq!(next_state(repeated(), Event::Said(refund)).case.repetitions(Question::Confirm), 0);
     let mut two = repeated();
-    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
+    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1, stays_sold: false };
     two.subject_mut().expect("an order").order.items.push(socks);
     assert_eq!(next_state(two, Event::Said(says("only the socks"))).case.repetitions(Question::Confirm), 0);
     assert_eq!(next_state(repeated(), Event::Said(says("hm"))).case.repetitions(Question::Confirm), 2);
@@ -301,7 +301,7 @@ fn declined_order_stays_the_subject() {
 #[test]
 fn part_of_an_order_is_not_cancelled() {
     let mut state = sample::decided(sample::refused(Cause::NotShipped));
-    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
+    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1, stays_sold: false };
     let subject = state.subject_mut().expect("an order");
     subject.order.items.push(socks);
     subject.lines = Some(vec![1, 2]);

@@ -1,0 +1,38 @@
+//! How many pieces of goods a message names: "2 cái", "keep only one", "1 of the 3".
+
+use std::collections::HashMap;
+
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, fold, match_mask};
+
+/// The class of the number words, which `pieces` of the rule file refers to.
+pub(super) const COUNT: &str = "count";
+
+/// The words of `piece_counts` and the patterns of `pieces` and `no_pieces` in the rule file.
+#[derive(Debug)]
+pub(super) struct PieceRules {
+    counts: HashMap<String, u32>,
+    named: Vec<Pattern>,
+    not_named: Vec<Pattern>,
+}
+
+impl PieceRules {
+    pub fn new(
+        counts: &HashMap<String, u32>,
+        (named, not_named): (&[String], &[String]),
+        lexicon: &Lexicon,
+    ) -> Result<Self, InvalidPattern> {
+        Ok(Self {
+            counts: counts.iter().map(|(word, count)| (fold(word), *count)).collect(),
+            named: lexicon.patterns(named)?,
+            not_named: lexicon.patterns(not_named)?,
+        })
+    }
+
+    /// Returns the numbers of pieces in the message, in its order.
+    pub fn find(&self, stream: &TokenStream<'_>) -> Vec<u32> {
+        let hidden = match_mask(&self.not_named, stream, &[]);
+        let named = match_mask(&self.named, stream, &hidden);
+        let words = stream.tokens().iter().zip(named).filter(|(_, is_named)| *is_named);
+        words.filter_map(|(word, _)| self.counts.get(word.folded()).copied()).collect()
+    }
+}

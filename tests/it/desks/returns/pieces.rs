@@ -1,0 +1,97 @@
+//! Some pieces of an item, amounts, and offers of the desk that a customer takes up.
+
+use serde_json::json;
+
+use super::shop::{Chat, open};
+use crate::support::app::TestApp;
+
+const JULIA: &str = "julia.weber@example.com";
+
+#[tokio::test]
+async fn polite_reason_registers_no_return() {
+    let app = open(TestApp::builder()).await;
+    for said in ["dạ tại màu không hợp", "vâng ạ, áo rộng quá", "dạ, do không giống hình"] {
+        let mut chat = Chat::open_with(&app, json!({ "language": "vi" })).await;
+        let asked = chat.say_all(&["trả hàng đơn ABC-100015", JULIA, said]).await;
+        assert_eq!(asked.kinds(), ["order_confirm"], "{said}");
+    }
+}
+
+#[tokio::test]
+async fn fewer_pieces_are_never_all() {
+    let app = open(TestApp::builder()).await;
+    for (language, first, again) in [
+        ("vi", "em mua 3 áo khoác gió, giờ muốn trả lại 1 cái thôi được không ạ", "em chỉ trả 1 cái"),
+        ("en", "I bought 3 jackets and want to send two back, is that ok?", "no, only two pieces"),
+    ] {
+        let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
+        let asked = chat.say_all(&[first, "ABC-100015", JULIA]).await;
+        let text = asked.text("order_confirm");
+        assert!(["colleague", "nhân viên"].iter().any(|word| text.contains(word)), "{text}");
+        assert!(chat.say(again).await.kinds().contains(&"escalation".to_owned()), "{again}");
+    }
+}
+
+#[tokio::test]
+async fn fewer_pieces_after_return_call_person() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({ "language": "vi" })).await;
+    let turns = ["trả hàng đơn ABC-100012", "tuan.bui@example.com", "đồng ý", "à mà thôi, em trả 2 cái luôn"];
+    assert!(chat.say_all(&turns).await.kinds().contains(&"escalation".to_owned()));
+}
+
+#[tokio::test]
+async fn cancel_in_exchange_offer_means_the_order() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let turns = ["exchange order ABC-100001 for size 43", "an.nguyen@example.com", "ok then just cancel it"];
+    assert_eq!(chat.say_all(&turns).await.kinds(), ["action_prompt"]);
+    assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
+}
+
+#[tokio::test]
+async fn second_order_is_cancelled_as_well() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({ "language": "vi" })).await;
+    let turns = [
+        "huỷ đơn ABC-100009",
+        "lan.vo@example.com",
+        "thôi vậy huỷ luôn đi",
+        "còn đơn ABC-100021 nữa, cũng huỷ giúp em",
+    ];
+    assert_eq!(chat.say_all(&turns).await.kinds(), ["action_prompt"]);
+}
+
+#[tokio::test]
+async fn final_sale_exchange_offers_no_return() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let asked = chat.say_all(&["swap order 77896 for size 44", "buyer-77896@example.com"]).await;
+    assert!(asked.text("order_confirm").contains("final sale"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn amount_of_the_return_is_named() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order ABC-100004", "kenji.sato@example.com"]).await;
+    assert!(chat.say("how much do I get back?").await.text("reply").contains("$18.50"));
+    chat.say("yes").await;
+    assert!(chat.say("what amount will I receive?").await.text("reply").contains("$18.50"));
+}
+
+#[tokio::test]
+async fn label_goes_to_another_address() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let turns = ["resend the label of 77913", "buyer-77898@example.com", "send it to tom.baker@example.com then"];
+    assert!(chat.say_all(&turns).await.text("return_ticket").contains("t***@example.com"));
+}
+
+#[tokio::test]
+async fn yes_with_more_words_accepts_a_person() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let turns = ["return order 77894", "buyer-77894@example.com", "that is so unfair", "yes, pass it on please"];
+    assert!(chat.say_all(&turns).await.kinds().contains(&"escalation".to_owned()));
+}
