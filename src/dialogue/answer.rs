@@ -43,7 +43,14 @@ pub fn is_answered(
 
 /// Notes what was found and emits `sources`. Returns the reply's metadata, or `None` if there are no passages.
 pub async fn cite(turn: &mut Turn, found: &Found, passages: &[Passage]) -> Result<Option<Metadata>, DeskError> {
-    let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
+    let mut sources: Vec<SourceItem> = Vec::new();
+    for passage in passages {
+        // A section may have several passages.
+        let is_its = |known: &SourceItem| (&known.file, &known.section) == (&passage.file, &passage.section);
+        if !sources.iter().any(|known| is_its(known) && known.title == passage.title) {
+            sources.push(SourceItem::from(passage));
+        }
+    }
     turn.note("retrieval", json!({ "by": found.by, "similarity": found.similarity, "passages": &sources }));
     if sources.is_empty() {
         return Ok(None);

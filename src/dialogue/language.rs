@@ -13,7 +13,8 @@ pub struct MessageWithoutSwitch {
     pub text: String,
 }
 
-/// Sets the conversation's language: the one that the customer asks for, else, once, that of the first message.
+/// Sets the conversation's language: the one that the customer asks for, else, once, that of the first message
+/// whose language is clear.
 ///
 /// `detectable` returns the text by which the language is detected. A desk removes names from it.
 pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&str) -> String) -> MessageWithoutSwitch {
@@ -24,8 +25,9 @@ pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&s
         return MessageWithoutSwitch { switched_to: Some(switch.to), text: switch.rest };
     }
     if turn.conversation.language_source == LanguageSource::Persona {
-        let language = rules.detect(&detectable(&text), languages).unwrap_or(turn.language());
-        turn.set_language(language, LanguageSource::Detected);
+        if let Some(language) = rules.detect(&detectable(&text), languages) {
+            turn.set_language(language, LanguageSource::Detected);
+        }
     }
     MessageWithoutSwitch { switched_to: None, text }
 }

@@ -1,5 +1,7 @@
 //! The passages of an answer: in the model's prompt, and in the list of sources below the answer. The desk alone writes that list.
 
+use std::collections::HashSet;
+
 use crate::persona::cut_at_sentence;
 use crate::retrieval::Passage;
 
@@ -17,9 +19,10 @@ pub fn citation(passage: &Passage) -> String {
 
 /// Returns the list of sources, with the empty line above it.
 pub fn block(heading: &str, passages: &[Passage]) -> String {
-    let mut lines: Vec<String> = passages.iter().map(|passage| format!("\n- {}", citation(passage))).collect();
-    lines.dedup();
-    format!("\n\n{heading}{}", lines.concat())
+    let mut known = HashSet::new();
+    let cited = passages.iter().map(citation).filter(|cited| known.insert(cited.clone()));
+    let lines: String = cited.map(|cited| format!("\n- {cited}")).collect();
+    format!("\n\n{heading}{lines}")
 }
 
 /// Returns a passage as the model sees it.
@@ -72,6 +75,9 @@ mod tests {
             block("Sources:", &passages[..1]),
             "\n\nSources:\n- Wi-Fi — Lights / PON — telecom/wifi.en.md (v2.1)"
         );
+        let other = Passage { section: "Reset".to_owned(), ..passage("Hold the button.") };
+        let list = block("Sources:", &[passage("Green is fine."), other, passage("Red is not.")]);
+        assert_eq!(list.lines().filter(|line| line.contains("Lights")).count(), 1, "{list}");
         let shown = context(&passages[..1], "k3");
         assert_eq!(
             shown,

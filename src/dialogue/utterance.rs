@@ -249,7 +249,7 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
         self.entities.orders.iter().skip(1).map(|found| &found.number)
     }
 
-    /// Returns the e-mail address or phone number that the message names first.
+    /// Returns the first e-mail address of the message, else its first phone number.
     pub fn contact(&self) -> Option<&Contact> {
         self.entities.contacts.first()
     }

@@ -26,6 +26,8 @@ pub struct Counts {
     scales: HashMap<String, u64>,
     /// Multiply the number after them, or stand for themselves: "elfu mbili", "mia".
     leading_scales: HashMap<String, u64>,
+    /// Money, written next to a number without a space: "ksh2000", "2000bob".
+    units: Vec<String>,
     /// Between the parts of a number: "elfu moja na mia mbili".
     joins: Vec<String>,
 }
@@ -69,8 +71,7 @@ impl Counts {
         // "elfu moja mia tano": each part is smaller than the one before.
         let mut last = value;
         loop {
-            let joined = self.word(stream, end).is_some_and(|word| self.joins.iter().any(|join| join == word));
-            let next = end + usize::from(joined);
+            let next = end + usize::from(self.is_join(stream, end));
             // Only words continue a number: "2 1000" are two.
             match self.part(stream, next).filter(|(part, _)| !is_digits(stream, start) && *part < last && last >= 100) {
                 Some((part, after)) if !is_digits(stream, next) => {
@@ -87,49 +88,64 @@ impl Counts {
     fn part(&self, stream: &TokenStream<'_>, at: usize) -> Option<(u64, usize)> {
         let word = self.word(stream, at)?;
         if let Some(scale) = self.leading_scales.get(word) {
-            let factor = self.word(stream, at + 1).and_then(|next| self.factor(next));
-            return Some(factor.map_or((*scale, at + 1), |factor| (factor * scale, at + 2)));
+            let factor = self.factor(stream, at + 1);
+            return Some(factor.map_or((*scale, at + 1), |(factor, after)| (factor * scale, after)));
         }
-        let (value, after) = match self.numbers.get(word) {
-            Some(number) => (*number, at + 1),
-            None => return self.digits(stream, at),
-        };
-        // "twenty five"
-        let (value, after) = match self.word(stream, after).and_then(|next| self.numbers.get(next)) {
-            Some(unit) if (20..100).contains(&value) && value % 10 == 0 && *unit < 10 => (value + unit, after + 1),
-            _ => (value, after),
-        };
-        let next = self.word(stream, after);
+        let Some((value, after)) = self.words(stream, at) else { return self.digits(stream, at) };
         // "tatu thao" is "thao tatu", unless the scale has a separate number: "mbili mia tano".
-        let ends = || self.word(stream, after + 1).is_none_or(|word| self.factor(word).is_none());
-        let leading = || next.and_then(|next| self.leading_scales.get(next)).filter(|_| ends());
-        Some(match next.and_then(|next| self.scales.get(next)).or_else(leading) {
-            Some(scale) => (value * scale, after + 1),
-            None => (value, after),
-        })
+        let leading = self.word(stream, after).and_then(|next| self.leading_scales.get(next));
+        match leading.filter(|_| self.factor(stream, after + 1).is_none()) {
+            Some(scale) => Some((value * scale, after + 1)),
+            None => self.scaled(stream, value, after),
+        }
     }
 
-    /// Returns the number by which a leading scale is multiplied.
-    fn factor(&self, word: &str) -> Option<u64> {
-        self.numbers.get(word).copied().or_else(|| word.parse().ok()).filter(|factor| *factor < 100)
+    /// Returns the number that words without a scale stand for, and the word after it: "five", "twenty five", "kumi na mbili".
+    fn words(&self, stream: &TokenStream<'_>, at: usize) -> Option<(u64, usize)> {
+        let number = |at| self.word(stream, at).and_then(|word| self.numbers.get(word)).copied();
+        let (value, joined) = (number(at)?, self.is_join(stream, at + 1));
+        let next = at + 1 + usize::from(joined);
+        let is_tens = value % 10 == 0 && (if joined { 10 } else { 20 }..100).contains(&value);
+        let unit = number(next).filter(|unit| is_tens && *unit < 10);
+        Some(unit.map_or((value, at + 1), |unit| (value + unit, next + 1)))
     }
 
-    /// Reads digits with separators as the customer typed them, and a scale after them: "2,000", "1.5k", "3 000", "2000/=".
+    /// Returns the number by which a leading scale is multiplied, and the word after it.
+    fn factor(&self, stream: &TokenStream<'_>, at: usize) -> Option<(u64, usize)> {
+        let digits = || Some((self.word(stream, at)?.parse().ok()?, at + 1));
+        self.words(stream, at).or_else(digits).filter(|(factor, _)| *factor < 100)
+    }
+
+    /// Multiplies a number by the scales after it: "one hundred thousand".
+    fn scaled(&self, stream: &TokenStream<'_>, mut value: u64, mut at: usize) -> Option<(u64, usize)> {
+        while let Some(scale) = self.word(stream, at).and_then(|word| self.scales.get(word)) {
+            (value, at) = (value.checked_mul(*scale)?, at + 1);
+        }
+        Some((value, at))
+    }
+
+    /// Reads digits with separators as the customer typed them, and a scale after them: "2,000", "1.5k", "3 000", "2000/=",
+    /// "ksh2000".
     fn digits(&self, stream: &TokenStream<'_>, at: usize) -> Option<(u64, usize)> {
         let text = stream.text();
-        let start = stream.tokens().get(at)?.span.start;
-        let rest = text.get(start..)?;
+        let written = text.get(stream.tokens().get(at)?.span.start..)?;
+        // "ksh2000"
+        let rest = written.trim_start_matches(char::is_alphabetic);
+        let before = &written[..written.len() - rest.len()];
+        let start = text.len() - rest.len();
         let is_decimal = || {
             let before = text[..start].strip_suffix(['.', ',']);
             before.is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()))
         };
-        if !rest.starts_with(|c: char| c.is_ascii_digit()) || text[..start].ends_with(['+', '#']) || is_decimal() {
+        let is_apart = before.is_empty() || self.is_unit(before);
+        let is_number = is_apart && rest.starts_with(|c: char| c.is_ascii_digit());
+        if !is_number || text[..start].ends_with(['+', '#']) || is_decimal() {
             return None;
         }
         let length = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, ',' | '.')).unwrap_or(rest.len());
         let written = rest[..length].trim_end_matches([',', '.']);
         let suffix = rest[length..].split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
-        let scale = self.scales.get(suffix.as_str()).copied();
+        let scale = self.scales.get(suffix.as_str()).copied().or_else(|| self.is_unit(&suffix).then_some(1));
         let is_word = !suffix.is_empty() && scale.is_none() && length == written.len();
         let end_of_number = start + if scale.is_some() { length + suffix.len() } else { written.len() };
         let value = value_of(written, scale.unwrap_or(1))?;
@@ -139,10 +155,15 @@ impl Counts {
         if is_word {
             return None;
         }
-        match self.word(stream, end).and_then(|next| self.scales.get(next)) {
-            Some(next) if scale.is_none() => Some((value.checked_mul(*next)?, end + 1)),
-            _ => Some((value, end)),
-        }
+        if scale.is_none() { self.scaled(stream, value, end) } else { Some((value, end)) }
+    }
+
+    fn is_join(&self, stream: &TokenStream<'_>, at: usize) -> bool {
+        self.word(stream, at).is_some_and(|word| self.joins.iter().any(|join| join == word))
+    }
+
+    fn is_unit(&self, written: &str) -> bool {
+        self.units.iter().any(|unit| unit.eq_ignore_ascii_case(written))
     }
 
     fn word<'s>(&self, stream: &'s TokenStream<'_>, at: usize) -> Option<&'s str> {
@@ -172,7 +193,7 @@ fn value_of(written: &str, scale: u64) -> Option<u64> {
 }
 
 fn is_digits(stream: &TokenStream<'_>, at: usize) -> bool {
-    stream.tokens().get(at).is_some_and(|token| token.folded().starts_with(|c: char| c.is_ascii_digit()))
+    stream.tokens().get(at).is_some_and(|token| token.folded().contains(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -203,6 +224,26 @@ mod tests {
             ("mbili mia tano", &[2, 500]),
             ("iko chini ya soo tano", &[500]),
             ("2 size 40", &[2, 40]),
+            ("under ksh2000 please", &[2_000]),
+            ("KSh2,500 or 2000bob, 2000ksh five", &[2_500, 2_000, 2_000, 5]),
+            ("ksh2000 five", &[2_000, 5]),
+            ("jozi kumi na mbili", &[12]),
+            ("ishirini na tano", &[25]),
+            ("chini ya elfu kumi na tano", &[15_000]),
+            ("elfu ishirini na tano na mia mbili", &[25_200]),
+            ("elfu kumi na mia tano", &[10_500]),
+            ("mia mbili hamsini na tano", &[255]),
+            ("laki mbili", &[200_000]),
+            ("under one hundred thousand", &[100_000]),
+            ("under a thousand", &[1_000]),
+            ("a hundred thousand", &[100_000]),
+            ("two dozen or a dozen", &[24, 12]),
+            ("2 dozen", &[24]),
+            ("sixteen thirteen", &[16, 13]),
+            ("under 3 000 please", &[3_000]),
+            ("3 500", &[3, 500]),
+            ("thousand thousand thousand thousand thousand thousand thousand", &[1_000_000]),
+            ("model2000", &[]),
             ("3.5", &[]),
             ("+254700000001", &[]),
             ("0712345678", &[]),

@@ -206,8 +206,10 @@ impl PickRules {
     pub fn pieces(&self, text: &str) -> Option<u64> {
         let stream = self.lexicon.tokenize(text);
         let found = self.pieces.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
-        let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
-        found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
+        // Between them may be a name with numbers: "mua i5-12400f 2 con".
+        let is_number = |at: &usize| stream.tokens()[*at].folded().starts_with(|c: char| c.is_ascii_digit());
+        let at = Some(found.start).filter(is_number).or_else(|| found.rev().find(is_number))?;
+        stream.source(at..at + 1).parse().ok()
     }
 
     /// Returns the parts of a message between words that join or separate goods.
@@ -307,6 +309,23 @@ mod tests {
         assert_eq!(rules.fit("DDR5 5600 MHz", board), Some((false, "DDR5".into(), "DDR4".into())));
         assert_eq!(rules.fit("27 inch", board), None);
         assert!(rules.asks_fit("would the ram work in it") && rules.asks_fit("cpu này lắp main đó được không"));
+    }
+
+    #[test]
+    fn numbers_of_names_are_no_pieces() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        for (text, pieces) in [
+            ("mua i5-12400f 2 con hết bao nhiêu", Some(2)),
+            ("lấy rtx 4060 2 con", Some(2)),
+            ("mua ổ 1tb 2 cái", Some(2)),
+            ("12 con hết bao nhiêu", Some(12)),
+            ("2 con rtx 4060 bao nhiêu tiền", Some(2)),
+            ("I need the g102 mouse 3 pcs, how much in total", Some(3)),
+            ("how much is the g102 for 3", Some(3)),
+            ("mua i5-12400f", None),
+        ] {
+            assert_eq!(rules.pieces(text), pieces, "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,14 @@
 //! Prices in a question: "dưới 20 triệu", "cheapest".
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::rules::Words;
 use super::terms::{Token, is_plain_number};
+use crate::domain::text::constant_regex;
+
+static DASHED: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"([\w.,]+)\s*[-–]\s*(\d[\w.,]*)"));
 
 /// The price that the customer wants, in đồng. It affects the order of the results, but never hides a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +46,9 @@ impl Budget {
 ///
 /// A number is an amount if "triệu", "nghìn" or a currency follows it, or if it is a whole number of at least 100,000.
 /// It is an upper limit unless a word like "trên" precedes it.
-pub(super) fn take_budget(words: &[Token], rules: &Words) -> (Budget, Vec<Token>) {
+pub(super) fn take_budget(text: &str, rules: &Words) -> (Budget, Vec<Token>) {
+    let words = rules.analyzer.tokens(text);
+    let dashed = dashed(text, rules);
     let mut budget = Budget::default();
     let mut rest = Vec::new();
     let mut at = 0;
@@ -51,7 +60,7 @@ pub(super) fn take_budget(words: &[Token], rules: &Words) -> (Budget, Vec<Token>
             at += cheapest.max(dearest);
             continue;
         }
-        if let Some((least, most, length)) = range(here, rules) {
+        if let Some((least, most, length)) = range(here, &dashed, rules) {
             (budget.least, budget.most) = (Some(least), Some(most));
             at += length;
             continue;
@@ -74,12 +83,25 @@ pub(super) fn take_budget(words: &[Token], rules: &Words) -> (Budget, Vec<Token>
     (budget, rest)
 }
 
-/// Parses a range at the start of `words`: "Từ 10 đến 15 triệu", "10-15tr". Returns its ends and its number of words.
-fn range(words: &[Token], rules: &Words) -> Option<(u64, u64, usize)> {
+/// Returns the words before and after each dash: `10` and `15tr` of "10-15tr".
+fn dashed(text: &str, rules: &Words) -> Vec<(Token, Token)> {
+    let word = |text: &str| rules.analyzer.tokens(text);
+    let around = DASHED.captures_iter(text);
+    around.filter_map(|around| Some((word(&around[1]).pop()?, word(&around[2]).into_iter().next()?))).collect()
+}
+
+/// Parses a range at the start of `words`: "Từ 10 đến 15 triệu", "10-15tr". Returns its ends and its number of words. Two numbers
+/// without anything between them are none: "Inspiron 15 17 triệu".
+fn range(words: &[Token], dashed: &[(Token, Token)], rules: &Words) -> Option<(u64, u64, usize)> {
     let from = rules.money.above.starts(words);
     let low = amount(&words[from..], rules);
     let to = from + low.map_or(1, |(_, length)| length);
-    let to = to + rules.money.to.starts(words.get(to..)?);
+    let (last, next) = (words.get(to - 1)?, words.get(to)?);
+    let between = rules.money.to.starts(&words[to..]);
+    if from + between == 0 && !dashed.iter().any(|(before, after)| (before, after) == (last, next)) {
+        return None;
+    }
+    let to = to + between;
     let (most, length) = amount(&words[to..], rules)?;
     let least = match low {
         Some((least, _)) => least,
@@ -99,7 +121,8 @@ fn amount(words: &[Token], rules: &Words) -> Option<(u64, usize)> {
     let (number, unit, half) = parts(&word.exact);
     let value: f64 = number.parse().ok()?;
     let Some((scale, length)) = unit_after(unit, &words[1..], rules) else {
-        let money = is_plain_number(&word.exact) && value >= 100_000.0;
+        // A telephone number begins with a zero.
+        let money = is_plain_number(&word.exact) && !word.exact.starts_with('0') && value >= 100_000.0;
         return money.then(|| dong(value)).flatten().map(|amount| (amount, 1));
     };
     // "1tr5" is one million and a half.
@@ -158,13 +181,16 @@ mod tests {
             ("laptop dưới 20 triệu 16gb", most(20_000_000), "laptop 16gb"),
             ("trên 20 triệu", Budget { least: Some(20_000_000), ..Budget::default() }, ""),
             ("rtx 4060 dưới 9 triệu", most(9_000_000), "rtx 4060"),
+            ("laptop 10 triệu - 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop"),
+            ("dell inspiron 15 17 triệu", most(17_000_000), "dell inspiron 15"),
+            ("phí giao hàng, sđt 0912345678", Budget::default(), "phí giao hàng sđt 0912345678"),
             ("ssd giá", Budget { asked: true, ..Budget::default() }, "ssd giá"),
             ("ssd 1tb", Budget::default(), "ssd 1tb"),
             ("trên bàn", Budget::default(), "trên bàn"),
             ("chuột không dây rẻ nhất", Budget { order: Order::Cheapest, ..Budget::default() }, "chuột không dây"),
             ("laptop từ 10 triệu đến 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop"),
         ] {
-            let (found, left) = take_budget(&rules.analyzer.tokens(question), rules);
+            let (found, left) = take_budget(question, rules);
             assert_eq!((found, left), (budget, rules.analyzer.tokens(rest)), "{question}");
         }
     }

@@ -1,6 +1,6 @@
 //! CSV catalogues: each row becomes a chunk that names its columns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use csv::{ReaderBuilder, StringRecord};
 
@@ -26,7 +26,7 @@ pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<C
         Ok(headers) => columns(headers, rules),
         Err(error) => return (Vec::new(), vec![(1, error.to_string())]),
     };
-    let mut chunks = Vec::new();
+    let (mut chunks, mut names) = (Vec::new(), HashSet::new());
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,
@@ -43,6 +43,10 @@ pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<C
         if row.title.is_empty() {
             complaints.push((at, "the row has no name and is skipped".to_owned()));
             continue;
+        }
+        if !names.insert(row.title.clone()) {
+            let name = &row.title;
+            complaints.push((at, format!("another row is also named {name:?}: add what differs to the name")));
         }
         complaints.extend(unclear_price(&columns, &record).map(|problem| (at, problem)));
         chunks.push(Chunk { doc_id: doc_id.to_owned(), path: path.to_owned(), ..row });
@@ -270,6 +274,12 @@ mod tests {
         ] {
             assert_eq!(whole(text), amount, "{text:?}");
         }
+    }
+
+    #[test]
+    fn repeated_name_is_reported() {
+        let (rows, complaints) = rows("a", "a.csv", "name,price\nA,1000\nB,1000\nA,2000\n", &rules());
+        assert_eq!((rows.len(), complaints.len(), complaints[0].0), (3, 1, 4), "{complaints:?}");
     }
 
     #[test]

@@ -234,7 +234,7 @@ impl LexicalIndex {
     /// Returns the budget that a question names.
     pub fn budget(&self, text: &str) -> Budget {
         let words = self.rules.words(None);
-        take_budget(&words.analyzer.tokens(text), words).0
+        take_budget(text, words).0
     }
 
     /// Returns whether only rows of the catalogue have a word.

@@ -143,17 +143,21 @@ impl Titles {
         chunks: &[Arc<Chunk>],
     ) -> Vec<(usize, Level, Vec<usize>)> {
         let rules = self.rules.words(None);
-        let (_, tokens) = take_budget(&rules.analyzer.tokens(text), rules);
+        let (_, tokens) = take_budget(text, rules);
         let said = |token: Token| Said { is_name: is_name(&token, rules), token, is_free: true };
         let mut said: Vec<Said> = tokens.into_iter().take(WORDS).map(said).collect();
         let mut found: Vec<(usize, Level, Vec<usize>)> = Vec::new();
         while found.len() < MENTIONS {
+            let is_same = |one: &Said, other: &Said| one.is_free && one.token.root == other.token.root;
+            let is_repeated = |place: usize| said[..place].iter().any(|earlier| is_same(earlier, &said[place]));
+            let places = (0..said.len()).filter(|place| said[*place].is_free && !is_repeated(*place));
+            let places: Vec<usize> = places.collect();
             let is_new = |title: &&Title| !found.iter().any(|(_, _, pieces)| pieces.contains(&title.piece));
             let fits = self.titles.iter().filter(is_new).filter_map(|title| {
                 let chunk = &chunks[title.piece];
                 let section = chunk.section();
                 let is_near = near.products.contains(&chunk.title) && (named.is_empty() || named.contains(&section));
-                let mut fit = self.fit(title, &said)?;
+                let mut fit = self.fit(title, &said, &places)?;
                 if is_near {
                     fit.level = fit.level.max(Level::Rare);
                     fit.score += CLOSER;
@@ -183,16 +187,13 @@ impl Titles {
         found
     }
 
-    /// Returns how well a title has the free words of a message, or `None` if none of them names it.
-    fn fit(&self, title: &Title, said: &[Said]) -> Option<Fit> {
+    /// Returns how well a title has the free words of a message, which are at these places, or `None` if none of them names it.
+    fn fit(&self, title: &Title, said: &[Said], places: &[usize]) -> Option<Fit> {
         let mut fit = Fit { score: 0.0, level: Level::Brand, places: Vec::new() };
         let mut names: Vec<usize> = Vec::new();
         let mut others: Vec<(usize, f64)> = Vec::new();
-        for (place, word) in said.iter().enumerate().filter(|(_, word)| word.is_free) {
-            let token = &word.token;
-            if said[..place].iter().any(|earlier| earlier.is_free && earlier.token.root == token.root) {
-                continue;
-            }
+        for place in places.iter().copied() {
+            let (word, token) = (&said[place], &said[place].token);
             let Some(at) = title.place_of(&token.root) else {
                 if title.of_row.contains(&token.root) && !token.syllable {
                     fit.score += SPECIFIED * self.weight(&token.root);

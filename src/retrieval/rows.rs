@@ -67,8 +67,9 @@ impl Knowledge {
     pub fn rows_of_category(&self, folders: &[String], category: &str, asked: &str, language: Language) -> Vec<Row> {
         let rows = self.with_view(folders, |view| {
             let budget = view.index.budget(asked);
-            let rows = view.index.chunks().iter().filter_map(|chunk| Row::of(chunk, language));
-            rows.filter(|row| row.passage.section == category && budget.allows(row.price)).collect()
+            let of_category = view.index.chunks().iter().filter(|chunk| chunk.section() == category);
+            let rows = of_category.filter_map(|chunk| Row::of(chunk, language));
+            rows.filter(|row| budget.allows(row.price)).collect()
         });
         rows.unwrap_or_default()
     }
@@ -78,8 +79,11 @@ impl Knowledge {
         let rows = self.with_view(folders, |view| {
             let row = |passage: &Passage| {
                 let is_its = |chunk: &&Arc<Chunk>| chunk.title == passage.title && chunk.path == passage.file;
-                let mut chunks = view.index.chunks().iter().filter(|chunk| chunk.product.is_some());
-                let row = Row::of(chunks.find(is_its)?, language)?;
+                let mut rows = view.index.chunks().iter().filter(is_its).filter_map(|chunk| Row::of(chunk, language));
+                let first = rows.next()?;
+                // Of rows with one name, that with the passage's price and stock.
+                let is_same = |row: &Row| row.passage.text == passage.text;
+                let row = if is_same(&first) { first } else { rows.find(is_same).unwrap_or(first) };
                 Some(Row { passage: passage.clone(), ..row })
             };
             passages.iter().filter_map(row).collect()

@@ -4,8 +4,8 @@
 //! ([`Threshold`](super::hybrid::Threshold)). One of them suffices for an answer: a paraphrase shares no words with the page, and a model number is not
 //! similar to anything.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use super::lexical::FEW_WORDS;
 use super::{Library, Passage, Query, Report, RetrievalError, SearchRules, Subject};
 use crate::config::{KnowledgeConfig, SearchConfig, ShopConfig};
 use crate::domain::{TenantId, Vocabulary};
+use crate::nlu::long_text::read_text;
 use crate::providers::embedding::Embedder;
 use crate::providers::vector::VectorIndex;
 
@@ -29,9 +30,9 @@ mod view;
 
 use meaning::Blind;
 pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
-use view::Shelves;
 pub(super) use view::View;
 pub use view::vocabulary;
+use view::{LazyView, Shelves};
 
 /// The documents of one shop, with their search.
 pub struct Knowledge {
@@ -134,8 +135,20 @@ impl Knowledge {
                 Box::new(move || View::index(library.shelf_of(&of), &rules, collections));
             (folders.clone(), Arc::new(LazyLock::new(index)))
         };
-        let views = personas.iter().map(view).collect();
-        self.shelves.store(Arc::new(Shelves { library, views, rules: rules.source.clone() }));
+        let mut views: BTreeMap<Vec<String>, Arc<LazyView>> = personas.iter().map(view).collect();
+        if !earlier.views.is_empty() {
+            // No question waits for the new index. Turns of the earlier personas keep their documents.
+            for view in views.values() {
+                LazyLock::force(view.as_ref());
+            }
+            let replaced = earlier.personas.difference(personas);
+            views.extend(replaced.filter_map(|folders| Some((folders.clone(), earlier.views.get(folders)?.clone()))));
+        }
+        if library != earlier.library {
+            *self.last_sync.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        let (personas, rules) = (personas.clone(), rules.source.clone());
+        self.shelves.store(Arc::new(Shelves { library, views, personas, rules }));
         Ok(())
     }
 
@@ -164,7 +177,8 @@ impl Knowledge {
 
     /// Finds the passages in these folders that answer.
     pub async fn find(&self, folders: &[String], query: &Query) -> Found {
-        self.find_with(folders, query, self.search_words(folders, query)).await
+        let hits = read_text(query.text.len(), || self.search_words(folders, query));
+        self.find_with(folders, query, hits).await
     }
 
     /// Searches these folders only by words, the CPU-bound part of a search. A caller with a long question runs it on a thread
@@ -204,6 +218,9 @@ impl Knowledge {
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
         let near = timeout(self.config.vector_timeout, self.near(view, query, &question, &ranked)).await;
+        if let Ok(Ok(Some(_))) = &near {
+            self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
         match near.unwrap_or(Err(Blind::Late)) {
             Ok(Some(near)) if words.is_empty() && self.lacks(view, query, &near) => {
                 Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }

@@ -175,13 +175,17 @@ async fn embed(embedder: &Embedder, batch: &[(String, &Chunk)]) -> Result<Vector
     }
     let mut vectors = Vectors::new();
     for (n, text) in texts.iter().enumerate() {
-        let vector = match embedder.passages(std::slice::from_ref(text)).await {
-            Ok(mut vectors) => vectors.pop().ok_or_else(|| "no vector came".to_owned()),
-            Err(error) => {
-                // Every model embeds this word: if it fails too, the text is not the cause.
-                embedder.query("?").await.map_err(|_| error.clone())?;
-                Err(error.to_string())
+        let mut embedded = embedder.passages(std::slice::from_ref(text)).await;
+        if let Err(error) = &embedded {
+            // Every model embeds this word: if it fails too, the text is not the cause.
+            embedder.query("?").await.map_err(|_| error.clone())?;
+            if error.is_passing() {
+                embedded = embedder.passages(std::slice::from_ref(text)).await;
             }
+        }
+        let vector = match embedded {
+            Ok(mut vectors) => vectors.pop().ok_or_else(|| "no vector came".to_owned()),
+            Err(error) => Err(error.to_string()),
         };
         vectors.insert(n, vector);
     }

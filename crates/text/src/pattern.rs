@@ -75,6 +75,8 @@ pub enum InvalidPattern {
     Empty(String),
     #[error("the pattern {pattern:?} names the class <{class}>, which is not defined: add it to [classes]")]
     Class { pattern: String, class: String },
+    #[error("the class <{0}> has an entry without a word: remove it from [classes]")]
+    EmptyEntry(String),
 }
 
 #[derive(Debug)]
@@ -241,6 +243,9 @@ fn choice(part: &str, pattern: &str, classes: &HashMap<String, Vec<Sequence>>) -
                 let entries = classes
                     .get(class)
                     .ok_or_else(|| InvalidPattern::Class { pattern: pattern.to_owned(), class: class.to_owned() })?;
+                if entries.iter().any(|entry| entry.is_empty()) {
+                    return Err(InvalidPattern::EmptyEntry(class.to_owned()));
+                }
                 any.extend(entries.iter().cloned());
             }
         }

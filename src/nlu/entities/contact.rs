@@ -6,24 +6,24 @@ use super::candidate::{candidates, is_day as is_day_in_a_row};
 use super::phone::{grouped, is_phone, without_grouped};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::identity::Contact;
-use crate::domain::identity::contact::InvalidEmail;
 
-/// Returns the e-mail addresses and phone numbers in a message, in order. `orders` are the order numbers in it: like dates and
-/// other numbers of the shop, they are not part of a phone number.
+/// Returns the e-mail addresses in a message, then its phone numbers, each in order. `orders` are the order numbers in it: like
+/// dates and other numbers of the shop, they are not part of a phone number.
 pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
     let orders: HashSet<&str> = orders.iter().map(OrderNumber::as_str).collect();
     let mut found = Vec::new();
     let mut rest = String::new();
     for token in without_grouped(text).split_whitespace() {
-        let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '+');
-        match bare.parse() {
-            Ok(email) => {
-                found.push(Contact::Email(email));
-                rest.push(APART);
+        // "email:an@example.com,0912345678"
+        let has_email = token.contains('@');
+        for piece in token.split(|c: char| has_email && LABEL_ENDS.contains(c)) {
+            let bare = piece.trim_matches(|c: char| !c.is_alphanumeric() && c != '+');
+            match bare.contains('@') {
+                true => found.extend(bare.parse().ok().map(Contact::Email)),
+                false => rest.push_str(&without_other_numbers(&without_dates(piece), &orders)),
             }
-            Err(InvalidEmail) => rest.push_str(&without_other_numbers(&without_dates(token), &orders)),
+            rest.push(if has_email { APART } else { ' ' });
         }
-        rest.push(' ');
     }
     found.extend(grouped(text).into_iter().map(|(_, phone)| Contact::Phone(phone)));
     // Runs of digits and of the characters between the groups of a phone number.
@@ -37,6 +37,8 @@ pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
 
 /// Separates the parts of a text that no phone number spans.
 const APART: char = '\n';
+/// Stand between an e-mail address and what is written next to it without a space.
+const LABEL_ENDS: &str = ":,;=<>|";
 /// A number of so many digits that begins with a zero is complete without the next group.
 const WHOLE: std::ops::RangeInclusive<usize> = 10..=11;
 
@@ -136,6 +138,10 @@ mod tests {
             ("it's 1 (415) 555 0123.", vec!["14155550123"]),
             ("415.555.0123 or jane@example.com", vec!["jane@example.com", "4155550123"]),
             ("(028) 38221234", vec!["02838221234"]),
+            ("đơn 77893, email:huy19951234@gmail.com", vec!["huy19951234@gmail.com"]),
+            ("an@example.com,0912345678", vec!["an@example.com", "0912345678"]),
+            ("email=an@example.com", vec!["an@example.com"]),
+            ("an19951234@example", vec![]),
             ("where is order 88001? 912345678", vec!["912345678"]),
             ("bought on 20261103", vec![]),
             ("", vec![]),

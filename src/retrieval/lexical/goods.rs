@@ -28,7 +28,7 @@ impl LexicalIndex {
     /// Returns the numbers with a unit of a question, without its budget: "27inch", "2tb".
     pub fn quantities(&self, text: &str, language: Language) -> Vec<String> {
         let words = self.rules.words(Some(language));
-        let (_, tokens) = take_budget(&words.analyzer.tokens(text), words);
+        let (_, tokens) = take_budget(text, words);
         let quantities = tokens.into_iter().filter(|token| words.analyzer.bare_number(&token.exact).is_some());
         quantities.map(|token| token.exact).collect()
     }

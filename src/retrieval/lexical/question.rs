@@ -41,7 +41,7 @@ const WIDER_MEANING: f64 = 0.3;
 impl Question {
     pub fn of(text: &str, language: Language, index: &LexicalIndex) -> Self {
         let rules = index.rules.words(Some(language));
-        let (budget, words) = take_budget(&rules.analyzer.tokens(text), rules);
+        let (budget, words) = take_budget(text, rules);
         let mut parts = Vec::new();
         let mut at = 0;
         // The start of a run of words outside of phrases. Only these can be syllables of one word.

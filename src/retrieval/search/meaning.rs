@@ -6,12 +6,15 @@ use std::sync::PoisonError;
 use tracing::{debug, warn};
 
 use super::view::View;
-use super::{By, Found, Knowledge, LastSync};
+use super::{By, Found, Knowledge};
 use crate::providers::embedding::EmbeddingError;
 use crate::providers::vector::{Labels, VectorError, cosine};
 use crate::retrieval::calibration::Calibration;
 use crate::retrieval::hybrid::{self, FETCH, Lists, Near, Threshold};
 use crate::retrieval::{Query, in_one_language};
+
+/// The most catalogue rows that are fetched to find the pages among them.
+const MOST_ROWS: usize = 500;
 
 /// Why a question was not searched by meaning.
 #[derive(Debug, thiserror::Error)]
@@ -57,10 +60,10 @@ impl Knowledge {
         }
     }
 
-    /// Whether all chunks had vectors after the last sync.
+    /// Whether the last sync succeeded and left vectors.
     fn is_synced(&self) -> bool {
         let last_sync = self.last_sync.lock().unwrap_or_else(PoisonError::into_inner);
-        last_sync.as_ref().is_some_and(LastSync::is_complete)
+        last_sync.as_ref().is_some_and(|sync| sync.has_vectors)
     }
 
     pub(super) async fn question(&self, text: &str) -> Result<Vec<f32>, Blind> {
@@ -114,8 +117,11 @@ impl Knowledge {
         let space = self.embedder.space().await?;
         let mut nearest: Vec<Near> = Vec::new();
         let mut is_empty = true;
+        // Rows may be nearer than all pages.
+        let rows = view.index.chunks().iter().filter(|chunk| query.pages_only && chunk.product.is_some()).count();
+        let count = FETCH + rows.min(MOST_ROWS);
         for collection in &view.collections {
-            let hits = self.vectors.query(collection, &space, question, FETCH, &Labels::new()).await?;
+            let hits = self.vectors.query(collection, &space, question, count, &Labels::new()).await?;
             is_empty &= hits.is_empty();
             // A removed chunk may still have a vector.
             nearest.extend(hits.into_iter().filter_map(|hit| {

@@ -81,6 +81,9 @@ pub struct LastSync {
     pub error: Option<String>,
     #[serde(skip)]
     refused: Vec<Warning>,
+    /// Whether any chunk had a vector after the run.
+    #[serde(skip)]
+    pub(super) has_vectors: bool,
 }
 
 impl LastSync {
@@ -103,12 +106,8 @@ impl LastSync {
             removed: reports.iter().map(|report| report.removed).sum(),
             error,
             refused: refused.collect(),
+            has_vectors: reports.iter().any(|report| report.kept + report.embedded > 0),
         }
-    }
-
-    /// Whether all chunks had vectors after the run.
-    pub(super) fn is_complete(&self) -> bool {
-        self.error.is_none() && self.refused.is_empty()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The documents as one persona sees them, indexed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
 
 use crate::domain::Vocabulary;
@@ -12,8 +12,10 @@ use crate::retrieval::{Chunk, LexicalIndex, Library, Passage, Query, SearchRules
 #[derive(Default)]
 pub(super) struct Shelves {
     pub(super) library: Arc<Library>,
-    /// The view of personas with these folders.
+    /// The view of personas with these folders, and of those that the last reading replaced.
     pub(super) views: BTreeMap<Vec<String>, Arc<LazyView>>,
+    /// The folders of the current personas.
+    pub(super) personas: BTreeSet<Vec<String>>,
     /// The files of the rules that the views were indexed with.
     pub(super) rules: Arc<str>,
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use frontdesk::config::{ChunkConfig, Config, Env, KnowledgeConfig};
 use frontdesk::domain::{Language, TenantId};
 use frontdesk::providers::vector::{Collection, Space, VectorError, VectorIndex};
-use frontdesk::retrieval::search::Knowledge;
+use frontdesk::retrieval::search::{By, Found, Knowledge};
 use frontdesk::retrieval::sync::{self, Progress, SyncError, SyncReport, Target};
 use frontdesk::retrieval::{Query, SearchRules, Shelf, folder};
 use futures_util::FutureExt;
@@ -128,6 +128,15 @@ async fn refused_text_is_reported_and_others_stored() {
 }
 
 #[tokio::test]
+async fn passing_failure_refuses_no_text() {
+    let (shop, model) = (Shop::new(), WordModel::new("words"));
+    // The batch fails, and then its first text.
+    model.failures.store(2, Ordering::SeqCst);
+    let report = shop.sync(&model).await.unwrap();
+    assert_eq!((counts(&report), report.refused), ((3, 0, 3, 0), vec![]));
+}
+
+#[tokio::test]
 async fn unavailable_model_changes_nothing() {
     let (shop, model) = (Shop::new(), WordModel::new("words"));
     shop.sync(&model).await.unwrap();
@@ -174,16 +183,40 @@ async fn progress_counts_what_was_missing() {
 
 /// The search of a shop in the top folder and `returns`.
 fn knowledge(shop: &Shop, vectors: &Arc<MemoryVectors>) -> Knowledge {
+    knowledge_with(shop, vectors, &WordModel::new("words"))
+}
+
+fn knowledge_with(shop: &Shop, vectors: &Arc<MemoryVectors>, model: &Arc<WordModel>) -> Knowledge {
     shop.write("delivery.md", "# Delivery\n\nDelivery is free.\n");
     std::fs::create_dir(shop.folder.path().join("returns")).unwrap();
     shop.write("returns/faq.md", "# Returns\n\nReturns within 7 days.\n");
     let config = Config::read(Env::of([])).unwrap();
     let documents = KnowledgeConfig { folder: shop.folder.path().to_owned(), ..config.knowledge };
-    let embedder = Arc::new(WordModel::new("words").embedder());
-    let knowledge = Knowledge::new(documents, config.search, embedder, vectors.clone());
-    let folders = BTreeSet::from([folders()]);
-    knowledge.read(&folders, &SearchRules::from_toml("").unwrap()).unwrap();
+    let knowledge = Knowledge::new(documents, config.search, Arc::new(model.embedder()), vectors.clone());
+    read(&knowledge, [folders()]);
     knowledge
+}
+
+fn read(knowledge: &Knowledge, personas: impl IntoIterator<Item = Vec<String>>) {
+    knowledge.read(&personas.into_iter().collect(), &SearchRules::from_toml("").unwrap()).unwrap();
+}
+
+async fn find(knowledge: &Knowledge, text: &str) -> Found {
+    let query = Query { text: text.to_owned(), language: Language::EN, limit: 3, pages_only: false };
+    knowledge.find(&folders(), &query).await
+}
+
+/// Whether a question finds that the index has lost the vectors.
+async fn is_loss_noticed(knowledge: &Knowledge) -> bool {
+    let found = find(knowledge, "Delivery").await;
+    assert!(!found.passages.is_empty(), "words find it: {found:?}");
+    knowledge.lost_vectors().notified().now_or_never().is_some()
+}
+
+async fn lose_vectors(shop: &Shop, vectors: &MemoryVectors) {
+    for name in ["knowledge_dev", "knowledge_dev-returns"] {
+        vectors.drop_collection(&Collection { name: name.to_owned(), ..shop.collection.clone() }).await.unwrap();
+    }
 }
 
 fn folders() -> Vec<String> {
@@ -204,20 +237,62 @@ async fn failed_folder_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn lost_vectors_are_noticed() {
+    for model in [WordModel::new("words"), WordModel::that_refuses("words", "7 days")] {
+        let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
+        let knowledge = knowledge_with(&shop, &vectors, &model);
+        assert!(!is_loss_noticed(&knowledge).await, "the first sync is still to come");
+        knowledge.sync().await.unwrap();
+        assert!(!is_loss_noticed(&knowledge).await);
+        lose_vectors(&shop, &vectors).await;
+        assert!(is_loss_noticed(&knowledge).await);
+    }
+}
+
+#[tokio::test]
+async fn new_documents_are_no_lost_vectors() {
     let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
     let knowledge = knowledge(&shop, &vectors);
-    let is_noticed = async || {
-        let text = "Delivery".to_owned();
-        let found =
-            knowledge.find(&folders(), &Query { text, language: Language::EN, limit: 3, pages_only: false }).await;
-        assert!(!found.passages.is_empty(), "words find it: {found:?}");
-        knowledge.lost_vectors().notified().now_or_never().is_some()
-    };
-    assert!(!is_noticed().await, "the first sync is still to come");
     knowledge.sync().await.unwrap();
-    assert!(!is_noticed().await);
-    for name in ["knowledge_dev", "knowledge_dev-returns"] {
-        vectors.drop_collection(&Collection { name: name.to_owned(), ..shop.collection.clone() }).await.unwrap();
+    lose_vectors(&shop, &vectors).await;
+    shop.write("hours.md", "# Hours\n\nOpen from 8 to 6.\n");
+    read(&knowledge, [folders()]);
+    assert!(!is_loss_noticed(&knowledge).await, "the sync of the new documents is still to come");
+}
+
+#[tokio::test]
+async fn earlier_folders_are_searched_until_next_read() {
+    let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
+    let knowledge = knowledge(&shop, &vectors);
+    let count = async || find(&knowledge, "Delivery").await.passages.len();
+    for (persona, found) in [("returns", 1), ("returns", 0)] {
+        read(&knowledge, [vec![persona.to_owned()]]);
+        assert_eq!(count().await, found);
     }
-    assert!(is_noticed().await);
+}
+
+#[tokio::test]
+async fn pages_are_found_after_nearer_rows() {
+    let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
+    let rows: String = (0..30).map(|n| format!("Zulu Yankee {n},zebra yak\n")).collect();
+    shop.write("goods.csv", &format!("name,specs\n{rows}"));
+    let (knowledge, top) = (knowledge(&shop, &vectors), vec![String::new()]);
+    read(&knowledge, [top.clone()]);
+    knowledge.sync().await.unwrap();
+    let query = Query { text: "zoom yonder".to_owned(), language: Language::EN, limit: 3, pages_only: true };
+    assert_eq!(knowledge.find(&top, &query).await.by, By::WordsAndMeaning);
+}
+
+#[tokio::test]
+async fn rows_with_one_name_keep_their_prices() {
+    let (shop, vectors) = (Shop::new(), Arc::new(MemoryVectors::default()));
+    shop.write("goods.csv", "name,price\nMouse,500000\nMouse,700000\n");
+    let columns = "[columns.price]\nheaders = [\"price\"]\nkind = \"price\"\n";
+    let knowledge = knowledge(&shop, &vectors);
+    let personas = BTreeSet::from([folders()]);
+    knowledge.read(&personas, &SearchRules::from_toml(columns).unwrap()).unwrap();
+    let found = find(&knowledge, "mouse").await.passages;
+    let rows = knowledge.rows_of(&folders(), &found, Language::EN);
+    let mut prices: Vec<_> = rows.into_iter().map(|row| row.price).collect();
+    prices.sort();
+    assert_eq!(prices, [Some(500_000), Some(700_000)]);
 }

@@ -11,8 +11,8 @@ use crate::replies::MissingValue;
 use crate::retrieval::Passage;
 use crate::retrieval::catalogue::money;
 
-/// More pieces of one product are not added up.
-const MOST_PIECES: u64 = 10_000;
+/// More pieces of one product are not added up. A larger number is mostly a part of its name: "rtx 4060 con này bao nhiêu".
+const MOST_PIECES: u64 = 999;
 
 impl Retail {
     /// Says whether two products fit together, and quotes their rows.

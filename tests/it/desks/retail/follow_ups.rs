@@ -217,6 +217,8 @@ async fn prices_are_added_up() {
     chat.say("con nào nhẹ nhất").await;
     let three = chat.say("lấy 3 cái bao nhiêu tiền").await.text("reply");
     assert!(three.contains("3 × 12.000.000 đ") && three.contains("36.000.000 đ"), "{three}");
+    let model = chat.say("lấy 4060 cái bao nhiêu tiền").await.text("reply");
+    assert!(!model.contains('×'), "{model}");
     chat.say("chuột có dây giá bao nhiêu").await;
     let both = chat.say("tổng cộng bao nhiêu").await.text("reply");
     assert!(both.contains("12.390.000 đ"), "{both}");

@@ -97,8 +97,6 @@ async fn only_first_message_decides_language() {
         ("vi", "shop oi con ssd 1tb khong"),
         ("en", "do you have a 1TB SSD in stock?"),
         ("en", "hello, my laptop is broken"),
-        ("vi", "ABC123"),
-        ("vi", "💖"),
     ] {
         let mut chat = shop.chat().await;
         assert_eq!(chat.say(text).await.first("intent")["language"], language, "{text}");
@@ -106,6 +104,18 @@ async fn only_first_message_decides_language() {
             assert_eq!(chat.say(later).await.first("intent")["language"], language, "{text}, then {later}");
         }
         assert_eq!(chat.view().await["preferred_language"], language);
+    }
+}
+
+#[tokio::test]
+async fn message_without_language_decides_nothing() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in ["ABC123", "💖"] {
+        let mut chat = shop.chat().await;
+        assert_eq!(chat.say(text).await.first("intent")["language"], "vi", "{text}");
+        for later in ["how much is delivery?", "phí giao hàng bao nhiêu vậy em"] {
+            assert_eq!(chat.say(later).await.first("intent")["language"], "en", "{text}, then {later}");
+        }
     }
 }
 
