@@ -342,6 +342,9 @@ impl Desk for Telecom {
         match route {
             _ if wants_person => {
                 self.call_person(turn).await?;
+                if !accepts && !memory.has_page() {
+                    self.note_subject(turn, &parsed, &mut memory).await;
+                }
                 // "How long will it take?" is about the person.
                 if may_ask_more {
                     self.answer_aside(turn, &parsed, false, &mut memory).await?;

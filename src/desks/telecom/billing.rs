@@ -40,6 +40,12 @@ impl Telecom {
             memory.context_flags.refund_in_progress = false;
             return self.say(turn, kind::INFO, Text::WishDropped).await;
         }
+        if utterance.cancels()
+            && let Some(case) = self.last_case(turn, memory).await?.filter(|case| case.status.is_open())
+        {
+            memory.asked = Some(Asked::Person);
+            return self.say_case(turn, Text::CaseStays, &case).await;
+        }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
         if asked == Some(Asked::Confirm) && utterance.denies() && !gives_more {
@@ -226,6 +232,8 @@ impl Telecom {
             | Topic::Abilities
             | Topic::Vague
             | Topic::Quantity
+            | Topic::Place
+            | Topic::MoreWays
             | Topic::Consent => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await
@@ -270,6 +278,10 @@ impl Telecom {
             return Ok(turn.say(kind::PROMPT, &text).await?);
         }
         let (full, what) = match asked {
+            // The customer ID is known until a proof was wrong.
+            Asked::Proof if memory.account.user_id.is_some() && memory.account.invoice.is_none() => {
+                (Text::AskProof, Text::NeedInvoice)
+            }
             Asked::Proof => (Text::AskProof, Text::NeedProof),
             Asked::Invoice => (Text::AskInvoice, Text::NeedInvoice),
             Asked::Amount => (Text::AskAmount, Text::NeedAmount),
@@ -342,6 +354,13 @@ fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> Option<Topic
         Topic::Invoices,
         Topic::Subscription,
     ];
+    // After a page named the refund case, the account and the invoice are given for one, and a yes opens it.
+    let is_offered = memory.offers_case && memory.open_wish().is_none() && !utterance.has_question();
+    let takes_offer = parsed.said.names_account() && memory.heard_reason.is_some()
+        || parsed.agrees && utterance.asks(Topic::Progress);
+    if is_offered && takes_offer && !other.iter().any(|topic| utterance.asks(*topic)) {
+        return Some(Topic::Refund);
+    }
     let found = order.into_iter().find(|topic| match topic {
         Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && has_open_request && !is_concrete),
         Topic::Policy => utterance.asks(Topic::Policy) && !is_concrete,

@@ -100,8 +100,15 @@ impl Telecom {
         if let Some(answered) = self.answered(parsed, is_technical, memory) {
             return Verdict::by_rules(answered, CLEAR, "answers the desk's question");
         }
+        if utterance.cancels() && memory.has_open_request() && memory.last_agent == Some(Route::Billing) {
+            return Verdict::by_rules(Category::Billing, CLEAR, "gives up the open request");
+        }
         if utterance.asks(Topic::Progress) && memory.has_open_request() && !is_technical {
             return Verdict::by_rules(Category::Billing, CLEAR, "asks about the open request");
+        }
+        let is_after_page = memory.last_agent == Some(Route::Technical) && memory.has_page();
+        if utterance.asks(Topic::Tried) && !utterance.has_question() && is_after_page && !parsed.said.is_concrete() {
+            return Verdict::by_rules(Category::Technical, CLEAR, "the advice did not help");
         }
         if parsed.said.user_id().is_some() && !is_technical {
             return Verdict::by_rules(Category::Billing, CLEAR, "names an account");

@@ -9,10 +9,12 @@ use super::said::Said;
 use crate::domain::commerce::Money;
 use crate::domain::telecom::{InvoiceNumber, RefundReason};
 use crate::domain::{IntentSource, SourceItem};
-use crate::retrieval::Subject;
+use crate::retrieval::{Passage, Subject};
 
 /// Decisions that are kept.
 const DECISIONS: usize = 20;
+/// Quoted sections that are kept.
+const SHOWN: usize = 8;
 /// Turns for which a reason belongs to a refund that the customer asks for later.
 const REASON_TURNS: u32 = 3;
 
@@ -35,8 +37,12 @@ pub(super) struct Memory {
     pub repeated: Option<(Asked, u32)>,
     /// The sources of the last answer from documents.
     pub last_docs: Vec<SourceItem>,
+    /// The sections that were quoted, oldest first.
+    pub shown: Vec<Shown>,
     /// What was quoted of them, as long as the answers are about the same section.
     pub last_quotes: Vec<String>,
+    /// Whether that answer says that a refund case can be opened.
+    pub offers_case: bool,
     /// What that answer was about.
     pub subject: Option<Subject>,
     /// The last decisions, oldest first.
@@ -138,6 +144,13 @@ impl HeardReason {
     }
 }
 
+/// A quoted section of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Shown {
+    pub file: String,
+    pub section: String,
+}
+
 /// A decision of the router.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Decision {
@@ -167,6 +180,21 @@ impl Memory {
     /// for an account.
     pub fn gets_customer(&self, said: &Said) -> bool {
         said.user_id().is_some() && !said.is_concrete() && self.account.verified.is_none()
+    }
+
+    /// Whether a section was quoted lately.
+    pub fn has_shown(&self, passage: &Passage) -> bool {
+        self.shown.iter().any(|shown| (&shown.file, &shown.section) == (&passage.file, &passage.section))
+    }
+
+    /// Remembers quoted sections.
+    pub fn show(&mut self, quoted: &[Passage]) {
+        for Passage { file, section, .. } in quoted {
+            let new = Shown { file: file.clone(), section: section.clone() };
+            self.shown.retain(|shown| *shown != new);
+            self.shown.push(new);
+        }
+        self.shown.drain(..self.shown.len().saturating_sub(SHOWN));
     }
 
     pub fn to_state(&self) -> Value {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{Asked, Details};
 use super::route::Category;
-use super::said::{NumberWords, Said, SaidAmount};
+use super::said::{AmountFile, AmountWords, NumberWords, Said, SaidAmount};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::commerce::Currency;
@@ -52,6 +52,10 @@ pub(in crate::desks) enum Topic {
     Vague,
     /// How much, how many, how long, or when.
     Quantity,
+    /// Where something is.
+    Place,
+    /// What can be done besides what was done: "what else can I try?".
+    MoreWays,
     /// Nothing: an explicit yes, which is more than "ok".
     Consent,
 }
@@ -62,6 +66,8 @@ pub(in crate::desks) struct Parsed {
     pub utterance: Utterance,
     pub technical: Strength,
     pub billing: Strength,
+    /// Whether the message says yes and nothing else, in any number of words: "ok yes go ahead and open it".
+    pub agrees: bool,
     /// Whether the message says something besides its small talk.
     pub says_more: bool,
     /// Details of a technical problem.
@@ -89,7 +95,7 @@ impl Parsed {
     pub fn accepts(&self) -> bool {
         let utterance = &self.utterance;
         let only_agrees = || utterance.social().is_none() && !utterance.has_question();
-        utterance.affirms() && (utterance.asks(Topic::Consent) || only_agrees())
+        utterance.affirms() && !utterance.asks(Topic::Refund) && (utterance.asks(Topic::Consent) || only_agrees())
     }
 
     /// Whether the message refuses an offer and asks for nothing else. "No, how do I restart the router?" does.
@@ -143,6 +149,8 @@ pub(in crate::desks) struct TelecomRules {
     greeting: Vec<Pattern>,
     yes: Vec<Pattern>,
     no: Vec<Pattern>,
+    agree: Vec<Pattern>,
+    agree_more: Vec<Pattern>,
     cancel: Vec<Pattern>,
     question: Vec<Pattern>,
     contrast: Vec<Pattern>,
@@ -152,6 +160,7 @@ pub(in crate::desks) struct TelecomRules {
     slots: Slots<Vec<Pattern>>,
     numbers: NumberWords,
     by_staff: Vec<Pattern>,
+    case_offers: Vec<Pattern>,
     source_headings: Vec<String>,
 }
 
@@ -169,10 +178,13 @@ struct RuleFile {
     greeting: Vec<String>,
     yes: Vec<String>,
     no: Vec<String>,
+    agree: Vec<String>,
+    agree_more: Vec<String>,
     cancel: Vec<String>,
     question: Vec<String>,
     contrast: Vec<String>,
     by_staff: Vec<String>,
+    case_offers: Vec<String>,
     source_headings: Vec<String>,
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
@@ -185,6 +197,7 @@ struct RuleFile {
     same_reason: Vec<String>,
     technical: KeywordFile,
     billing: KeywordFile,
+    amounts: AmountFile,
     reasons: BTreeMap<RefundReason, Vec<String>>,
     reasons_if_asked: BTreeMap<RefundReason, Vec<String>>,
     slots: Slots<Vec<String>>,
@@ -225,10 +238,13 @@ impl TelecomRules {
             greeting: patterns(&file.greeting)?,
             yes: patterns(&file.yes)?,
             no: patterns(&file.no)?,
+            agree: patterns(&file.agree)?,
+            agree_more: patterns(&file.agree_more)?,
             cancel: patterns(&file.cancel)?,
             question: patterns(&file.question)?,
             contrast: patterns(&file.contrast)?,
             by_staff: patterns(&file.by_staff)?,
+            case_offers: patterns(&file.case_offers)?,
             technical: Keywords::new(&file.technical, &lexicon)?,
             billing: Keywords::new(&file.billing, &lexicon)?,
             asks: asks.collect::<Result<_, _>>()?,
@@ -239,6 +255,7 @@ impl TelecomRules {
             },
             numbers: NumberWords {
                 facts,
+                amounts: AmountWords::new(&file.amounts, &lexicon)?,
                 user_id: patterns(&file.user_id_words)?,
                 invoice: patterns(&file.invoice_words)?,
                 id_letters: file.user_id_letters.clone(),
@@ -267,6 +284,17 @@ impl TelecomRules {
         any_match(&self.by_staff, &stream, &[])
     }
 
+    /// Whether a question is for a place, which needs no staff.
+    pub fn asks_place(&self, text: &str) -> bool {
+        let patterns = self.asks.get(&Topic::Place);
+        patterns.is_some_and(|patterns| any_match(patterns, &self.lexicon.tokenize(text), &[]))
+    }
+
+    /// Whether a text of a page says that a refund case can be opened.
+    pub fn offers_case(&self, text: &str) -> bool {
+        any_match(&self.case_offers, &self.lexicon.tokenize(text), &[])
+    }
+
     /// Parses a message by itself.
     pub fn parse(&self, text: &str) -> Parsed {
         let stream = self.lexicon.tokenize(text);
@@ -282,7 +310,9 @@ impl TelecomRules {
         // "Thanks, it works now" is not a question about what works.
         let is_weak = technical.max(billing) == Strength::Weak;
         let is_business = is_clear || says_more || (is_weak && (social.is_empty() || has_question));
-        let mut utterance = Utterance { text: text.to_owned(), answer: self.answer(&stream), ..Utterance::default() };
+        let agrees = !has_question && self.agrees(&stream);
+        let answer = self.answer(&stream).or(agrees.then_some(Answer::Yes));
+        let mut utterance = Utterance { text: text.to_owned(), answer, ..Utterance::default() };
         for (topic, patterns) in &self.asks {
             utterance.set(Act::Ask(*topic), has(patterns));
         }
@@ -295,7 +325,7 @@ impl TelecomRules {
             utterance.set(Act::Chat(*topic), true);
         }
         let (details, said) = (self.details(&stream), self.numbers.read(&stream));
-        Parsed { utterance, technical, billing, says_more, details, said }
+        Parsed { utterance, technical, billing, agrees, says_more, details, said }
     }
 
     /// Whether a message says something outside of the clauses that make small talk or say that a problem is solved, or after a
@@ -341,6 +371,12 @@ impl TelecomRules {
             () if has(&self.yes) => Some(Answer::Yes),
             () => None,
         }
+    }
+
+    fn agrees(&self, stream: &TokenStream<'_>) -> bool {
+        let agree = match_mask(&self.agree, stream, &[]);
+        let more = match_mask(&self.agree_more, stream, &[]);
+        agree.contains(&true) && agree.iter().zip(&more).all(|(agree, more)| *agree || *more)
     }
 
     fn details(&self, stream: &TokenStream<'_>) -> Details {

@@ -9,6 +9,11 @@ use crate::domain::telecom::{CaseId, InvoiceNumber, RefundReason};
 use crate::domain::text::{Pattern, TokenStream, any_match};
 use crate::nlu::facts::{self, Amount, Value};
 
+mod amounts;
+
+use amounts::Use;
+pub(in crate::desks) use amounts::{AmountFile, AmountWords};
+
 /// The name of the złoty in `rules/facts.toml`.
 const PLN: &str = "pln";
 /// Digits of a word with a hyphen or slash that is an invoice number without being called so.
@@ -24,6 +29,7 @@ const ID_DIGITS: std::ops::RangeInclusive<usize> = 2..=12;
 #[derive(Debug)]
 pub(in crate::desks) struct NumberWords {
     pub facts: facts::Lexicon,
+    pub amounts: AmountWords,
     pub user_id: Vec<Pattern>,
     pub invoice: Vec<Pattern>,
     /// The letters before the digits of a customer id: a word of such letters and digits is one, whatever is said around it.
@@ -56,6 +62,8 @@ pub(in crate::desks) struct Said {
     amounts: Vec<Option<Money>>,
     /// Numbers without a unit, which may be amounts.
     numbers: Vec<Option<Money>>,
+    /// Whether the customer has to confirm the amount: it is in a request or called uncertain.
+    pub is_tentative: bool,
     pub reason: Option<RefundReason>,
     /// The reason, if the desk has asked for one.
     pub reason_if_asked: Option<RefundReason>,
@@ -136,6 +144,15 @@ impl Said {
         match all[..] {
             [Some(amount)] => SaidAmount::One(amount),
             [None] => SaidAmount::TooExact,
+            _ => SaidAmount::Unclear,
+        }
+    }
+
+    /// Returns the only number with grosze: in a message about a refund, it can only be an amount.
+    pub fn exact_amount(&self) -> SaidAmount {
+        let mut exact = self.numbers.iter().flatten().filter(|number| number.minor % 100 != 0);
+        match (exact.next(), exact.next()) {
+            (Some(amount), None) => SaidAmount::One(*amount),
             _ => SaidAmount::Unclear,
         }
     }
@@ -225,7 +242,14 @@ impl NumberWords {
             }
             numbers_of_things.push(range);
         }
+        let use_of = self.amounts.read(stream);
         for fact in facts.iter().filter(|fact| !overlaps(&numbers_of_things, &fact.range)) {
+            let is_number = matches!(&fact.value, Value::Number(_) | Value::Money(..));
+            match use_of(&fact.range) {
+                Use::Never => continue,
+                Use::Tentative => said.is_tentative |= is_number,
+                Use::Amount => {}
+            }
             let is_after = |starts: &[usize]| starts.binary_search(&fact.range.start).is_ok();
             let signed = text[..fact.range.start].strip_suffix(['-', '−']);
             let is_negative = is_after(&minus) || signed.is_some_and(|text| !text.ends_with(char::is_alphanumeric));

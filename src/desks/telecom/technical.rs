@@ -2,10 +2,10 @@
 
 use tracing::warn;
 
-use super::Telecom;
 use super::memory::{Asked, Details, Memory};
 use super::rules::{Parsed, Topic};
 use super::texts::Text;
+use super::{Telecom, is_meant};
 use crate::config::LlmMode;
 use crate::dialogue::answer::{self, Written};
 use crate::dialogue::history::{room_for_history, window};
@@ -30,6 +30,12 @@ const CLOSE: f64 = 0.9;
 const SIMILAR: f64 = 0.1;
 /// Bytes of a passage that may be repeated.
 const SHORT: usize = 400;
+/// The share of the best score from which another passage of the page is said instead of one that was quoted before: if it has as
+/// many words of the question, and if the quoted one has nothing new.
+const AS_GOOD: f64 = 0.7;
+const BESIDE: f64 = 0.5;
+/// The share of a question's words that a sentence needs to answer it alone.
+const MOST: f64 = 0.5;
 /// Details that are asked for at once.
 const ASKED_AT_ONCE: usize = 2;
 
@@ -93,8 +99,12 @@ impl Telecom {
             memory.last_quotes.clear();
         }
         memory.last_quotes.extend(quoted.iter().map(|passage| passage.text.clone()));
+        memory.show(&quoted);
         memory.last_docs = passages.iter().map(SourceItem::from).collect();
         memory.subject = self.subject_of(turn, question, &quoted, memory);
+        // Of the whole section, though only a sentence of it may be quoted.
+        memory.offers_case =
+            found.passages.iter().any(|passage| is_cited(passage, memory) && self.rules.offers_case(&passage.text));
         turn.state = memory.to_state();
         let heading = self.text(turn, Text::SourcesHeading, &[])?;
         let ending = block(&heading, passages);
@@ -123,7 +133,13 @@ impl Telecom {
                 }
                 let offer = match is_repeated {
                     true => Some(Text::OfferMore),
-                    false => self.is_by_staff(turn, question, &quoted).then_some(Text::OfferColleague),
+                    false => {
+                        // A question about the case is answered by its page.
+                        let is_for_staff = memory.billing_case_id.is_none()
+                            && self.is_by_staff(turn, question, &quoted)
+                            && !self.rules.asks_place(question);
+                        is_for_staff.then_some(Text::OfferColleague)
+                    }
                 };
                 let mut said = quotation(turn)?;
                 if let Some(offer) = offer.filter(|_| self.may_offer_person(turn, memory)) {
@@ -147,10 +163,11 @@ impl Telecom {
         retrieve::find_in_conversation(&self.services.knowledge, turn, earlier, text, memory.subject.as_ref()).await
     }
 
-    /// Returns the passages to quote, the best first, and whether they were quoted in the last answers. Of a passage that was just
-    /// quoted, only the sentences that answer; if they were quoted as well, another passage.
-    fn worth_saying(&self, turn: &Turn, question: &str, passages: &[Passage], memory: &Memory) -> (Vec<Passage>, bool) {
-        let is_known = |passage: &&Passage| is_cited(passage, memory);
+    /// Returns the passages to quote, the best first, and whether they were quoted in the last answers. Of a passage that was quoted
+    /// before, only the sentences that answer; if they were quoted as well, another passage.
+    fn worth_saying(&self, turn: &Turn, question: &str, found: &[Passage], memory: &Memory) -> (Vec<Passage>, bool) {
+        let passages = self.new_first(turn, question, found, memory);
+        let is_known = |passage: &&Passage| memory.has_shown(passage);
         let best = passages.first().map_or(0.0, |passage| passage.score);
         let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best);
         let new: Vec<Passage> = close.take(QUOTES).filter(|passage| !is_known(passage)).cloned().collect();
@@ -162,15 +179,41 @@ impl Telecom {
             whole.filter(|text| !is_said(text))
         });
         let of_first = |text: String| vec![Passage { text, ..first.clone() }];
+        let is_beside = |passage: &&Passage| passage.file == first.file && passage.score >= BESIDE * best;
+        let beside = || passages.iter().find(|passage| !is_known(passage) && is_beside(passage)).cloned();
         match unsaid {
             Some(text) => (of_first(text), false),
             None if !new.is_empty() => (new, false),
-            None => {
-                let is_short = first.text.len() <= SHORT;
-                let named = || if is_short { first.text.clone() } else { first.section.clone() };
-                (of_first(part.unwrap_or_else(named)), true)
-            }
+            None => match beside() {
+                Some(beside) => (vec![beside], false),
+                None => {
+                    let is_short = first.text.len() <= SHORT;
+                    let named = || if is_short { first.text.clone() } else { first.section.clone() };
+                    (of_first(part.unwrap_or_else(named)), true)
+                }
+            },
         }
+    }
+
+    /// Returns passages in their order, but before a quoted one the best of the same page that is new and has as many words of the
+    /// question.
+    fn new_first(&self, turn: &Turn, question: &str, found: &[Passage], memory: &Memory) -> Vec<Passage> {
+        let mut passages = found.to_vec();
+        let Some(first) = found.first().filter(|first| memory.has_shown(first)) else { return passages };
+        let met = |passage: &Passage| {
+            let text = format!("{}. {}", passage.section, passage.text);
+            self.services.knowledge.words_met(&turn.persona.knowledge, question, &text, turn.language())
+        };
+        let least = met(first).max(1);
+        let is_as_good = |passage: &Passage| {
+            let is_new = passage.file == first.file && !memory.has_shown(passage);
+            is_new && passage.score >= AS_GOOD * first.score && met(passage) >= least
+        };
+        if let Some(at) = found.iter().position(is_as_good) {
+            let new = Passage { score: first.score, ..passages.remove(at) };
+            passages.insert(0, new);
+        }
+        passages
     }
 
     /// Whether what answers a question sends the customer to the staff.
@@ -190,7 +233,20 @@ impl Telecom {
         let met: Vec<f64> = sentences.iter().map(weight).collect();
         let most = met.iter().copied().fold(0.0, f64::max);
         let has_number = |sentence: &&str| sentence.contains(|c: char| c.is_ascii_digit());
-        let wants_number = self.rules.parse(question).utterance.asks(Topic::Quantity);
+        let asked = self.rules.parse(question).utterance;
+        let wants_number = asked.asks(Topic::Quantity);
+        let all = self.services.knowledge.weight_met(folders, question, question, turn.language());
+        if asked.asks(Topic::MoreWays) && most > 0.0 {
+            // The customer has done what the question names.
+            let others = sentences.iter().zip(&met).filter(|(_, met)| **met < most).map(|(sentence, _)| *sentence);
+            let others: Vec<&str> = others.collect();
+            return (!others.is_empty()).then(|| others.join(" "));
+        }
+        if wants_number && most < MOST * all {
+            let numbered: Vec<&str> = sentences.iter().copied().filter(has_number).collect();
+            let is_part = !numbered.is_empty() && numbered.len() < sentences.len();
+            return is_part.then(|| numbered.join(" "));
+        }
         let with_most = sentences.iter().zip(&met).filter(|(_, met)| **met >= most).map(|(sentence, _)| *sentence);
         let with_most: Vec<&str> = with_most.collect();
         let numbered: Vec<&str> = with_most.iter().copied().filter(has_number).collect();
@@ -217,6 +273,14 @@ impl Telecom {
             None => format!("{question} {title}"),
         };
         Some(Subject { words, asked: question.to_owned(), file: file.clone() })
+    }
+
+    /// Remembers what a message is about that a person answers. Later questions are about it, too.
+    pub(super) async fn note_subject(&self, turn: &Turn, parsed: &Parsed, memory: &mut Memory) {
+        let (question, found) = self.find(turn, None, &parsed.utterance.text, memory).await;
+        if is_meant(&found, false) {
+            memory.subject = self.subject_of(turn, &question, &found.passages, memory);
+        }
     }
 
     /// Whether a message has a meaningful word that no document has.

@@ -68,6 +68,7 @@ reply_keys! {
         NotOpen = "not_open" [],
         NotOpenNoted = "not_open_noted" [] must ["noted"],
         CaseIs = "case_is" ["hotline" "amount"] must ["case" "status" "invoice" "date"],
+        CaseStays = "case_stays" ["hotline" "status" "amount" "invoice" "date"] must ["case"],
         ReasonOvercharge = "reason_overcharge" [],
         ReasonServiceOutage = "reason_service_outage" [],
         ReasonWithinCoolingOff = "reason_within_cooling_off" [],

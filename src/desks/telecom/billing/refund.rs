@@ -38,10 +38,14 @@ impl Draft {
         let is_likely = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if LIKELY.contains(&one.minor));
         let amount = match said.amount(asked == Some(Asked::Amount) || takes_numbers) {
             SaidAmount::Unclear if is_claim => Some(said.amount(true)).filter(is_likely).unwrap_or(SaidAmount::Unclear),
+            SaidAmount::Unclear if !is_other => said.exact_amount(),
             amount => amount,
         };
         match amount {
-            SaidAmount::One(amount) => self.amount = Some(amount),
+            SaidAmount::One(amount) => {
+                self.amount = Some(amount);
+                self.concluded |= said.is_tentative;
+            }
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
             SaidAmount::Unclear => {}
         }

@@ -71,3 +71,37 @@ fn invoice_is_named_as_a_whole_word() {
         assert_eq!(said(text).names_invoice(&number), expected, "{text}");
     }
 }
+
+#[test]
+fn number_in_a_question_is_no_amount() {
+    for text in [
+        "I don't know how much, I pay 65 PLN a month",
+        "how much do I get back of 65 PLN?",
+        "when will I see the 100 PLN on my account",
+        "is the 30 PLN for premium texts paid back?",
+        "nie wiem ile, 45 zł płacę za miesiąc to ile mi oddacie",
+        "kiedy dostanę te 80 zł?",
+        "płacę 65 zł miesięcznie",
+    ] {
+        let said = said(text);
+        assert_eq!((said.amount(true), said.exact_amount()), (SaidAmount::Unclear, SaidAmount::Unclear), "{text}");
+    }
+}
+
+#[test]
+fn uncertain_amount_needs_a_yes() {
+    for (text, amount, is_tentative) in [
+        ("refund 20 PLN of INV-12345", 2_000, false),
+        ("my plan is 45 PLN a month, refund me 30 PLN", 3_000, false),
+        ("can you refund me 20 PLN?", 2_000, true),
+        ("around 20 PLN", 2_000, true),
+        ("20 or so", 2_000, true),
+        ("50 PLN?", 5_000, true),
+        ("możecie zwrócić mi 20 zł?", 2_000, true),
+        ("jakieś 20 zł", 2_000, true),
+        ("20 zł", 2_000, false),
+    ] {
+        let said = said(text);
+        assert_eq!((said.amount(true), said.is_tentative), (pln(amount), is_tentative), "{text}");
+    }
+}

@@ -131,6 +131,6 @@ async fn same_passage_is_not_quoted_twice() {
     let turns = talk(&mut chat, &["What does a red LOS light mean?", "and what does the red LOS light mean?"]).await;
     assert!(turns[0].text("reply").contains("no optical signal arrives"), "{turns:?}");
     let again = talk(&mut chat, &["what does the red LOS light mean?", "yes please"]).await;
-    assert!(again[0].text("reply").starts_with("That is all that our help pages say"), "{again:?}");
+    assert!(again[0].text("reply").starts_with("The closest that I find in our help pages"), "{again:?}");
     assert_eq!(chat.view().await["status"], "waiting");
 }
