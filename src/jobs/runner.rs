@@ -143,9 +143,10 @@ impl JobRunner {
         let mut unknown: BTreeSet<String> = BTreeSet::new();
         // The leases of an earlier process, and of jobs that could not end because the store was unavailable.
         let mut has_stale_leases = true;
+        let mut report_at = Instant::now();
         while !shutdown.is_cancelled() {
             let searched_at = Instant::now();
-            match self.find_due_queues(&mut has_stale_leases, &busy, &mut unknown).await {
+            match self.find_due_queues(&mut has_stale_leases, &busy).await {
                 Ok(due) => {
                     for queue in due {
                         if !busy.insert(queue) {
@@ -162,9 +163,13 @@ impl JobRunner {
                 }
             }
             let now = Instant::now();
+            if report_at <= now {
+                self.report_backlog(&mut unknown).await;
+                report_at = now + POLL_EVERY;
+            }
             let resume = self.paused(|paused| paused.values().copied().filter(|until| *until > now).min());
             // The search may have missed what became due meanwhile.
-            let next = resume.into_iter().chain(self.next_due(searched_at)).chain([now + POLL_EVERY]).min();
+            let next = resume.into_iter().chain(self.next_due(searched_at)).fold(report_at, Instant::min);
             tokio::select! {
                 Some(Ok((queue, result))) = running.join_next() => {
                     busy.remove(queue);
@@ -173,11 +178,8 @@ impl JobRunner {
                         has_stale_leases = true;
                         self.jobs().iter().filter(|job| job.queue() == queue).for_each(|job| self.pause(job.as_ref(), POLL_EVERY));
                     }
-                    self.report_backlog().await;
                 }
-                () = tokio::time::sleep_until(next.unwrap_or(now + POLL_EVERY)) => {
-                    self.report_backlog().await;
-                }
+                () = tokio::time::sleep_until(next) => {}
                 () = self.wake.notified() => {}
                 () = shutdown.cancelled() => {}
             }
@@ -190,7 +192,6 @@ impl JobRunner {
         &self,
         has_stale_leases: &mut bool,
         busy: &BTreeSet<&'static str>,
-        unknown: &mut BTreeSet<String>,
     ) -> Result<BTreeSet<&'static str>, StoreError> {
         let now = Utc::now();
         if *has_stale_leases {
@@ -199,17 +200,12 @@ impl JobRunner {
             self.store.release_jobs(&idle, now).await?;
             *has_stale_leases = false;
         }
-        let mut due = BTreeSet::new();
-        for name in self.store.list_due_job_names(now).await? {
-            match self.find(&name) {
-                Some(job) if self.can_run(job.as_ref()) => drop(due.insert(job.queue())),
-                None if unknown.insert(name.clone()) => {
-                    warn!(job = name, "Jobs with an unknown name stay in the store")
-                }
-                _ => {}
-            }
-        }
-        Ok(due)
+        // Not those that wait for a service, of which there may be many.
+        let mut jobs = self.jobs();
+        jobs.retain(|job| self.can_run(job.as_ref()));
+        let names: Vec<&str> = jobs.iter().map(|job| job.name()).collect();
+        let due = self.store.list_due_jobs(&names, now).await?;
+        Ok(due.iter().filter_map(|name| self.find(name)).map(|job| job.queue()).collect())
     }
 
     /// Runs a queue until it has no due jobs that can run.
@@ -328,8 +324,14 @@ impl JobRunner {
         Ok(())
     }
 
-    async fn report_backlog(&self) {
+    /// Reports how many jobs there are, and each name that no job has once. Reads all jobs.
+    async fn report_backlog(&self, unknown: &mut BTreeSet<String>) {
         let Ok(counts) = self.store.count_jobs().await else { return };
+        for name in counts.keys().filter(|name| self.find(name).is_none()) {
+            if unknown.insert(name.clone()) {
+                warn!(job = name, "Jobs with an unknown name stay in the store");
+            }
+        }
         let mut embedding: Option<JobCounts> = None;
         for job in self.jobs() {
             let name = job.name();

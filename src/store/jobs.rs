@@ -9,21 +9,24 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::sea_query::{ExprTrait, SimpleExpr};
+use sea_orm::{
+    ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Value as Db,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::entities::{jobs, messages};
-use super::{Result, Store, TenantStore, from_db, unreadable};
+use super::rows::{json_or_null, with_rows};
+use super::{Result, Store, TenantStore};
 use crate::domain::{ConversationId, MessageId, TenantId};
+
+mod lease;
 
 /// Messages that get a job in one statement.
 const MESSAGES_AT_ONCE: u64 = 500;
@@ -121,25 +124,28 @@ pub fn count_stored() -> u64 {
     STORED.load(Ordering::SeqCst)
 }
 
+/// Inserts jobs that are due, and were not started.
+const INSERT_JOBS: &str = "\
+INSERT INTO jobs (kind, subject, tenant_id, conversation_id, created_at, run_at, payload) VALUES {rows} ON CONFLICT DO NOTHING";
+
 /// Stores jobs in a transaction of the caller. A job that exists already stays unchanged.
 pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>]) -> Result<()> {
     if new.is_empty() {
         return Ok(());
     }
-    let rows = new.iter().map(|job| jobs::ActiveModel {
-        kind: Set(job.name.to_owned()),
-        subject: Set(job.subject.to_string()),
-        tenant_id: Set(job.tenant.to_string()),
-        conversation_id: Set(job.conversation.map(|id| id.0)),
-        created_at: Set(job.now),
-        run_at: Set(job.now),
-        leased: Set(false),
-        attempts: Set(0),
-        dead: Set(false),
-        error: Set(None),
-        payload: Set(job.payload.clone()),
+    let backend = connection.get_database_backend();
+    let rows = new.iter().map(|job| -> [Db; 7] {
+        [
+            job.name.into(),
+            job.subject.to_string().into(),
+            job.tenant.as_str().into(),
+            job.conversation.map(|id| id.0).into(),
+            job.now.into(),
+            job.now.into(),
+            json_or_null(backend, job.payload.as_ref()),
+        ]
     });
-    jobs::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    connection.execute_raw(with_rows(backend, INSERT_JOBS, rows.collect(), [])).await?;
     STORED.fetch_add(new.len() as u64, Ordering::SeqCst);
     Ok(())
 }
@@ -158,30 +164,6 @@ impl TenantStore<'_> {
 }
 
 impl Store {
-    /// Leases due jobs with these names, oldest first, at most `limit`. Nobody else gets them until the lease ends.
-    pub async fn lease_jobs(
-        &self,
-        names: &[&str],
-        now: DateTime<Utc>,
-        lease: Duration,
-        limit: u64,
-    ) -> Result<Vec<LeasedJob>> {
-        self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)).add(in_order(now)), now, lease, limit).await
-    }
-
-    /// Leases jobs of a conversation that were not started yet, for a caller that waits for them.
-    pub async fn lease_jobs_of(
-        &self,
-        conversation: ConversationId,
-        name: &str,
-        now: DateTime<Utc>,
-        lease: Duration,
-        limit: u64,
-    ) -> Result<Vec<LeasedJob>> {
-        let its = jobs::Column::ConversationId.eq(conversation.0).and(jobs::Column::Leased.eq(false));
-        self.lease(with_name(name).add(its).add(jobs::Column::Error.is_null()), now, lease, limit).await
-    }
-
     /// Whether jobs of the conversation are new or running. Jobs that failed and are retried later do not count.
     pub async fn has_jobs_of(&self, conversation: ConversationId, name: &str) -> Result<bool> {
         let fresh = jobs::Column::Leased.eq(true).or(jobs::Column::Error.is_null());
@@ -223,36 +205,6 @@ impl Store {
                 page.iter().map(|(id, of, tenant)| NewJob::embed(tenant, *of, *id, now)).collect();
             enqueue(self.writer()?, &new).await?;
         }
-    }
-
-    async fn lease(&self, which: Condition, now: DateTime<Utc>, lease: Duration, limit: u64) -> Result<Vec<LeasedJob>> {
-        let which = which.add(jobs::Column::Dead.eq(false));
-        let due = || jobs::Entity::find().filter(which.clone());
-        // Most of the time nothing is due, so look first without the lock that writers wait for.
-        if due().limit(1).all(&self.read).await?.is_empty() {
-            return Ok(Vec::new());
-        }
-        let transaction = self.begin().await?;
-        let rows = due()
-            .order_by_asc(jobs::Column::RunAt)
-            .order_by_asc(jobs::Column::Subject)
-            .limit(limit)
-            .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked)
-            .all(&transaction)
-            .await?;
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        let until = now + lease;
-        jobs::Entity::update_many()
-            .col_expr(jobs::Column::RunAt, Expr::value(until))
-            .col_expr(jobs::Column::Leased, Expr::value(true))
-            .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).add(1))
-            .filter(rows.iter().fold(Condition::any(), |any, row| any.add(has_key(&row.kind, &row.subject))))
-            .exec(&transaction)
-            .await?;
-        transaction.commit().await?;
-        rows.into_iter().map(read_job).collect()
     }
 
     /// Ends all leases of jobs with these names. For the one process that serves, when their workers are gone.
@@ -303,14 +255,6 @@ impl Store {
         Ok(())
     }
 
-    /// The names of all jobs that are due, of every shop.
-    pub async fn list_due_job_names(&self, now: DateTime<Utc>) -> Result<Vec<String>> {
-        let due =
-            Condition::all().add(jobs::Column::Dead.eq(false)).add(jobs::Column::RunAt.lte(now)).add(in_order(now));
-        let names = jobs::Entity::find().select_only().column(jobs::Column::Kind).distinct().filter(due);
-        Ok(names.into_tuple().all(&self.read).await?)
-    }
-
     /// Counts the jobs of every shop by name.
     pub async fn count_jobs(&self) -> Result<BTreeMap<String, JobCounts>> {
         let rows: Vec<(String, bool, i64)> = jobs::Entity::find()
@@ -331,28 +275,8 @@ impl Store {
     }
 }
 
-/// Excludes a delivery job while its conversation has an older delivery job or a running one. The running one may be newer, because
-/// transactions do not commit in the order of `created_at`. A job sends the conversation's next part, whatever message it belongs to.
-fn in_order(now: DateTime<Utc>) -> SimpleExpr {
-    use jobs::Column as C;
-    const OTHER: &str = "other";
-    let (own, other) = (|column: C| Expr::col((jobs::Entity, column)), |column: C| Expr::col((OTHER, column)));
-    let is_before = other(C::CreatedAt).lt(own(C::CreatedAt));
-    let is_as_old = other(C::CreatedAt).eq(own(C::CreatedAt)).and(other(C::Subject).lt(own(C::Subject)));
-    let runs = other(C::Leased).eq(true).and(other(C::RunAt).gt(now)).and(other(C::Subject).ne(own(C::Subject)));
-    let first = Query::select()
-        .expr(Expr::val(1))
-        .from_as(jobs::Entity, OTHER)
-        .and_where(other(C::Kind).eq(own(C::Kind)))
-        .and_where(other(C::ConversationId).eq(own(C::ConversationId)))
-        .and_where(other(C::Dead).eq(false))
-        .and_where(is_before.or(is_as_old).or(runs))
-        .take();
-    own(C::Kind).ne(DELIVER_MESSAGE).or(Expr::exists(first).not())
-}
-
 fn with_name(name: &str) -> Condition {
-    with_any_name(&[name])
+    Condition::all().add(jobs::Column::Kind.eq(name))
 }
 
 fn with_any_name(names: &[&str]) -> Condition {
@@ -369,17 +293,4 @@ fn these(jobs: &[LeasedJob]) -> Condition {
 
 fn has_key(name: &str, subject: &str) -> SimpleExpr {
     jobs::Column::Kind.eq(name).and(jobs::Column::Subject.eq(subject))
-}
-
-fn read_job(row: jobs::Model) -> Result<LeasedJob> {
-    let unreadable = |what| unreadable("jobs", what);
-    Ok(LeasedJob {
-        subject: row.subject.parse().map_err(|_| unreadable("subject"))?,
-        tenant: row.tenant_id.parse().map_err(|_| unreadable("tenant_id"))?,
-        name: row.kind,
-        conversation: row.conversation_id.map(ConversationId),
-        attempts: from_db(row.attempts) + 1,
-        created_at: row.created_at,
-        payload: row.payload,
-    })
 }

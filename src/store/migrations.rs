@@ -39,6 +39,7 @@ mod m0013_commerce;
 mod m0014_sales;
 mod m0015_channels;
 mod m0016_payment_callbacks;
+mod m0017_due_jobs;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -61,6 +62,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0014_sales::Migration),
         Box::new(m0015_channels::Migration),
         Box::new(m0016_payment_callbacks::Migration),
+        Box::new(m0017_due_jobs::Migration),
     ]
 }
 

@@ -64,6 +64,23 @@ async fn leased_job_is_exclusive_until_its_lease_ends() {
 }
 
 #[tokio::test]
+async fn oldest_jobs_of_all_names_come_first() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let (shop, now) = (tenant("acme"), Utc::now());
+    let names = ["c", "a", "b", "a", "unknown"];
+    for (age, name) in (1_u8..).zip(names) {
+        let created_at = now - TimeDelta::seconds(age.into());
+        let job = NewJob::new(name, uuid::Uuid::from_u128(age.into()), &shop, created_at);
+        store.tenant(&shop).enqueue_job(&job).await.unwrap();
+    }
+    assert_eq!(store.list_due_jobs(&["b", "c", "d"], now).await.unwrap(), ["b", "c"]);
+    let leased = store.lease_jobs(&["a", "b", "c"], now, LEASE, 3).await.unwrap();
+    assert_eq!(leased.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["a", "b", "a"]);
+    let left = store.lease_jobs(&["a", "b", "c"], now, LEASE, 3).await.unwrap();
+    assert_eq!(left.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["c"]);
+}
+
+#[tokio::test]
 async fn failed_job_is_retried_and_dead_letter_stays() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
     let jobs = store.lease_jobs(&[EMBED_MESSAGE], now, LEASE, 10).await.unwrap();
@@ -95,7 +112,7 @@ async fn conversation_has_one_running_delivery() {
     // Stored later, although its message is older: its transaction took longer.
     deliver(1, now - TimeDelta::seconds(1)).await;
     assert_eq!((first.len(), lease(now).await), (1, vec![]));
-    assert!(store.list_due_job_names(now).await.unwrap().is_empty());
+    assert!(store.list_due_jobs(&[DELIVER_MESSAGE], now).await.unwrap().is_empty());
     store.finish_jobs(&first).await.unwrap();
     assert_eq!(subjects(&lease(now).await), [uuid::Uuid::from_u128(1)]);
     // A worker that died does not stop the conversation.
