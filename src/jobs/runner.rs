@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub struct JobRunner {
     /// The jobs that wait for a service, and until when.
     paused: Mutex<BTreeMap<&'static str, Instant>>,
     wake: Notify,
+    /// Whether jobs were stored for which the runner was not woken.
+    is_wake_due: AtomicBool,
     /// When jobs run again, as far as this process knows.
     due: Mutex<BTreeSet<Instant>>,
     /// There may be more jobs for a running queue.
@@ -53,6 +56,7 @@ impl JobRunner {
             jobs,
             paused,
             wake: Notify::new(),
+            is_wake_due: AtomicBool::new(false),
             due: Mutex::default(),
             more: Notify::new(),
             ended,
@@ -90,10 +94,17 @@ impl JobRunner {
         jobs::count_stored()
     }
 
-    /// Wakes the runner if jobs were inserted since `count`. Call it after the commit.
+    /// Wakes the runner if jobs were inserted since `count`, or if some wait for this call. Call it after the commit.
     pub fn wake_if_stored_since(&self, count: u64) {
-        if self.count_stored() != count {
+        if self.is_wake_due.swap(false, Ordering::Relaxed) | (self.count_stored() != count) {
             self.wake();
+        }
+    }
+
+    /// Lets the jobs that were inserted since `count` wait for the next [`JobRunner::wake_if_stored_since`].
+    pub fn wake_later_if_stored_since(&self, count: u64) {
+        if self.count_stored() != count {
+            self.is_wake_due.store(true, Ordering::Relaxed);
         }
     }
 

@@ -169,9 +169,15 @@ impl Engine {
             let count = proposals.len().min(MAX_BATCH);
             proposals.drain(..count).collect()
         });
+        let is_delivered = batch.iter().any(|proposal| proposal.message.author != Author::Customer);
         let jobs = self.0.jobs.count_stored();
         self.store_proposals(&acceptor, batch).await;
-        self.0.jobs.wake_if_stored_since(jobs);
+        match is_delivered {
+            true => self.0.jobs.wake_if_stored_since(jobs),
+            // The job that embeds a customer's message can wait until its turn has ended. Now it would delay the turn's first text:
+            // there is one connection that writes.
+            false => self.0.jobs.wake_later_if_stored_since(jobs),
+        }
     }
 
     async fn store_proposals(&self, acceptor: &Acceptor<'_>, batch: Vec<Proposal>) {
