@@ -254,19 +254,8 @@ pub struct Acceptor<'a> {
 }
 
 impl Acceptor<'_> {
-    /// Stores the message, its queued turn and its idempotency key, or refuses it. A customer's message reopens a closed
-    /// conversation; a message of the shop does not.
-    pub async fn accept_one(&self, shop: TenantStore<'_>, new: &NewTurn<'_>) -> Result<Decision> {
-        let store = async {
-            let mut batch = Batch::begin(self.store).await?;
-            let decision = batch.decide(shop, new).await?;
-            batch.commit().await?;
-            Ok(decision)
-        };
-        self.store.in_time(store).await
-    }
-
-    /// Does for each message what [`Acceptor::accept_one`] does, in one transaction.
+    /// Stores each message, its queued turn and its idempotency key, or refuses it, in one transaction. A customer's message reopens
+    /// a closed conversation; a message of the shop does not.
     pub async fn accept_all(&self, new: &[(TenantStore<'_>, &NewTurn<'_>)]) -> Result<Vec<Decision>> {
         self.store.in_time(self.accept_batch(new)).await
     }

@@ -199,8 +199,12 @@ impl Engine {
                 let mut rest = VecDeque::from(batch);
                 while let Some(proposal) = rest.pop_front() {
                     let is_idle = is_idle(&proposal);
-                    match acceptor.accept_one(self.shop_of(&proposal), &self.new_turn(&proposal)).await {
-                        Ok(decision) => self.queue(proposal, decision, is_idle),
+                    match acceptor.accept_all(&[(self.shop_of(&proposal), &self.new_turn(&proposal))]).await {
+                        Ok(mut decisions) => {
+                            if let Some(decision) = decisions.pop() {
+                                self.queue(proposal, decision, is_idle);
+                            }
+                        }
                         Err(cause) => {
                             let is_outage = cause.is_outage();
                             self.fail(acceptor, proposal, cause.clone());
