@@ -1,22 +1,25 @@
 //! Accepts messages in one transaction, and inserts the rows of their turns together.
 
-use sea_orm::ActiveValue::Set;
-use sea_orm::{ConnectionTrait, EntityTrait};
-use serde_json::json;
+use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Value as Db};
 
 use super::{Acceptance, Decision, LOCK_TIMEOUT, NewTurn};
-use crate::domain::{Author, Message, Notice, TenantId, TurnStatus};
+use crate::domain::{Author, Message, Notice, TenantId, Timings, TurnStatus};
 use crate::store::channels::keep_session;
 use crate::store::conversations::{conversation_row, read_conversation};
 use crate::store::deliveries::{NewDelivery, enqueue_deliveries};
-use crate::store::entities::{conversations, idempotency_keys, turns};
+use crate::store::entities::{conversations, idempotency_keys};
 use crate::store::messages::insert_messages;
+use crate::store::rows::{json, with_rows};
 use crate::store::transaction::Transaction;
 use crate::store::turns::{OpenTurn, TurnRecord};
 use crate::store::{Result, Store, TenantStore, from_db, to_db};
 
 /// The counted turn's conversation, and the sentence that answers the message.
 type Counting = (conversations::Model, Option<Notice>);
+
+/// Inserts turns that have not started.
+const INSERT_TURNS: &str = "\
+INSERT INTO turns (conversation_id, turn, tenant_id, message_id, status, accepted_at, timings, sender, events) VALUES {rows}";
 
 /// The messages of one transaction.
 pub(super) struct Batch<'a> {
@@ -97,7 +100,9 @@ impl<'a> Batch<'a> {
         let messages: Vec<(&TenantId, &Message)> =
             counted.iter().map(|turn| (turn.shop.tenant, &turn.message)).collect();
         insert_messages(self.store, transaction, &messages).await?;
-        turns::Entity::insert_many(counted.iter().map(Counted::row)).exec_without_returning(transaction).await?;
+        let backend = transaction.get_database_backend();
+        let rows = counted.iter().map(|turn| turn.row(backend)).collect();
+        transaction.execute_raw(with_rows(backend, INSERT_TURNS, rows, [])).await?;
         let keys = counted.iter().filter_map(|turn| {
             let scope = turn.new.conversation.to_string();
             Some(turn.new.idempotency?.row(turn.shop.tenant, &scope, &turn.message))
@@ -148,22 +153,17 @@ impl Counted<'_> {
         })
     }
 
-    fn row(&self) -> turns::ActiveModel {
-        turns::ActiveModel {
-            conversation_id: Set(self.message.conversation_id.0),
-            turn: Set(to_db(self.message.turn)),
-            tenant_id: Set(self.shop.tenant.to_string()),
-            message_id: Set(self.message.id.0),
-            status: Set(TurnStatus::Queued.as_str().to_owned()),
-            accepted_at: Set(self.new.now),
-            timings: Set(json!({})),
-            events: Set(0),
-            cancel_requested: Set(false),
-            events_kept: Set(true),
-            sender: Set(self.message.sender.as_str().to_owned()),
-            asked_person: Set(false),
-            model_failed: Set(false),
-            ..Default::default()
-        }
+    fn row(&self, backend: DbBackend) -> [Db; 9] {
+        [
+            self.message.conversation_id.0.into(),
+            to_db(self.message.turn).into(),
+            self.shop.tenant.as_str().into(),
+            self.message.id.0.into(),
+            TurnStatus::Queued.as_str().into(),
+            self.new.now.into(),
+            json(backend, &Timings::new()),
+            self.message.sender.as_str().into(),
+            0.into(),
+        ]
     }
 }
