@@ -3,28 +3,34 @@
 //! A history is kept only for the turn right after it, and only if nothing was deleted since it was read. In doubt it is
 //! dropped, and the turn reads the store.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+
+use hashlink::LruCache;
+use serde_json::Value;
 
 use crate::domain::{ConversationId, Message};
 
 /// The most bytes of histories, estimated.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// The estimated size of a message without its text.
-const MESSAGE_BYTES: usize = 512;
+/// The estimated size of a message without its text and metadata.
+const MESSAGE_BYTES: usize = 256;
 
-/// The histories of active conversations. Two generations approximate least recently used.
+/// The histories of the conversations that were active last.
 #[derive(Debug, Default)]
 pub(super) struct HistoryCache(Mutex<Table>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Table {
     /// Counts how often everything was dropped.
     generation: u64,
-    newer: HashMap<ConversationId, History>,
-    newer_bytes: usize,
-    /// Filled before `newer`. Dropped when `newer` reaches half of [`MAX_BYTES`] again.
-    older: HashMap<ConversationId, History>,
+    histories: LruCache<ConversationId, History>,
+    bytes: usize,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self { generation: 0, histories: LruCache::new_unbounded(), bytes: 0 }
+    }
 }
 
 #[derive(Debug)]
@@ -32,6 +38,7 @@ struct History {
     /// The turn that follows it.
     next: u32,
     messages: Vec<Message>,
+    bytes: usize,
 }
 
 impl HistoryCache {
@@ -46,28 +53,24 @@ impl HistoryCache {
 
     /// Takes the messages before the turn, oldest first.
     pub fn take(&self, conversation: ConversationId, turn: u32) -> Option<Vec<Message>> {
-        let kept = self.with(|table| {
-            let newer = table.newer.remove(&conversation);
-            newer.inspect(|kept| table.newer_bytes -= kept.bytes()).or_else(|| table.older.remove(&conversation))
-        });
+        let kept = self.with(|table| table.remove(conversation));
         kept.filter(|kept| kept.next == turn).map(|kept| kept.messages)
     }
 
     /// Keeps the messages before the turn `next`, unless something was dropped since `generation`.
     pub fn keep(&self, conversation: ConversationId, next: u32, generation: u64, messages: Vec<Message>) {
-        let kept = History { next, messages };
+        let kept = History { next, bytes: messages.iter().map(size).sum(), messages };
         self.with(|table| {
             if table.generation != generation {
                 return;
             }
-            if table.newer_bytes > MAX_BYTES / 2 {
-                table.older = std::mem::take(&mut table.newer);
-                table.newer_bytes = 0;
-            }
-            table.newer_bytes += kept.bytes();
-            table.older.remove(&conversation);
-            if let Some(earlier) = table.newer.insert(conversation, kept) {
-                table.newer_bytes -= earlier.bytes();
+            table.remove(conversation);
+            table.bytes += kept.bytes;
+            table.histories.insert(conversation, kept);
+            while table.bytes > MAX_BYTES
+                && let Some((_, oldest)) = table.histories.remove_lru()
+            {
+                table.bytes -= oldest.bytes;
             }
         });
     }
@@ -78,10 +81,30 @@ impl HistoryCache {
     }
 }
 
-impl History {
-    fn bytes(&self) -> usize {
-        self.messages.iter().map(|message| message.text.len() + MESSAGE_BYTES).sum()
+impl Table {
+    fn remove(&mut self, conversation: ConversationId) -> Option<History> {
+        let removed = self.histories.remove(&conversation)?;
+        self.bytes -= removed.bytes;
+        Some(removed)
     }
+}
+
+/// Estimates the size of a message.
+fn size(message: &Message) -> usize {
+    MESSAGE_BYTES
+        + message.text.len()
+        + message.metadata.0.iter().map(|(key, value)| key.len() + size_of_json(value)).sum::<usize>()
+}
+
+/// Estimates the size of a JSON value.
+fn size_of_json(value: &Value) -> usize {
+    std::mem::size_of::<Value>()
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(values) => values.iter().map(size_of_json).sum(),
+            Value::Object(fields) => fields.iter().map(|(key, value)| key.len() + size_of_json(value)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }
 
 #[cfg(test)]
@@ -130,7 +153,7 @@ mod tests {
             cache.keep(*id, 2, 0, history(*id, &long));
         }
         let kept = ids.iter().filter(|id| cache.take(**id, 2).is_some()).count();
-        assert!((32..=66).contains(&kept), "{kept}");
-        assert_eq!(cache.with(|table| table.newer_bytes), 0);
+        assert_eq!(kept, 63, "one byte more than half a mebibyte each");
+        assert!(cache.take(ids[199], 2).is_none() && cache.with(|table| table.bytes) == 0);
     }
 }
