@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -262,7 +262,7 @@ impl App {
 
     /// Opens a conversation with the persona's greeting. A repeated request gets its conversation, even where a new one is refused.
     pub async fn open(&self, tenant: &TenantId, new: NewConversation) -> Result<Opened, OpenError> {
-        let now = Utc::now();
+        let (now, generation) = (Utc::now(), self.engine.history_generation());
         let door = self.store.tenant(tenant);
         let scope = new.visitor.map(|address| format!("visitor:{}", self.client_names.of(address))).unwrap_or_default();
         let begun = match new.repeats_only {
@@ -279,6 +279,7 @@ impl App {
         match creation {
             Some(Creation::Created) | None => {
                 let (conversation, greeting) = begun?;
+                self.engine.keep_greeting(generation, &greeting);
                 self.jobs.wake();
                 self.jobs.embed_messages_of(conversation.id).await;
                 Ok(self.opened(conversation, greeting, now))
@@ -306,6 +307,8 @@ impl App {
         if self.engine.is_draining() {
             return Err(OpenError::Draining);
         }
+        // PostgreSQL stores microseconds.
+        let now = now.trunc_subsecs(6);
         let shop = self.shops.get(tenant);
         let prompts = shop.prompts();
         let persona = match &new.persona {

@@ -55,7 +55,9 @@ impl App {
             ..NewConversation::default()
         };
         let (conversation, greeting) = self.begin_conversation(tenant, &new, Utc::now())?;
+        let generation = self.engine.history_generation();
         if store.create_session(&conversation, &greeting, &session.session_id).await? {
+            self.engine.keep_greeting(generation, &greeting);
             self.jobs.wake();
             return Ok(conversation);
         }

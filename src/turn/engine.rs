@@ -22,7 +22,7 @@ use super::reader::{Reader, Source, Start};
 use super::recent::HistoryCache;
 use crate::config::TurnConfig;
 use crate::desks::Shops;
-use crate::domain::{ConsoleAct, ConversationId, TenantId};
+use crate::domain::{ConsoleAct, ConversationId, Message as StoredMessage, TenantId};
 use crate::jobs::JobRunner;
 use crate::store::acceptance::Acceptor;
 use crate::store::{Store, StoreError};
@@ -177,9 +177,9 @@ impl Engine {
         deleted
     }
 
-    /// Ends the streams of a deleted conversation, and notifies the console.
+    /// Drops the greeting of a deleted conversation, ends its streams, and notifies the console. Later histories are dropped before.
     pub(super) fn announce_deleted(&self, tenant: &TenantId, conversation: ConversationId) {
-        self.forget_histories();
+        self.0.histories.take(conversation, 1);
         // Readers would wait for events that never come.
         self.0.feeds.get(conversation).close();
         self.0.journal.changes().notify(tenant, conversation);
@@ -188,6 +188,16 @@ impl Engine {
     /// Drops what the engine remembers of messages, because some were deleted.
     pub(super) fn forget_histories(&self) {
         self.0.histories.clear();
+    }
+
+    /// Returns a number that changes when histories are dropped. To be called before a conversation is stored.
+    pub fn history_generation(&self) -> u64 {
+        self.0.histories.generation()
+    }
+
+    /// Keeps the greeting of a conversation that was just stored, so that its first turn need not read it.
+    pub fn keep_greeting(&self, generation: u64, greeting: &StoredMessage) {
+        self.0.histories.keep(greeting.conversation_id, 1, generation, vec![greeting.clone()]);
     }
 
     /// Counts changes that no turn made: handoffs, cancelled turns, decisions, deletions. A turn that was accepted before
