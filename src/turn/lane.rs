@@ -68,6 +68,8 @@ struct Lane {
     running: Option<Running>,
     /// Turns that were cancelled before they started.
     cancelled: HashSet<u32>,
+    /// Cancelled when the conversation is being deleted.
+    closed: CancellationToken,
     /// Dropped with the lane, which wakes those who wait for its end.
     ended: watch::Sender<()>,
 }
@@ -133,6 +135,14 @@ impl Lanes {
         self.with(|table| table.closed.contains(&conversation))
     }
 
+    /// Waits until the conversation is being deleted. Never returns if it has no lane.
+    pub async fn closed(&self, conversation: ConversationId) {
+        match self.with(|table| table.lanes.get(&conversation).map(|lane| lane.closed.clone())) {
+            Some(closed) => closed.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Takes the next turn to run. `None`: there is none, and the lane is removed.
     pub fn next(&self, conversation: ConversationId) -> Option<NextTurn> {
         self.with(|table| {
@@ -191,6 +201,7 @@ impl Lanes {
         let ended = self.with(|table| {
             table.closed.insert(conversation);
             let lane = table.lanes.get(&conversation)?;
+            lane.closed.cancel();
             if let Some(running) = &lane.running {
                 running.cancel.cancel();
             }

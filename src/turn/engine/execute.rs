@@ -32,7 +32,12 @@ impl Engine {
     pub(super) async fn run_lane(&self, tenant: &TenantId, conversation: ConversationId) {
         while let Some(next) = self.0.lanes.next(conversation) {
             // A turn still counts as waiting until it gets a permit, so that an overload fills the queue and is refused.
-            let _permit = self.0.running.acquire().await;
+            let _permit = tokio::select! {
+                biased;
+                permit = self.0.running.acquire() => Some(permit),
+                // It is being deleted, so that its turn is skipped.
+                () = self.0.lanes.closed(conversation) => None,
+            };
             if !matches!(next, NextTurn::Unconfirmed) {
                 self.0.waiting.fetch_sub(1, Ordering::Relaxed);
             }

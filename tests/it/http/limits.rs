@@ -81,6 +81,17 @@ async fn turns_over_the_running_limit_wait() {
 }
 
 #[tokio::test]
+async fn deletion_waits_for_no_other_conversation() {
+    let (app, _ollama) = stalled(TestApp::builder().env("TURNS_RUNNING_MAX", 1)).await;
+    let (running, waiting) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    Live::say(&app, &running, QUESTION, None).await.until(BEGINNING).await;
+    let sent = app.post(&format!("/conversations/{waiting}/messages"), &json!({"text": "hello"})).send().await.unwrap();
+    assert_eq!(sent.status(), 202);
+    assert_eq!(delete(&app, &waiting).await, 204);
+    assert_eq!(turn(&app, &running, 1).await["status"], "running");
+}
+
+#[tokio::test]
 async fn turns_per_minute_are_limited_per_conversation() {
     let app = TestApp::builder().env("TURNS_PER_MINUTE", 3).start().await;
     let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
