@@ -196,8 +196,10 @@ impl TenantStore<'_> {
                 conversation: read_conversation(row)?,
                 message: read_message(message)?,
             })),
+            // Its age deletes a message, also if its turn has not ended: the turn must be ended without it.
+            (Some(_), None) => Err(unreadable("messages", "deleted")),
             // Deleted between the queries.
-            _ => Ok(None),
+            (None, _) => Ok(None),
         }
     }
 
