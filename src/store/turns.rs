@@ -233,14 +233,25 @@ type FiguresRow = (DateTime<Utc>, String, Option<String>, Option<String>, Option
 pub(super) const OPEN: [&str; 2] = ["queued", "running"];
 
 impl Store {
-    /// Marks the turn as interrupted without an event. Fails if another server has taken over the database.
-    pub async fn close_turn(&self, conversation: ConversationId, turn: u32, now: DateTime<Utc>) -> Result<()> {
+    /// Marks the turn of this event as interrupted. The event is the last that is stored, or number 0. Fails if another server has
+    /// taken over the database.
+    pub async fn close_turn(&self, conversation: ConversationId, last: EventId, now: DateTime<Utc>) -> Result<()> {
+        let (turn, n) = (to_db(last.turn), to_db(last.n));
         let transaction = self.begin_fenced().await?;
+        // Readers and the next turn continue after it.
+        conversations::Entity::update_many()
+            .col_expr(conversations::Column::LastEventTurn, Expr::value(turn))
+            .col_expr(conversations::Column::LastEventN, Expr::value(n))
+            .filter(conversations::Column::Id.eq(conversation.0))
+            .filter(conversations::Column::LastEventTurn.lt(turn))
+            .exec(&transaction)
+            .await?;
         turns::Entity::update_many()
             .col_expr(turns::Column::Status, Expr::value(TurnStatus::Interrupted.as_str()))
             .col_expr(turns::Column::EndedAt, Expr::value(now))
+            .col_expr(turns::Column::Events, Expr::value(n))
             .filter(turns::Column::ConversationId.eq(conversation.0))
-            .filter(turns::Column::Turn.eq(to_db(turn)))
+            .filter(turns::Column::Turn.eq(turn))
             .filter(turns::Column::Status.is_in(OPEN))
             .exec(&transaction)
             .await?;

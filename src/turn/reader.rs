@@ -81,6 +81,16 @@ enum Stored {
     NothingYet,
 }
 
+/// The state of the one turn that a reader reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TurnToRead {
+    Running,
+    /// It has ended, or was deleted.
+    Over,
+    /// It has ended, and the reader's next events were deleted after their retention period.
+    Forgotten,
+}
+
 impl Cursor {
     /// Before everything.
     const START: Self = Self { at: EventId::ZERO, ends_turn: true };
@@ -191,12 +201,14 @@ impl Reader {
 
     /// Reads the events after the cursor from the store. `over`: no more events will come.
     async fn look_in_store(&mut self, over: bool) -> Result<Stored, StoreError> {
-        let over = over || self.turn_is_over().await?;
+        let read = self.turn_to_read().await?;
+        let over = over || read == Some(TurnToRead::Over);
         let events = self.stored().await?;
         match events.first() {
             Some(first) if self.cursor.is_followed_by(first.id) => self.queue_events(events),
             // The events in between were deleted after their retention period.
             Some(_) => self.reset().await?,
+            None if read == Some(TurnToRead::Forgotten) => self.reset().await?,
             None if over => self.ended = true,
             None if self.has_lost_events().await? => self.reset().await?,
             None if self.is_cut_off().await? => {
@@ -246,11 +258,15 @@ impl Reader {
         }
     }
 
-    /// Whether the one turn to read has ended. Its events may have been deleted.
-    async fn turn_is_over(&self) -> Result<bool, StoreError> {
-        let Some(turn) = self.only else { return Ok(false) };
+    /// Returns the state of the one turn to read.
+    async fn turn_to_read(&self) -> Result<Option<TurnToRead>, StoreError> {
+        let Some(turn) = self.only else { return Ok(None) };
         let record = self.store.tenant(&self.tenant).find_turn(self.conversation, turn).await?;
-        Ok(record.is_none_or(|record| record.status.has_ended()))
+        Ok(Some(match record {
+            Some(record) if !record.status.has_ended() => TurnToRead::Running,
+            Some(record) if record.events > self.cursor.at.n && !record.events_kept => TurnToRead::Forgotten,
+            _ => TurnToRead::Over,
+        }))
     }
 
     /// Whether turns after the cursor have ended and all of their events were deleted.
@@ -307,7 +323,8 @@ impl Reader {
             } else {
                 store.last_event(self.conversation, id.turn).await?
             };
-            if id.n == 0 || id.n > known {
+            // A turn that the database refused may have no events.
+            if id.n > known || (id.n == 0 && (known > 0 || !turn.status.has_ended())) {
                 return Ok(None);
             }
             Cursor { at: id, ends_turn: turn.status.has_ended() && id.n == known }

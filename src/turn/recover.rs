@@ -144,7 +144,7 @@ pub async fn end_bare(
     match store.append(std::slice::from_ref(&end)).await {
         Err(cause) if is_refusal(&cause) => {
             error!(error = %cause, conversation.id = %conversation, turn, "The store refused the end of a turn: storing its status only");
-            store.close_turn(conversation, turn, now).await?;
+            store.close_turn(conversation, EventId::new(turn, last), now).await?;
             feed.forget_live();
         }
         appended => {

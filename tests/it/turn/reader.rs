@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use chrono::Utc;
+use chrono::{TimeDelta, Utc};
 use frontdesk::domain::{ConversationId, Event, EventId, MessageId, TenantId, Timings, TurnFigures, TurnStatus};
 use frontdesk::store::Store;
 use frontdesk::store::journal::{Change, Entry};
@@ -67,6 +67,43 @@ proptest! {
             .collect();
         prop_assert_eq!(seen, expected);
     }
+}
+
+/// A turn of so many events, each published.
+fn whole(events: usize) -> Play {
+    vec![(true, 0); events]
+}
+
+#[tokio::test]
+async fn reader_of_a_forgotten_turn_is_reset() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let (shop, feeds) = (tenant("acme"), Feeds::default());
+    let id = opened(&store, &shop).await;
+    accepted(&store, &shop, id, 1).await;
+    write(&store, &shop, id, vec![whole(3)], &feeds).await;
+    while store.forget_events(Utc::now() + TimeDelta::days(1)).await.unwrap() {}
+    let mut reader = Reader::of_turn(source(&store, &feeds, &shop, id), 1);
+    assert_eq!(reader.next().await, Some(Item::Reset(EventId::new(1, 3))));
+    assert_eq!(reader.next().await, None);
+}
+
+#[tokio::test]
+async fn turn_without_events_resets_readers_once() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let (shop, feeds) = (tenant("acme"), Feeds::default());
+    let id = opened(&store, &shop).await;
+    accepted(&store, &shop, id, 3).await;
+    write(&store, &shop, id, vec![whole(2)], &feeds).await;
+    let without = EventId::new(2, 0);
+    store.close_turn(id, without, Utc::now()).await.unwrap();
+    let event = StoredEvent { id: EventId::new(3, 1), body: serde_json::to_string(&delta()).unwrap() };
+    let entry = Entry { tenant: shop.clone(), conversation: id, event: event.clone(), at: Utc::now(), changes: vec![] };
+    store.append(&[entry]).await.unwrap();
+    let next = Some(Item::Event(Frame::from(event)));
+    let mut reader = Reader::of_conversation(source(&store, &feeds, &shop, id), Start::After(EventId::new(1, 2)));
+    assert_eq!((reader.next().await, reader.next().await), (Some(Item::Reset(without)), next.clone()));
+    let mut reader = Reader::of_conversation(source(&store, &feeds, &shop, id), Start::After(without));
+    assert_eq!(reader.next().await, next, "nothing was missed");
 }
 
 /// Reads the whole conversation in pieces: after so many events the reader disconnects, and the next one resumes after the
