@@ -5,10 +5,11 @@ use tracing::{error, warn};
 
 use super::feed::{Feed, Frame};
 use super::person;
+use crate::desks::Shop;
 use crate::domain::text::clean;
 use crate::domain::{
-    ConversationId, Event, EventId, Kind, Message, MessageId, Metadata, Sender, TenantId, Timings, TurnFigures,
-    TurnStatus,
+    Conversation, ConversationId, ConversationStatus, Event, EventId, Kind, Language, Message, MessageId, Metadata,
+    Sender, TenantId, Timings, TurnFigures, TurnStatus,
 };
 use crate::store::journal::{Change, Entry};
 use crate::store::turns::StoredEvent;
@@ -39,32 +40,89 @@ fn unfinished<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<(Messag
     unfinished
 }
 
-/// Returns the events of a person's answer that follow the first `stored` ones. The message itself is stored already.
-fn rest_of_answer(started_by: &Message, stored: usize) -> Vec<Event> {
-    let start = Event::TurnStart {
+/// Whether a message of the turn is complete. Others are not delivered over a channel.
+fn has_said(events: &[Event]) -> bool {
+    events.iter().any(|event| matches!(event, Event::MessageEnd { metadata, .. } if !metadata.is_cut()))
+}
+
+/// Returns the language of a notice to the customer of a channel. A person who has taken the conversation sees what is unanswered.
+async fn language_of_notice(
+    store: &Store,
+    tenant: &TenantId,
+    conversation: ConversationId,
+) -> Result<Option<Language>, StoreError> {
+    let found = store.tenant(tenant).find_conversation(conversation).await?;
+    let is_notified = |of: &Conversation| of.channel.is_some() && of.status != ConversationStatus::Taken;
+    Ok(found.filter(is_notified).map(|conversation| conversation.language))
+}
+
+/// Returns the event that starts the turn of this message.
+fn start(started_by: &Message) -> Event {
+    Event::TurnStart {
         turn: started_by.turn,
         message_id: started_by.id,
         sender: started_by.sender,
         text: started_by.text.clone(),
-    };
-    std::iter::once(start).chain(person::answer(started_by)).skip(stored).collect()
+    }
+}
+
+/// Returns the events of a person's answer that follow the first `stored` ones. The message itself is stored already.
+fn rest_of_answer(started_by: &Message, stored: usize) -> Vec<Event> {
+    std::iter::once(start(started_by)).chain(person::answer(started_by)).skip(stored).collect()
+}
+
+/// Returns the events that tell a customer that a message was not answered, with the rows of the last one. `position` is that of
+/// the notice in its turn.
+fn notice(started_by: &Message, text: &str, position: u32, now: DateTime<Utc>) -> [(Event, Vec<Change>); 3] {
+    let (kind, message_id) = (Kind::ErrorNotice, MessageId::now());
+    let message = reply(started_by, message_id, position, text, Metadata::of(kind), now);
+    let end = Event::MessageEnd { message_id, kind, metadata: Metadata::of(kind) };
+    [
+        (Event::MessageStart { message_id, kind }, Vec::new()),
+        (Event::Delta { message_id, text: text.to_owned() }, Vec::new()),
+        (end, vec![Change::Message(message), Change::Deliver { message: message_id, position }]),
+    ]
+}
+
+/// Returns an assistant message of the turn.
+fn reply(
+    started_by: &Message,
+    id: MessageId,
+    position: u32,
+    text: &str,
+    metadata: Metadata,
+    created_at: DateTime<Utc>,
+) -> Message {
+    Message {
+        id,
+        conversation_id: started_by.conversation_id,
+        turn: started_by.turn,
+        position,
+        sender: Sender::Assistant,
+        text: clean(text).into_owned(),
+        created_at,
+        metadata,
+        receipt: None,
+    }
 }
 
 /// Ends the running turn that this message started, and publishes the events. One transaction stores the missing
 /// `message.end`, with the text up to here, and `turn.done` with the status `interrupted`. A person's answer is
-/// completed instead. If the database refuses that, [`end_bare`] ends the turn.
+/// completed instead. A customer of a channel, who does not see that the turn was interrupted, gets a notice if it said nothing.
+/// If the database refuses that, [`end_bare`] ends the turn.
 ///
 /// # Errors
 /// The store is unavailable, or another server has taken the database.
 pub async fn end_interrupted(
     store: &Store,
+    shop: &Shop,
     tenant: &TenantId,
     started_by: &Message,
     feed: &Feed,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let (conversation, turn) = (started_by.conversation_id, started_by.turn);
-    match end_whole(store, tenant, started_by, feed, now).await {
+    match end_whole(store, shop, tenant, started_by, feed, now).await {
         Err(cause) if is_refusal(&cause) => {
             error!(error = %cause, conversation.id = %conversation, turn, "The store refused the end of a turn: ending it without its last message");
             end_bare(store, tenant, conversation, turn, feed, now).await
@@ -75,6 +133,7 @@ pub async fn end_interrupted(
 
 async fn end_whole(
     store: &Store,
+    shop: &Shop,
     tenant: &TenantId,
     started_by: &Message,
     feed: &Feed,
@@ -85,22 +144,24 @@ async fn end_whole(
     let events: Vec<Event> = stored.iter().filter_map(|event| serde_json::from_str(&event.body).ok()).collect();
     let is_answer = started_by.sender == Sender::Agent;
     let mut missing_events = Vec::new();
+    if stored.is_empty() && !is_answer {
+        missing_events.push((start(started_by), vec![Change::TurnStarted]));
+    }
     if is_answer {
         missing_events.extend(rest_of_answer(started_by, events.len()).into_iter().map(|event| (event, Vec::new())));
     } else if let Some((id, kind, text, position)) = unfinished(&events) {
         let metadata = Metadata::of(kind).cut(TurnStatus::Interrupted);
-        let message = Message {
-            id,
-            conversation_id: conversation,
-            turn,
-            position,
-            sender: Sender::Assistant,
-            text: clean(&text).into_owned(),
-            created_at: now,
-            metadata: metadata.clone(),
-            receipt: None,
-        };
+        let message = reply(started_by, id, position, &text, metadata.clone(), now);
         missing_events.push((Event::MessageEnd { message_id: id, kind, metadata }, vec![Change::Message(message)]));
+    }
+    if !is_answer
+        && !has_said(&events)
+        && let Some(language) = language_of_notice(store, tenant, conversation).await?
+    {
+        let text = shop.common(language).error_notice();
+        let begun = events.iter().filter(|event| matches!(event, Event::MessageStart { .. })).count();
+        let position = u32::try_from(begun).unwrap_or(u32::MAX).saturating_add(1);
+        missing_events.extend(notice(started_by, &text, position, now));
     }
     let status = if is_answer { TurnStatus::Completed } else { TurnStatus::Interrupted };
     missing_events.push(done(turn, status));
@@ -113,7 +174,7 @@ async fn end_whole(
         // The message cannot be stored, but the event stream still needs its end.
         Err(cause) if is_refusal(&cause) && entries.len() > 1 => {
             for entry in &mut entries {
-                entry.changes.retain(|change| !matches!(change, Change::Message(_)));
+                entry.changes.retain(|change| !matches!(change, Change::Message(_) | Change::Deliver { .. }));
             }
             store.append(&entries).await?;
         }

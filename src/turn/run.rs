@@ -92,7 +92,9 @@ pub(super) async fn run(
     if let Some(code) = failure {
         turn.fail(code, &common.error(code)).await?;
     }
-    if status == TurnStatus::Failed && !turn.has_spoken() {
+    // A page shows that a turn was interrupted; a channel shows nothing.
+    let is_unseen = status == TurnStatus::Interrupted && turn.conversation.channel.is_some();
+    if (status == TurnStatus::Failed || is_unseen) && !turn.has_spoken() {
         turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
     }
     jobs.embed_messages_of(turn.conversation.id).await;

@@ -108,11 +108,13 @@ impl Engine {
     /// Ends the turn that this message started.
     async fn end_interrupted(&self, tenant: &TenantId, message: &StoredMessage) {
         let feed = self.0.feeds.get(message.conversation_id);
-        let (store, feed) = (&self.0.store, feed.as_ref());
+        let (store, shop, feed) = (&self.0.store, self.0.shops.get(tenant), feed.as_ref());
+        let (shop, jobs) = (shop.as_ref(), self.0.jobs.count_stored());
         self.retry_until_available("end an interrupted turn", || async move {
-            recover::end_interrupted(store, tenant, message, feed, Utc::now()).await
+            recover::end_interrupted(store, shop, tenant, message, feed, Utc::now()).await
         })
         .await;
+        self.0.jobs.wake_if_stored_since(jobs);
         self.0.journal.changes().notify(tenant, message.conversation_id);
     }
 

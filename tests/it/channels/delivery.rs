@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::cli::seed::commerce::shops;
+use frontdesk::domain::{Event, EventId, MessageId, Sender, TenantId};
+use frontdesk::store::journal::{Change, Entry};
+use frontdesk::store::turns::StoredEvent;
 use serde_json::json;
 
 use super::{
@@ -11,7 +14,9 @@ use super::{
 };
 use crate::desks::retail::chat::Shop;
 use crate::http::live::{BEGINNING, Live, QUESTION, ended, stalled};
-use crate::support::app::TestApp;
+use crate::store;
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::ollama::ScriptedOllama;
 use crate::support::twilio::{Play, ScriptedTwilio};
 
 /// A conversation that a person has taken, so that every message to the customer is the test's.
@@ -214,19 +219,29 @@ async fn delivery_without_a_job_delays_no_later_one() {
     assert_eq!(answers(&twilio), ["one", "two"]);
 }
 
+/// A server on whose WhatsApp line a model begins every reply and never ends it.
+async fn stalled_line(builder: TestAppBuilder, twilio: &ScriptedTwilio) -> (TestApp, ScriptedOllama) {
+    let (app, ollama) = stalled(settings(builder.every_desk(), twilio)).await;
+    app.inner.store.make_sample_tenants(&shops(Utc::now()).unwrap()).await.unwrap();
+    connect(&app, twilio).await;
+    let persona = "system_persona_vi";
+    change(&app, SAVANNA, &[], |tenant| tenant.settings.whatsapp.persona = Some(persona.parse().unwrap())).await;
+    (app, ollama)
+}
+
+/// Sends a question and waits for the beginning of the reply. Returns the conversation.
+async fn begun(phone: &Phone<'_>) -> String {
+    phone.send(QUESTION).await;
+    let id = phone.conversation().await;
+    Live::follow(phone.app, &id, Some("0.0")).await.until(BEGINNING).await;
+    id
+}
+
 #[tokio::test]
 async fn cut_message_is_not_sent() {
     let twilio = ScriptedTwilio::start().await;
-    let (app, _ollama) = stalled(settings(TestApp::builder().every_desk(), &twilio)).await;
-    app.inner.store.make_sample_tenants(&shops(Utc::now()).unwrap()).await.unwrap();
-    connect(&app, &twilio).await;
-    let persona = "system_persona_vi";
-    change(&app, SAVANNA, &[], |tenant| tenant.settings.whatsapp.persona = Some(persona.parse().unwrap())).await;
-    let phone = Phone::new(&app);
-    phone.send(QUESTION).await;
-    let id = phone.conversation().await;
-    let mut live = Live::follow(&app, &id, Some("0.0")).await;
-    live.until(BEGINNING).await;
+    let (app, _ollama) = stalled_line(TestApp::builder(), &twilio).await;
+    let id = begun(&Phone::new(&app)).await;
     let cancel = format!("/conversations/{id}/turns/1/cancel");
     assert_eq!(app.post(&cancel, &json!({})).send().await.unwrap().status(), 202);
     assert_eq!(ended(&app, &id, 1).await, "cancelled");
@@ -235,4 +250,27 @@ async fn cut_message_is_not_sent() {
     let (cut, _) = said.iter().find(|(text, _)| text.contains(BEGINNING)).unwrap();
     assert!(!twilio.bodies().contains(cut), "{:?}", twilio.bodies());
     assert!(said.iter().all(|(text, delivery)| delivery.is_null() == (text == cut)), "{said:?}");
+}
+
+#[tokio::test]
+async fn interrupted_customer_is_asked_to_write_again() {
+    let twilio = ScriptedTwilio::start().await;
+    let (app, _ollama) = stalled_line(TestApp::builder().env("DRAIN_SECONDS", 0), &twilio).await;
+    let (id, database) = (begun(&Phone::new(&app)).await, app.database_url.clone());
+    let builder = app.stop().await;
+    // A killed server leaves a turn that has only begun.
+    let (shop, left) = (TenantId::default(), store::open(&database).await);
+    store::accepted(&left, &shop, id.parse().unwrap(), 1).await;
+    let start = Event::TurnStart { turn: 2, message_id: MessageId::now(), sender: Sender::User, text: "hi".to_owned() };
+    let event = StoredEvent { id: EventId::new(2, 1), body: serde_json::to_string(&start).unwrap() };
+    let (conversation, changes) = (id.parse().unwrap(), vec![Change::TurnStarted]);
+    left.append(&[Entry { tenant: shop, conversation, event, at: Utc::now(), changes }]).await.unwrap();
+    drop(left);
+    let app = builder.start().await;
+    for turn in 1..=2 {
+        assert_eq!(ended(&app, &id, turn).await, "interrupted");
+    }
+    all_delivered(&app).await;
+    let notices = twilio.bodies().iter().filter(|text| text.contains("nhắn lại sau ít phút")).count();
+    assert_eq!(notices, 2, "{:?}", twilio.bodies());
 }

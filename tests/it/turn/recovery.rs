@@ -1,12 +1,19 @@
 //! Recovery of turns that a killed server left unfinished.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use chrono::Utc;
-use frontdesk::domain::{Event, EventId, Kind, MessageId, Sender, TenantId};
+use frontdesk::desks::{Desk, DeskError, DeskFactory, OpenDesk, Turn};
+use frontdesk::domain::{Event, EventId, Kind, Language, MessageId, Sender, TenantId};
+use frontdesk::persona::{PromptError, Prompts};
 use frontdesk::store::journal::{Change, Entry};
 use frontdesk::store::turns::StoredEvent;
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::http::live::{Live, ended, meddle};
+use crate::http::unavailable::Held;
 use crate::store;
 use crate::support::app::TestApp;
 
@@ -145,4 +152,81 @@ async fn unreadable_turn_is_ended_at_the_start() {
     let app = app.stop().await.start().await;
     assert_eq!(ended(&app, &id, 2).await, "completed");
     assert_eq!(ended(&app, &id, 1).await, "interrupted");
+}
+
+#[tokio::test]
+async fn turn_without_its_message_is_ended() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let (shop, conversation, database) = (TenantId::default(), id.parse().unwrap(), app.database_url.clone());
+    store::accepted(&store::open(&database).await, &shop, conversation, 2).await;
+    // As the retention does at a start, while the turn still waits.
+    let forgotten = "DELETE FROM messages WHERE turn = 1";
+    meddle(&app, forgotten, forgotten).await;
+    let app = app.stop().await.start().await;
+    assert_eq!(ended(&app, &id, 2).await, "completed");
+    assert_eq!(ended(&app, &id, 1).await, "interrupted");
+}
+
+/// A desk that speaks when it is told to, and then waits for ever. Takes the place of the retail desk.
+#[derive(Clone, Default)]
+struct WaitingFactory {
+    speak: Arc<Notify>,
+    stopped: Arc<Notify>,
+}
+
+struct WaitingDesk(WaitingFactory);
+
+impl DeskFactory for WaitingFactory {
+    fn name(&self) -> &'static str {
+        "retail"
+    }
+
+    fn load(&self, _: &Prompts, _: &[Language]) -> Result<OpenDesk, PromptError> {
+        let desk = self.clone();
+        Ok(Box::new(move |_| Arc::new(WaitingDesk(desk.clone()))))
+    }
+}
+
+/// Notifies when it is dropped.
+struct Stopped<'a>(&'a Notify);
+
+impl Drop for Stopped<'_> {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[async_trait]
+impl Desk for WaitingDesk {
+    async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
+        let _stopped = Stopped(&self.0.stopped);
+        self.0.speak.notified().await;
+        turn.say(Kind::Reply, "a").await?;
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn turn_that_stored_nothing_still_starts() {
+    let desk = WaitingFactory::default();
+    let builder = TestApp::builder().desk(desk.clone()).env("STORE_TIMEOUT_SECONDS", 1);
+    // The start waits for the desk's text.
+    let app = builder.env("TURN_START_HOLD_MS", 600_000).start().await;
+    // On PostgreSQL, a lock is no outage.
+    if !app.database_url.starts_with("sqlite:") {
+        return;
+    }
+    let id = app.open(&json!({})).await;
+    let path = format!("/conversations/{id}/messages");
+    assert_eq!(app.post(&path, &json!({"text": "hello"})).send().await.unwrap().status(), 202);
+    let held = Held::by_somebody_else(&app).await;
+    desk.speak.notify_one();
+    desk.stopped.notified().await;
+    drop(held);
+    assert_eq!(ended(&app, &id, 1).await, "interrupted");
+    let store = app.inner.store.tenant(&TenantId::default());
+    let events = store.list_events(id.parse().unwrap(), EventId::ZERO, Some(1), 100).await.unwrap();
+    assert!(events.len() == 2 && events[0].body.contains("turn.start"), "{events:?}");
+    assert!(events[1].body.contains("turn.done"), "{events:?}");
 }
