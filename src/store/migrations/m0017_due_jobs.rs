@@ -11,6 +11,7 @@ impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         index(manager, "jobs", "jobs_due_by_name", &["kind", "dead", "run_at", "subject"], false).await?;
         // SQLite would choose it, and read the jobs of all names.
-        manager.drop_index(Index::drop().name("jobs_due").table("jobs").take()).await
+        let mut old = Index::drop();
+        manager.drop_index(old.name("jobs_due").table("jobs").to_owned()).await
     }
 }
