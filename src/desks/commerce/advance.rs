@@ -2,11 +2,12 @@
 
 use super::effect::{Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
-use super::state::{ConversationState, Stage};
+use super::state::{ConversationState, Question, Stage};
 use super::{offers, orders, prefs, sales, support};
 use crate::dialogue::Social;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::returns::Priority;
+use crate::nlu::pick::Pick;
 
 pub(super) type Next = (ConversationState, Vec<Effect>);
 
@@ -45,6 +46,7 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
                     sales::found(state, items, total, confidence)
                 }
                 Event::Item(item) => sales::got_item(state, item),
+                Event::Compared(items) => sales::compared(state, items),
                 Event::Ordered(ordered) => sales::ordered(state, ordered),
                 Event::Methods(methods, wanted) => sales::got_methods(state, methods, wanted),
                 Event::Began(began) => sales::began(state, began),
@@ -55,8 +57,13 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
                 Event::Answered(is_answered) => support::answered(state, is_answered),
                 Event::AnsweredAside(is_answered) => support::answered_aside(state, is_answered),
                 Event::Cancelled(is_cancelled) => {
+                    let order = state.order.as_ref().map(|order| order.id.clone());
                     state.clear_sale();
-                    let line = if is_cancelled { Line::Dropped } else { Line::Settled };
+                    let line = match order {
+                        _ if !is_cancelled => Line::Settled,
+                        Some(order) => Line::Cancelled(order),
+                        None => Line::Dropped,
+                    };
                     (state, vec![Effect::Say(line)])
                 }
                 Event::Said => (state, Vec::new()),
@@ -95,6 +102,8 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     }
     state.later.extend(incoming.later.iter().cloned());
     (state.is_later, state.question) = (false, incoming.question.clone());
+    state.note_message(incoming);
+    let was_sold_out = std::mem::take(&mut state.was_sold_out);
     let may_call = std::mem::take(&mut state.offers_person);
     let asked = std::mem::take(&mut state.asked);
     if let Some(reason) = needs_person(&state, incoming, may_call) {
@@ -126,9 +135,48 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     if asks_price && asked.iter().any(|subject| subject.starts_with("delivery")) {
         return support::ask_more(state, "delivery_cost");
     }
-    let (state, mut effects) = answer(state, incoming);
+    let (state, mut effects) = match changes_mind(state, incoming, (was_sold_out, asked.as_slice())) {
+        Ok(next) => resolved(next, incoming),
+        Err(state) => answer(*state, incoming),
+    };
     effects.splice(0..0, own_number.map(Effect::Say));
     (state, effects)
+}
+
+/// Answers what has the same meaning wherever the conversation stands: why a payment failed, "let me ask her first", when sold-out
+/// goods come back, and goods that may not be returned.
+fn changes_mind(
+    mut state: ConversationState,
+    incoming: &Incoming,
+    (was_sold_out, asked): (bool, &[String]),
+) -> Result<Next, Box<ConversationState>> {
+    let said = &incoming.said;
+    let is_paying = matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review);
+    // Where the order stands says whether anything was charged.
+    if let Some(order) = state.order.as_ref().filter(|_| said.says(Says::WhyFailed) && !is_paying) {
+        let effects = vec![Effect::GetOrders(Some(order.id.clone()))];
+        return Ok((state, effects));
+    }
+    let is_asking = matches!(state.stage, Stage::ConfirmAmount { .. });
+    if said.says(Says::Restock) && was_sold_out && !is_asking {
+        return Ok(support::restock_unknown(state));
+    }
+    if said.says(Says::Excuse) && !is_asking && (said.is_about("exchange") || asked.iter().any(|of| of == "exchange")) {
+        let is_first = asked.is_empty();
+        let question = Question { text: String::new(), subjects: vec!["exchange".to_owned()] };
+        (state.offers_person, state.question) = (true, is_first.then_some(question));
+        return Ok((state, vec![Effect::Say(Line::PersonDecides)]));
+    }
+    let decides = incoming.names_goods() || !said.details.numbers.is_empty() || said.utterance.has_question();
+    if state.postpones && !decides && !said.utterance.cancels() && !is_paying && !state.is_waiting {
+        let is_payment = is_asking || matches!(state.stage, Stage::Method { .. } | Stage::Phone { .. });
+        if is_payment {
+            state.stage = Stage::Draft;
+        }
+        let line = if is_payment { Line::NotPaid } else { Line::TakeTime };
+        return Ok((state, vec![Effect::Say(line)]));
+    }
+    Err(Box::new(state))
 }
 
 /// Decides about a message that no person is called for.
@@ -146,7 +194,8 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         let reminder = sales::reminder(&state).map(Effect::Say);
         return (state, [Effect::Say(Line::NoPayment)].into_iter().chain(reminder).collect());
     }
-    if said.says(Says::Haggle) && incoming.coupon.is_none() {
+    let seeks_cheaper = said.says(Says::Cheaper) && (state.item().is_some() || state.last.is_some());
+    if said.says(Says::Haggle) && incoming.coupon.is_none() && !seeks_cheaper {
         return resolved(haggle(state, incoming), incoming);
     }
     let waits = said.says(Says::Waits) && (state.is_waiting || !utterance.has_question());
@@ -155,8 +204,10 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
             // "How long do I wait?"
             true if utterance.has_question() => Line::HandedOver,
             true => Line::PersonWaiting,
-            false => Line::TakeTime,
+            false if state.is_selling() => Line::TakeTime,
+            false => Line::NobodyCalled,
         };
+        state.offers_person = line == Line::NobodyCalled;
         return (state, vec![Effect::Say(line)]);
     }
     // Who waits for a person, and neither asks nor wants anything else, adds to what they said before.
@@ -164,6 +215,7 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
     if state.is_waiting
         && is_idle
         && !incoming.is_sale()
+        && !incoming.asks_else()
         && said.clear_intents().is_empty()
         && !utterance.has_question()
     {
@@ -190,6 +242,14 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
             };
             resolved(next, incoming)
         }
+        // "So tomorrow, right?"
+        _ if utterance.has_question() && !said.subjects.is_empty() && !incoming.names_goods() => {
+            support::ask_documents(state, said)
+        }
+        // "I have no number, I only used this phone", after no order was found.
+        _ if state.has_no_order && state.journey == Journey::Orders && !incoming.names_goods() => {
+            resolved((state, vec![Effect::GetOrders(None)]), incoming)
+        }
         // In the middle of a sale, the name of another item means that item.
         _ if incoming.names_goods() && state.is_selling() => resolved(sales::start(state, incoming), incoming),
         Routing::Clarify => clarify(state, incoming, Line::Clarify),
@@ -203,6 +263,30 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         },
         Routing::Unknown if said.only_hesitates() => (state, vec![Effect::Say(Line::TakeTime)]),
         Routing::Unknown => support::ask_documents(state, said),
+    }
+}
+
+impl ConversationState {
+    /// Notes what the message is about, for this turn and for what the next ones point at.
+    fn note_message(&mut self, incoming: &Incoming) {
+        let said = &incoming.said;
+        if incoming.names_goods() {
+            self.topic.clone_from(&said.sought);
+        }
+        let is_question = said.utterance.has_question();
+        let points_at = matches!(said.pick, Some(Pick::Nth(_) | Pick::Last)) && !said.words.is_empty();
+        self.asks_details = said.says(Says::AsksChoices) || (is_question && points_at);
+        self.only_asks = is_question && said.says(Says::AsksStock) && !said.says(Says::Wants);
+        self.postpones = said.says(Says::Postpones);
+    }
+}
+
+impl Incoming {
+    /// Whether the message surely wants something else than what a person was called for.
+    fn asks_else(&self) -> bool {
+        let complains = [Says::Dispute, Says::Wronged, Says::Refund, Says::ChangeOrder, Says::WentThrough];
+        let is_routed = matches!(self.routing, Routing::Journey(Journey::Orders | Journey::Offers | Journey::Prefs));
+        is_routed && !complains.into_iter().any(|says| self.said.says(says))
     }
 }
 

@@ -52,6 +52,12 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
     }
     match clear.as_slice() {
         [] => {}
+        // "Brown sandals 40, deliver to Westlands" orders, and asks nothing.
+        [Intent::SupportQuestion]
+            if goods >= NAMES_GOODS && !said.utterance.has_question() && !said.details.sizes().is_empty() =>
+        {
+            return verdict(Intent::SalesDiscovery, CONFIRMED, "names goods with a size");
+        }
         [only] => return verdict(*only, CLEAR, "clear words"),
         // "Send me your offers" is a wish about messages, not a question about offers.
         [.., _] if clear.contains(&Intent::PreferencesConsent) && said.says_preference() => {
@@ -79,6 +85,12 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
     if goods >= NAMES_GOODS && said.describes_goods() {
         return verdict(Intent::SalesDiscovery, CONFIRMED, "names goods");
     }
+    // "My budget is 3k."
+    if said.intents.iter().all(|(intent, _)| intent.journey() == Journey::Sales)
+        && (said.most.is_some() || said.least.is_some())
+    {
+        return verdict(Intent::SalesDiscovery, CONFIRMED, "names a price");
+    }
     if said.utterance.social().is_some() {
         return verdict(Intent::SpamCasual, CLEAR, "small talk");
     }
@@ -88,9 +100,6 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
         Some(guess) if guess.probability >= LIKELY => verdict(of(&guess), WEAK, "examples"),
         _ => match weak.clone().next() {
             Some(intent) => verdict(intent, WEAK, "weak words"),
-            None if said.most.is_some() || said.least.is_some() => {
-                verdict(Intent::SalesDiscovery, CONFIRMED, "names a price")
-            }
             None => verdict(Intent::Unknown, 0.0, "nothing"),
         },
     }

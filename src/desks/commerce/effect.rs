@@ -6,7 +6,7 @@ use super::tools::OrderView;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::commerce::sale::{CannotOrder, CouponRefused, Offer};
 use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
-use crate::domain::commerce::{CatalogItem, Money, Sale, SaleId};
+use crate::domain::commerce::{CatalogItem, ItemId, Money, Sale, SaleId};
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
 use crate::domain::{Language, PaymentId};
@@ -22,6 +22,8 @@ pub(super) struct Incoming {
     pub goods: Vec<String>,
     /// The goods that it names after the first ones.
     pub later: Vec<Search>,
+    /// Whether the shop's goods have none of its words.
+    pub is_strange: bool,
     /// What it also asks about the shop.
     pub question: Option<Question>,
     /// The code of a coupon that the message names.
@@ -65,6 +67,8 @@ pub(super) enum Event {
         words: Option<Vec<String>>,
     },
     Item(Option<Box<CatalogItem>>),
+    /// The rows of goods to compare.
+    Compared(Vec<CatalogItem>),
     /// What the shop's offers make of the price of an item.
     OffersOn(Box<CatalogItem>, Vec<OnOffer>),
     Ordered(Result<Box<Sale>, OrderProblem>),
@@ -123,7 +127,8 @@ pub(super) enum Began {
 pub(super) enum Effect {
     Say(Line),
     Search(Search),
-    GetItem(crate::domain::commerce::ItemId),
+    GetItem(ItemId),
+    Compare(Vec<ItemId>),
     PlaceOrder,
     CancelOrder,
     ListOffers,
@@ -206,6 +211,10 @@ pub(super) enum Line {
         link: Option<Search>,
     },
     Item(Wanted),
+    /// The item comes in what the customer asked for.
+    Available(Wanted),
+    /// What is known of each of several items.
+    Compare(Vec<Wanted>),
     /// What is known of an item in the cart.
     About(Wanted),
     /// What is known of the item, and whether it can answer the question.
@@ -233,6 +242,8 @@ pub(super) enum Line {
     NextStep,
     EmptyCart,
     Dropped,
+    /// This order is cancelled.
+    Cancelled(SaleId),
     Settled,
     Offers(Vec<Offer>),
     NoOffers,
@@ -285,6 +296,10 @@ pub(super) enum Line {
     AskPreference,
     HandedOver,
     PersonWaiting,
+    /// Nobody was called whom the customer could wait for.
+    NobodyCalled,
+    /// The rules do not settle it: a person may.
+    PersonDecides,
     TryLater,
     OfferPerson,
     Sorry,

@@ -51,6 +51,10 @@ pub(super) fn start(state: ConversationState, incoming: &Incoming) -> Next {
     if incoming.said.says(Says::Pay) && state.order.is_some() {
         return super::sales::to_payment(state, None);
     }
+    // "How much are the beaded ones, and is there an offer?"
+    if incoming.said.says(Says::HowMuch) && incoming.said.describes_goods() && !incoming.is_strange {
+        return super::sales::search_with_offers(state, &incoming.said);
+    }
     list(state)
 }
 

@@ -52,6 +52,13 @@ impl Commerce {
                     Err(_) => Event::Item(None),
                 }))
             }
+            Effect::Compare(ids) => {
+                let mut items = Vec::new();
+                for id in ids {
+                    items.extend(self.call(turn, situation, &CatalogGetItem { item_id: id.to_string() }).await?.ok());
+                }
+                Ok(Some(Event::Compared(items)))
+            }
             Effect::PlaceOrder => self.place_order(turn, situation, state).await,
             Effect::CancelOrder => {
                 let Some(order) = &state.order else { return Ok(Some(Event::Cancelled(true))) };
@@ -137,9 +144,8 @@ impl Commerce {
                 Kind::Social
             }
             Line::LanguageAck => Kind::LanguageAck,
-            Line::Options { .. } | Line::SameOptions(_) | Line::Item(_) | Line::Details(..) | Line::About(_) => {
-                kind::GOODS
-            }
+            Line::Options { .. } | Line::SameOptions(_) | Line::Compare(_) => kind::GOODS,
+            Line::Item(_) | Line::Available(_) | Line::Details(..) | Line::About(_) => kind::GOODS,
             Line::Cart { .. } => kind::CART,
             Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone | Line::AskCardPhone => kind::PAYMENT_PROMPT,
             Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid | Line::PayReview => kind::PAYMENT,

@@ -39,6 +39,10 @@ pub(super) struct CommerceRules {
     polite: Vec<Pattern>,
     without: Vec<Pattern>,
     negated: Vec<Pattern>,
+    dislikes: Vec<Pattern>,
+    turns: Vec<Pattern>,
+    permits: Vec<Pattern>,
+    unsure: Vec<Pattern>,
     joins: Vec<Pattern>,
     measures: Vec<Pattern>,
     brands: Vec<Pattern>,
@@ -52,6 +56,7 @@ pub(super) struct CommerceRules {
     spam: Vec<Pattern>,
     intents: Vec<(Intent, Keywords)>,
     goods: Vec<(String, Vec<Pattern>)>,
+    needs: Vec<(String, Vec<Pattern>)>,
     subjects: Vec<(String, Vec<Pattern>)>,
     queries: HashMap<Language, BTreeMap<String, String>>,
     kinds: BTreeMap<String, Vec<String>>,
@@ -76,6 +81,10 @@ struct RuleFile {
     polite: Vec<String>,
     without: Vec<String>,
     negated: Vec<String>,
+    dislikes: Vec<String>,
+    turns: Vec<String>,
+    permits: Vec<String>,
+    unsure: Vec<String>,
     joins: Vec<String>,
     measures: Vec<String>,
     brands: Vec<String>,
@@ -89,6 +98,7 @@ struct RuleFile {
     spam: Vec<String>,
     intents: BTreeMap<Intent, KeywordFile>,
     goods: BTreeMap<String, Vec<String>>,
+    needs: BTreeMap<String, Vec<String>>,
     subjects: BTreeMap<String, Vec<String>>,
     queries: HashMap<Language, BTreeMap<String, String>>,
     kinds: BTreeMap<String, Vec<String>>,
@@ -136,6 +146,10 @@ impl CommerceRules {
             polite: patterns(&file.polite)?,
             without: patterns(&file.without)?,
             negated: patterns(&file.negated)?,
+            dislikes: patterns(&file.dislikes)?,
+            turns: patterns(&file.turns)?,
+            permits: patterns(&file.permits)?,
+            unsure: patterns(&file.unsure)?,
             joins: patterns(&file.joins)?,
             measures: patterns(&file.measures)?,
             brands: patterns(&file.brands)?,
@@ -150,6 +164,7 @@ impl CommerceRules {
             intents: intents.collect::<Result<_, _>>()?,
             says: listed(&lexicon, file.says)?,
             goods: listed(&lexicon, file.goods)?,
+            needs: listed(&lexicon, file.needs)?,
             subjects: listed(&lexicon, file.subjects)?,
             queries: file.queries,
             kinds: file.kinds,
@@ -196,7 +211,10 @@ impl CommerceRules {
         }
         utterance.set(Act::Mention(Says::NoCoupon), aside.contains(&true));
         let (greeting, filler, polite) = (mask(&self.greeting), mask(&self.filler), mask(&self.polite));
-        let (yes, no, hesitating) = (mask(&self.yes), mask(&self.no), mask(&self.hesitate));
+        let (yes, hesitating) = (mask(&self.yes), mask(&self.hesitate));
+        // "I don't know", "let me pay": no refusals.
+        let no = match_mask(&self.no, &stream, &either(&aside, &match_mask(&self.unsure, &stream, &[])));
+        let permitted = either(&aside, &match_mask(&self.permits, &stream, &[]));
         let is_padding = |at: usize| filler[at] || greeting[at] || polite[at];
         let mut numbers = self.counts.find(&stream);
         numbers.retain(|count| !count.words.clone().any(|at| negated[at] || aside[at]));
@@ -204,7 +222,7 @@ impl CommerceRules {
         let has_only =
             |mask: &[bool]| (0..mask.len()).all(|at| mask[at] || polite[at] || is_number(at)) && mask.contains(&true);
         utterance.answer = match () {
-            () if has(&self.cancel) => Some(Answer::Cancel),
+            () if any_match(&self.cancel, &stream, &permitted) => Some(Answer::Cancel),
             () if no.contains(&true) && !yes.contains(&true) => Some(Answer::No),
             () if yes.contains(&true) && !no.contains(&true) => Some(Answer::Yes),
             () => None,
@@ -236,7 +254,12 @@ impl CommerceRules {
             () if utterance.social().is_some() => GovernorClass::Casual,
             () => GovernorClass::Business,
         };
-        let (phrases, in_phrase) = self.goods_of(&stream);
+        let (phrases, in_phrase) = self.goods_of(&stream, &negated);
+        let wanted: Vec<bool> = negated.iter().map(|negated| !negated).collect();
+        let (disliked, in_disliked) = self.goods_of(&stream, &wanted);
+        let others = (0..negated.len()).filter(|at| negated[*at] && !in_disliked[*at]);
+        let others = others.flat_map(|at| stream.tokens()[at].folded().split_whitespace()).map(str::to_owned);
+        let unwanted = others.chain(disliked).collect();
         let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
         let measured = mask(&self.measures);
         let methods: Vec<_> = self.methods.iter().map(|(method, patterns)| (*method, mask(patterns))).collect();
@@ -269,6 +292,8 @@ impl CommerceRules {
             least: limits.least,
             most: limits.most,
             sought: words.clone(),
+            needs: all(&self.needs).iter().flat_map(|words| words.split_whitespace()).map(str::to_owned).collect(),
+            unwanted,
             words,
             methods: methods.collect(),
             compliance: all(&self.compliance),
@@ -280,9 +305,15 @@ impl CommerceRules {
         }
     }
 
-    /// Returns a flag for each word: whether the message says "not" before it.
+    /// Returns a flag for each word: whether the message says "not" before it, or dislikes what it names: "she hates high heels".
     fn negated(&self, stream: &TokenStream<'_>) -> Vec<bool> {
-        let mut negated = vec![false; stream.tokens().len()];
+        let (tokens, turns) = (stream.tokens(), match_mask(&self.turns, stream, &[]));
+        let mut negated = vec![false; tokens.len()];
+        for words in self.dislikes.iter().flat_map(|pattern| pattern.find_all(stream, &[])) {
+            let clause = tokens[words.start].clause;
+            let disliked = (words.end..tokens.len()).take_while(|at| tokens[*at].clause == clause && !turns[*at]);
+            disliked.for_each(|at| negated[at] = true);
+        }
         for words in self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])) {
             if let Some(next) = negated.get_mut(words.end) {
                 *next = true;
@@ -292,10 +323,10 @@ impl CommerceRules {
     }
 
     /// Returns the names of goods that several words stand for, and a flag for each of these words.
-    fn goods_of(&self, stream: &TokenStream<'_>) -> (Vec<String>, Vec<bool>) {
+    fn goods_of(&self, stream: &TokenStream<'_>, negated: &[bool]) -> (Vec<String>, Vec<bool>) {
         let (mut named, mut covered) = (Vec::new(), vec![false; stream.tokens().len()]);
         for (name, patterns) in &self.goods {
-            let mask = match_mask(patterns, stream, &covered);
+            let mask = match_mask(patterns, stream, &either(&covered, negated));
             if mask.contains(&true) {
                 named.extend(name.split_whitespace().map(str::to_owned));
             }
@@ -331,6 +362,10 @@ impl CommerceRules {
         }
         limits
     }
+}
+
+fn either(a: &[bool], b: &[bool]) -> Vec<bool> {
+    a.iter().zip(b).map(|(a, b)| *a || *b).collect()
 }
 
 #[cfg(test)]

@@ -43,6 +43,10 @@ pub(super) struct Said {
     pub words: Vec<String>,
     /// Those of them to search for: next to the name of goods, words that the shop does not know are left out.
     pub sought: Vec<String>,
+    /// The words of goods that serve the need that the message names, such as a gift.
+    pub needs: Vec<String>,
+    /// The words of goods that the customer does not want.
+    pub unwanted: Vec<String>,
     pub methods: Vec<PaymentMethod>,
     /// The topics that it touches.
     pub compliance: Vec<String>,
@@ -112,6 +116,12 @@ impl Details {
     pub fn strange_choice(&self, item: &StoredItem) -> Option<String> {
         let own = item.words();
         self.choices.iter().find(|choice| !own.contains(*choice)).cloned()
+    }
+
+    /// Returns the numbers that are sizes.
+    pub fn sizes(&self) -> Vec<String> {
+        let sizes = self.numbers.iter().filter(|number| (MOST_PIECES + 1..LARGEST_SIZE).contains(number));
+        sizes.map(u64::to_string).collect()
     }
 
     /// Whether an item has what the message names: sizes, or a price.
@@ -190,7 +200,8 @@ impl Said {
         let utterance = &self.utterance;
         let shillings = u64::try_from(amount.whole()).ok();
         let names_other = self.all_numbers.iter().any(|number| Some(*number) != shillings);
-        let means_other = |act: &Act<Says>| matches!(act, Act::Mention(says) if *says != Says::Pay);
+        let means_other =
+            |act: &Act<Says>| matches!(act, Act::Mention(says) if !matches!(says, Says::Pay | Says::Wants));
         let affirms = utterance.answer == Some(Answer::Yes) && utterance.only_answers();
         let is_unsure = utterance.has_question() || utterance.hesitates() || utterance.acts.iter().any(means_other);
         affirms && !is_unsure && !names_other && self.most.is_none()

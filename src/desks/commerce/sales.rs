@@ -40,6 +40,22 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
         return show_cart(state);
     }
     let sees_all = said.says(Says::SeeAll);
+    // "She hates high heels": everything else, or what was looked for before.
+    if !said.unwanted.is_empty() && !incoming.names_goods() {
+        let earlier = state.search.clone().unwrap_or_default();
+        let is_wanted = |word: &String| !said.unwanted.contains(word);
+        let words = earlier.words.into_iter().filter(is_wanted).chain(said.sought.iter().cloned()).collect();
+        let mut details = said.details.clone();
+        details.numbers.extend(earlier.details.numbers);
+        return search(state, Search { words, details, is_question: true, ..search_of(said, false) });
+    }
+    // "It's a gift, and I don't know her size. Can she exchange it?" names no other goods: the question is answered.
+    if incoming.is_strange && state.question.is_some() && state.is_selling() {
+        return (state, Vec::new());
+    }
+    if let Some(search_for) = state.other_words(incoming) {
+        return search(state, search_for);
+    }
     if !said.describes_goods() && !sees_all {
         if let Some(line) = state.item().cloned().filter(|_| said.utterance.has_question()) {
             return say(state, Line::Details(line, true));
@@ -71,6 +87,28 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
     search(state, wanted)
 }
 
+impl ConversationState {
+    /// Returns what to look for instead of words that no goods have: what serves the need that the message names, or what was talked
+    /// about before, within its sizes and prices.
+    fn other_words(&self, incoming: &Incoming) -> Option<Search> {
+        let said = &incoming.said;
+        let is_question = said.utterance.has_question();
+        let seeks = self.item().is_none() || is_question || said.says(Says::Wants);
+        if incoming.is_strange && seeks && !said.needs.is_empty() {
+            return Some(Search { words: said.needs.clone(), is_question: true, ..search_of(said, false) });
+        }
+        let is_limited = said.most.is_some() || said.least.is_some() || !said.details.sizes().is_empty();
+        let is_choice = |word: &String| said.details.choices.contains(word);
+        let has_choices = !said.words.is_empty() && said.words.iter().all(is_choice);
+        let points_at = said.says(Says::AsksChoices) || is_limited || has_choices;
+        if !points_at || incoming.names_goods() || !(incoming.is_strange || said.words.iter().all(is_choice)) {
+            return None;
+        }
+        let search = Search { words: self.topic.clone(), is_question, ..search_of(said, false) };
+        (!self.topic.is_empty() || (incoming.is_strange && is_limited)).then_some(search)
+    }
+}
+
 /// Returns the search for a message's words.
 fn search_of(said: &Said, sees_all: bool) -> Search {
     Search {
@@ -81,6 +119,7 @@ fn search_of(said: &Said, sees_all: bool) -> Search {
         sees_all,
         is_question: said.utterance.has_question(),
         with_offers: false,
+        without: said.unwanted.clone(),
         details: said.details.clone(),
     }
 }
@@ -103,10 +142,10 @@ pub(super) fn checked_offers(mut state: ConversationState, item: CatalogItem, of
     say(state, if offers.is_empty() { Line::Item(line) } else { Line::OffersOn(line, offers) })
 }
 
-/// Looks for goods that cost less than this.
+/// Looks for goods that cost less than this, in the size that the message names.
 fn cheaper(state: ConversationState, words: Vec<String>, category: Option<String>, than: Money) -> Next {
-    let most = Some(than.whole() - 1);
-    search(state, Search { words, category, most, is_question: true, ..Search::default() })
+    let (most, details) = (Some(than.whole() - 1), state.details.clone());
+    search(state, Search { words, category, most, details, is_question: true, ..Search::default() })
 }
 
 /// Shows what a search found: one item, or a numbered list, with the link where that helps more.
@@ -166,8 +205,15 @@ pub(super) fn got_item(mut state: ConversationState, item: Option<Box<CatalogIte
     }
 }
 
+/// Shows what is known of several goods.
+pub(super) fn compared(mut state: ConversationState, items: Vec<CatalogItem>) -> Next {
+    state.stage = Stage::Options;
+    say(state, Line::Compare(items.into_iter().map(|item| Wanted::new(item.into())).collect()))
+}
+
 fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool) -> Next {
     if item.stock == 0 {
+        state.was_sold_out = true;
         state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
         return or_next(state, Line::SoldOut(item.name));
     }
@@ -184,11 +230,22 @@ fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool)
     let earlier = state.search.as_ref().and_then(|search| line.take(&search.details));
     let strange = line.take(&details).or(earlier);
     state.rejections = 0;
-    if is_question && strange.is_none() {
-        state.stage = Stage::Item { line: line.clone() };
-        return say(state, Line::Item(line));
+    if strange.is_none() && (is_question || state.asks_details || state.only_asks) {
+        return show(state, line);
     }
     complete(state, line, strange)
+}
+
+/// Shows an item that the customer only asks about.
+fn show(mut state: ConversationState, line: Wanted) -> Next {
+    state.stage = Stage::Item { line: line.clone() };
+    let names_choice = !state.details.numbers.is_empty() || !state.details.choices.is_empty();
+    let answer = match () {
+        () if state.only_asks && names_choice && !line.choices.is_empty() => Line::Available(line),
+        () if state.asks_details => Line::About(line),
+        () => Line::Item(line),
+    };
+    say(state, answer)
 }
 
 /// Asks for what is missing, or puts the item into the cart. `strange`: what the message names and the item does not have.

@@ -95,6 +95,16 @@ impl Speaker<'_> {
             Line::SameOptions(items) => self.options(items, items.len(), None),
             Line::AskDifferent { link } => self.with_link(self.plain(Text::AskDifferent)?, link.as_ref()),
             Line::Item(wanted) => Ok(format!("{} {}", self.item(wanted)?, self.ask_choices(wanted)?)),
+            Line::Available(wanted) => {
+                Ok(format!("{} {}", self.chosen(Text::Available, wanted)?, self.ask_choices(wanted)?))
+            }
+            Line::Compare(goods) => {
+                let lines =
+                    goods.iter().enumerate().map(|(at, wanted)| Ok(format!("{}. {}", at + 1, self.about(wanted)?)));
+                let lines = lines.collect::<Result<Vec<_>, MissingValue>>()?.join("\n");
+                Ok(format!("{lines}\n{}", self.plain(Text::PickOne)?))
+            }
+            Line::Cancelled(order) => self.text(Text::Cancelled, &[("order", order.as_str())]),
             Line::About(wanted) => self.about(wanted),
             Line::CouponKept(code) => self.text(Text::CouponKept, &[("code", code)]),
             Line::Details(wanted, is_known) => {
@@ -169,9 +179,19 @@ impl Speaker<'_> {
         }
     }
 
+    /// Returns the item with its price, and with what is chosen of it.
     fn item(&self, wanted: &Wanted) -> TextResult {
+        if !wanted.choices.is_empty() {
+            return self.chosen(Text::ItemChosen, wanted);
+        }
         let price = self.money(wanted.item.price);
         self.text(Text::Item, &[("name", &wanted.item.name), ("price", &price)])
+    }
+
+    fn chosen(&self, key: Text, wanted: &Wanted) -> TextResult {
+        let choices: Vec<&str> = wanted.choices.values().map(String::as_str).collect();
+        let (choices, price) = (choices.join(", "), self.money(wanted.item.price));
+        self.text(key, &[("name", &wanted.item.name), ("choices", &choices), ("price", &price)])
     }
 
     /// Returns the item with what its row says of it.

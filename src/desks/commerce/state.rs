@@ -41,6 +41,21 @@ pub(super) struct ConversationState {
     /// The desk has already replied that it found no order of this customer.
     #[serde(default)]
     pub has_no_order: bool,
+    /// The words of the goods that were named last, whatever the message asked.
+    #[serde(default)]
+    pub topic: Vec<String>,
+    /// The last item that the customer asked for is sold out.
+    #[serde(default)]
+    pub was_sold_out: bool,
+    /// The message asks what an item is like, as of this turn.
+    #[serde(skip)]
+    pub asks_details: bool,
+    /// The message only asks whether there is something, as of this turn.
+    #[serde(skip)]
+    pub only_asks: bool,
+    /// The customer decides later, as of this turn.
+    #[serde(skip)]
+    pub postpones: bool,
     /// The words and numbers of the last message that may be variants and quantities.
     pub details: Details,
     /// Lists that were rejected one after another.
@@ -144,6 +159,9 @@ pub(super) struct Search {
     pub sees_all: bool,
     /// The message only asks about the goods.
     pub is_question: bool,
+    /// The goods that are not wanted.
+    #[serde(default)]
+    pub without: Vec<String>,
     /// What the offers make of the price is to be seen.
     #[serde(default)]
     pub with_offers: bool,
@@ -172,6 +190,11 @@ impl Default for ConversationState {
             question: None,
             asked: Vec::new(),
             has_no_order: false,
+            topic: Vec::new(),
+            was_sold_out: false,
+            asks_details: false,
+            only_asks: false,
+            postpones: false,
             details: Details::default(),
             rejections: 0,
             cart: Vec::new(),

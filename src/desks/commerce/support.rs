@@ -14,11 +14,22 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
     state.journey = Journey::Support;
     // A yes must mean the amount that waits, and nothing else.
     if incoming.said.says(Says::Restock) && !matches!(state.stage, Stage::ConfirmAmount { .. }) {
-        state.offers_person = true;
-        return (state, vec![Effect::Say(Line::RestockUnknown)]);
+        return restock_unknown(state);
     }
-    state.asked.clone_from(&incoming.said.subjects);
-    (state, vec![ask(&incoming.said, Asking::Question)])
+    let said = &incoming.said;
+    // A statement that only resembles a question is asked about, and not handed over.
+    let asks = said.utterance.has_question() || !said.subjects.is_empty() || !said.clear_intents().is_empty();
+    if !asks {
+        return ask_documents(state, said);
+    }
+    state.asked.clone_from(&said.subjects);
+    (state, vec![ask(said, Asking::Question)])
+}
+
+/// Says that nobody knows when goods come back, and offers a person.
+pub(super) fn restock_unknown(mut state: ConversationState) -> Next {
+    state.offers_person = true;
+    (state, vec![Effect::Say(Line::RestockUnknown)])
 }
 
 /// Asks the documents about a subject of which a message only asks for more.
@@ -58,7 +69,8 @@ pub(super) fn answered_aside(state: ConversationState, is_answered: bool) -> Nex
 pub(super) fn answered(mut state: ConversationState, is_answered: bool) -> Next {
     if is_answered {
         state.clarifications = 0;
-        let reminder = reminder(&state).map(Effect::Say);
+        // Who decides later is asked nothing more.
+        let reminder = reminder(&state).filter(|_| !state.postpones).map(Effect::Say);
         return (state, reminder.into_iter().collect());
     }
     // Who waits for a person is asked nothing more.

@@ -22,6 +22,8 @@ pub(super) struct Named {
     pub goods: Vec<String>,
     /// One of them is written as in the catalogue.
     pub is_sure: bool,
+    /// The shop's goods have none of the message's words.
+    pub is_strange: bool,
     /// The searches for those after the first ones.
     pub later: Vec<Search>,
 }
@@ -64,24 +66,28 @@ impl Commerce {
         let names_several = self.rules.pieces(&said.rest).len() > 1;
         let is_ambiguous = names_several || said.clear_intents().len() > 1 || said.class == GovernorClass::Casual;
         let about_offer = said.says(Says::Covers) || said.says(Says::UseCoupon) || !said.codes().is_empty();
-        let decides = state.is_selling() || is_ambiguous || said.method().is_some() || about_offer;
-        let may_name = !said.words.is_empty() || said.details.numbers.len() > 1;
+        let asks_shop = said.clear_intents().contains(&Intent::SupportQuestion);
+        let decides = state.is_selling() || asks_shop || is_ambiguous || said.method().is_some() || about_offer;
+        let may_name = !said.words.is_empty() || said.details.numbers.len() > 1 || !said.unwanted.is_empty();
         if !may_name {
             return Ok((said, Named::default()));
         }
         let known = self.door(turn).catalog_words().await?;
         if !decides {
-            return Ok((Said { sought: known.sought(&said), ..said }, Named::default()));
+            let mut said = said;
+            known.keep_unwanted(&mut said);
+            let is_strange = known.has_none_of(&said);
+            return Ok((Said { sought: known.sought(&said), ..said }, Named { is_strange, ..Named::default() }));
         }
         let (mut said, later) = self.cut_goods(said, state, &known);
         said.sought = known.sought(&said);
         let goods = known.name_goods(&mut said);
-        let is_sure = known.has_name_in(&said);
+        let (is_sure, is_strange) = (known.has_name_in(&said), known.has_none_of(&said));
         // Small talk next to a wish is business.
         if said.class == GovernorClass::Casual && is_sure {
             said.class = GovernorClass::Business;
         }
-        Ok((said, Named { goods, is_sure, later }))
+        Ok((said, Named { goods, is_sure, is_strange, later }))
     }
 
     /// Returns the code of a coupon that the message names.
@@ -105,6 +111,8 @@ impl Commerce {
     ) -> Result<Incoming, DeskError> {
         let is_chat =
             matches!(route(verdict.intent, verdict.confidence), Routing::Journey(_)) || said.utterance.greets();
+        // A yes or a no answers the desk, whatever it resembles.
+        let is_chat = is_chat && !said.utterance.only_answers();
         if verdict.intent == Intent::SpamCasual && is_chat && !said.utterance.has_question() {
             said.class = match said.class {
                 GovernorClass::Business => GovernorClass::Casual,
@@ -137,6 +145,7 @@ impl Commerce {
             said,
             goods: named.goods,
             later: named.later,
+            is_strange: named.is_strange,
             question,
             topic,
             has_bought,

@@ -41,6 +41,8 @@ impl Wish {
                 // "Make it black. Do you have a 41?"
                 let is_asked = next.said.utterance.has_question() && !self.said.utterance.has_question();
                 let is_asked = is_asked && (next.has_number() || !next.choices.is_empty());
+                // "The second one then, do you have 39?" is one wish.
+                let is_asked = is_asked && (self.has_size() || !self.choices.is_empty());
                 is_asked || is_choice || (next.has_size() && self.has_size() && !self.said.refuses())
             }
             (true, false) => has_item && (self.has_number() || !self.choices.is_empty()),
@@ -53,7 +55,7 @@ impl Wish {
 impl Commerce {
     /// Takes a question about the shop out of a message that says something else of a sale.
     pub(super) fn cut_question(&self, said: Said, state: &ConversationState) -> (Said, Option<Question>) {
-        if !said.utterance.has_question() {
+        if !said.utterance.has_question() && !said.is_about("delivery") {
             return (said, None);
         }
         let journey = |said: &Said| {
@@ -63,15 +65,24 @@ impl Commerce {
         for piece in self.rules.pieces(said.text()) {
             let text = said.text();
             let asked = self.rules.parse(&text[piece.clone()]);
-            let is_about_shop = asked.utterance.has_question() && journey(&asked) == Routing::Journey(Journey::Support);
+            // "… and delivery to Kisumu?", "deliver it to Westlands"
+            let is_question = asked.utterance.has_question() || asked.is_about("delivery");
+            let is_about_shop = is_question && journey(&asked) == Routing::Journey(Journey::Support);
             let rest = format!("{} {}", &text[..piece.start], &text[piece.end..]);
             if !is_about_shop || rest.trim().is_empty() {
                 continue;
             }
             let rest = self.rules.parse(rest.trim());
             let chooses = state.is_selling() && !rest.details.numbers.is_empty();
-            if !rest.utterance.has_question() && (chooses || journey(&rest) == Routing::Journey(Journey::Sales)) {
-                let question = Question { text: asked.text().trim().to_owned(), subjects: asked.subjects };
+            let asks_goods = rest.says(Says::HowMuch) && !rest.words.is_empty() && !rest.is_about("delivery");
+            let asks_total = asks_goods || (rest.says(Says::ShowCart) && state.order.is_some());
+            let names = !rest.details.sizes().is_empty() && !rest.words.is_empty();
+            let is_sale = chooses || names || journey(&rest) == Routing::Journey(Journey::Sales);
+            if (is_sale && !rest.utterance.has_question()) || asks_total {
+                let is_asked = asked.utterance.has_question() || asked.is_about("delivery_cost");
+                let subjects = if is_asked { asked.subjects.clone() } else { vec!["delivery_cost".to_owned()] };
+                let text = if is_asked { asked.text().trim().to_owned() } else { String::new() };
+                let question = Question { text, subjects };
                 return (rest, Some(question));
             }
         }
@@ -139,6 +150,7 @@ impl Wish {
 impl CatalogWords {
     /// Notes which words of a message are a choice of some goods. Returns those by which goods are named.
     pub(super) fn name_goods(&self, said: &mut Said) -> Vec<String> {
+        self.keep_unwanted(said);
         let written: Vec<&str> = said.words.iter().flat_map(|word| word.split_whitespace()).collect();
         let meant = written.into_iter().map(|word| crate::nlu::spelling::nearest(word, &self.all).unwrap_or(word));
         let meant: Vec<String> = meant.map(str::to_owned).collect();
@@ -148,15 +160,30 @@ impl CatalogWords {
         meant.iter().filter(is_name).map(|word| stem(word).to_owned()).collect()
     }
 
+    /// Leaves the words of goods that the message does not want, and does not want otherwise as well.
+    pub(super) fn keep_unwanted(&self, said: &mut Said) {
+        let (words, names) = (&said.words, &self.names);
+        said.unwanted.retain(|word| names.contains(stem(word)) && !words.contains(word));
+    }
+
+    /// Whether the message has words, and none of them is one of the shop's goods.
+    pub(super) fn has_none_of(&self, said: &Said) -> bool {
+        let mut words = said.words.iter().flat_map(|word| word.split_whitespace()).peekable();
+        words.peek().is_some() && !words.any(|word| self.knows(word))
+    }
+
+    fn knows(&self, word: &str) -> bool {
+        let starts = || word.len() >= SHORTEST_BEGINNING && self.begins_one(word);
+        self.all.contains(stem(word)) || starts() || crate::nlu::spelling::nearest(word, &self.all).is_some()
+    }
+
     /// Returns the words of a message to search for: if one of them names a kind of goods, those that the shop knows.
     pub(super) fn sought(&self, said: &Said) -> Vec<String> {
         let is_near = |word: &str| crate::nlu::spelling::nearest(word, &self.all);
         let is_kind = |word: &str| self.kinds.contains(stem(is_near(word).unwrap_or(word)));
-        let starts = |word: &str| word.len() >= SHORTEST_BEGINNING && self.begins_one(word);
-        let is_known = |word: &str| self.all.contains(stem(word)) || starts(word) || is_near(word).is_some();
         let words = || said.words.iter().flat_map(|word| word.split_whitespace());
         match words().any(is_kind) {
-            true => words().filter(|word| is_known(word)).map(str::to_owned).collect(),
+            true => words().filter(|word| self.knows(word)).map(str::to_owned).collect(),
             false => said.words.clone(),
         }
     }

@@ -72,8 +72,17 @@ impl Commerce {
         let (category, min_price, max_price) = (search.category.clone(), search.least, search.most);
         // What is sold out is no cheaper choice.
         let in_stock = category.is_some();
-        let filters = Filters { category, min_price, max_price, in_stock, ..Filters::default() };
-        let tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
+        // Of everything, what comes in the size. Named goods that do not come in it are found, to say so.
+        let choices: Vec<String> = if search.words.is_empty() { search.details.sizes() } else { Vec::new() };
+        let without = search.without.clone();
+        let has_choices = !choices.is_empty() && category.is_none();
+        let filters = Filters { category, min_price, max_price, in_stock, choices, without, ..Filters::default() };
+        let mut tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
+        let found = self.call(turn, situation, &tool).await?;
+        if !has_choices || found.as_ref().is_ok_and(|found| !found.items.is_empty()) {
+            return Ok(found);
+        }
+        tool.filters.choices.clear();
         self.call(turn, situation, &tool).await
     }
 }

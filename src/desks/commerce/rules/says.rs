@@ -44,6 +44,20 @@ pub(in crate::desks::commerce) enum Says {
     Restock,
     /// Asks whether the payment arrived, or says that it was made.
     WentThrough,
+    /// Asks why a payment failed, or whether money is gone.
+    WhyFailed,
+    /// Decides later: "let me ask her first".
+    Postpones,
+    /// Asks which colours or sizes there are.
+    AsksChoices,
+    /// Asks whether there is something: "do they come in green?".
+    AsksStock,
+    /// Wants something, also as a question: "can I get …?".
+    Wants,
+    /// Wants to see something cheaper.
+    Cheaper,
+    /// Has worn the goods, or lost the receipt.
+    Excuse,
     /// Do it once more.
     Again,
     /// Waits for an answer.

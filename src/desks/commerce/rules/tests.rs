@@ -164,3 +164,41 @@ fn options_are_counted_from_one() {
         assert_eq!(rules.parse(text).option(3), option, "{text}");
     }
 }
+
+#[test]
+fn people_are_not_pieces() {
+    let rules = rules();
+    for (text, numbers) in [
+        ("shoes for 2 kids, size 32", &[32][..]),
+        ("socks for my three boys", &[]),
+        ("viatu vya watoto wawili, saizi 30 na 34", &[30, 34]),
+        ("2 pairs of socks for my kids", &[2]),
+    ] {
+        assert_eq!(rules.parse(text).details.numbers, numbers, "{text}");
+    }
+}
+
+#[test]
+fn disliked_goods_are_not_wanted() {
+    let rules = rules();
+    for (text, words, unwanted) in [
+        ("she hates heels, size 39", "", "high heels"),
+        ("hapendi viatu virefu lakini anapenda sandals", "sandals", "high heels"),
+        ("anything but boots", "", "boots"),
+        ("boots please", "boots", ""),
+    ] {
+        let said = rules.parse(text);
+        assert_eq!((said.words.join(" ").as_str(), said.unwanted.join(" ").as_str()), (words, unwanted), "{text}");
+    }
+}
+
+#[test]
+fn permission_and_doubt_refuse_nothing() {
+    let rules = rules();
+    for text in ["poa basi wacha nilipe", "acha nimalize kulipa", "i dont know her size", "what if they dont fit"] {
+        assert!(!rules.parse(text).refuses(), "{text}");
+    }
+    for text in ["wacha tu", "acha hiyo order", "i dont want it", "no, dont"] {
+        assert!(rules.parse(text).refuses(), "{text}");
+    }
+}

@@ -7,7 +7,7 @@ use super::super::said::Said;
 use super::super::state::{ConversationState, Stage, Wanted};
 use super::change::Change;
 use super::remove::remove;
-use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
+use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show, show_cart, to_payment};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::{QUANTITY_MAX, add};
 use crate::domain::commerce::tenant::PaymentMethod;
@@ -26,14 +26,14 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
     if is_about_rules && said.details.numbers.is_empty() {
         return None;
     }
-    if said.says(Says::ChangeOrder) && state.order.is_none() {
-        return None;
-    }
     // "I changed my mind, rather by card" gives nothing up.
     let continues = said.method().is_some() || said.says(Says::Pay) || incoming.names_goods();
     let cancels = said.utterance.cancels() && !continues;
     if cancels && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
-        return cancel(next);
+        return cancel(next, said);
+    }
+    if said.says(Says::ChangeOrder) && state.order.is_none() {
+        return None;
     }
     let wants_to_pay = said.says(Says::Pay) && !said.describes_goods();
     match state.stage.clone() {
@@ -67,7 +67,7 @@ fn method_of(said: &Said, methods: &[PaymentMethod]) -> Option<PaymentMethod> {
 }
 
 /// Gives up the item, or the whole cart.
-fn cancel(mut state: ConversationState) -> Option<Next> {
+fn cancel(mut state: ConversationState, said: &Said) -> Option<Next> {
     match state.stage {
         Stage::ConfirmAmount { .. } | Stage::Method { .. } | Stage::Phone { .. } | Stage::Draft
             if state.order.is_some() =>
@@ -79,6 +79,10 @@ fn cancel(mut state: ConversationState) -> Option<Next> {
             state.replaces = false;
             state.later.clear();
             state.stage = if state.order.is_some() { Stage::Draft } else { Stage::Narrow };
+            Some(say(state, Line::Dropped))
+        }
+        // Nothing was ordered in this conversation. An order of an earlier one is for the orders journey.
+        Stage::Narrow | Stage::Offers if state.order.is_none() && !said.says(Says::ChangeOrder) => {
             Some(say(state, Line::Dropped))
         }
         _ => None,
@@ -98,6 +102,16 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     if said.says(Says::Remove) && !state.cart.is_empty() {
         return Some(remove(state, said));
     }
+    // "What is the difference?", "which sizes do they have?"
+    let compares = said.utterance.has_question() && matches!(said.pick, Some(Pick::All));
+    let asks_choices = said.says(Says::AsksChoices) && said.details.numbers.is_empty();
+    if (compares || asks_choices) && !incoming.names_goods() {
+        let ids: Vec<_> = state.options.iter().map(|shown| shown.id.clone()).collect();
+        if let [only] = ids.as_slice() {
+            return Some((state, vec![Effect::GetItem(only.clone())]));
+        }
+        return Some((state, vec![Effect::Compare(ids)]));
+    }
     let only_affirms = said.affirms() && said.utterance.only_answers();
     let only = || (state.options.len() == 1 && only_affirms).then_some(0);
     let numbered = || said.option(state.options.len());
@@ -105,7 +119,8 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         let id = state.options[at].id.clone();
         return Some((state, vec![Effect::GetItem(id)]));
     }
-    if wants_cheaper(said)
+    if said.wants_cheaper()
+        && (said.pick == Some(Pick::Cheaper) || !incoming.names_goods())
         && let Some(least) = state.options.iter().map(|shown| shown.price).min_by_key(|price| price.minor)
     {
         let words = state.search.clone().unwrap_or_default().words;
@@ -136,6 +151,7 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     refined.least = refined.least.or(earlier.least);
     refined.most = refined.most.or(earlier.most);
     refined.details.numbers.extend(earlier.details.numbers);
+    refined.is_question |= !said.unwanted.is_empty();
     Some(search(state, refined))
 }
 
@@ -192,12 +208,15 @@ fn item(mut state: ConversationState, incoming: &Incoming, mut line: Wanted) -> 
     }
     let names_other = is_sales(incoming.routing) && incoming.goods.iter().any(|word| !own.contains(word));
     let asks_about_it = said.utterance.has_question() && (!names_other || matches!(said.pick, Some(Pick::It)));
-    if wants_cheaper(said) && !names_other {
+    if said.wants_cheaper() && !names_other {
         let (category, price) = (Some(line.item.category.clone()), line.item.price);
         return Some(cheaper(state, Vec::new(), category, price));
     }
     if names_other && !asks_about_it {
         return None;
+    }
+    if said.says(Says::AsksChoices) && said.details.numbers.is_empty() && said.details.choices.is_empty() {
+        return Some(say(state, Line::About(line)));
     }
     // "What about anything under 500?"
     if said.most.or(said.least).is_some() && said.details.numbers.is_empty() && said.details.choices.is_empty() {
@@ -221,6 +240,9 @@ fn item(mut state: ConversationState, incoming: &Incoming, mut line: Wanted) -> 
     }
     if said.says(Says::HowMuch) && !took && is_known {
         return Some(say(state, Line::Details(line, true)));
+    }
+    if took && strange.is_none() && (state.only_asks || state.asks_details) {
+        return Some(show(state, line));
     }
     if took || strange.is_some() || (said.affirms() && is_known) {
         return Some(complete(state, line, strange));
@@ -249,6 +271,14 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     if said.says(Says::Remove) {
         return Some(remove(state, said));
     }
+    if said.wants_cheaper()
+        && !incoming.names_goods()
+        && !said.says(Says::Pay)
+        && let Some(last) = state.last.clone()
+    {
+        state.replaces = true;
+        return Some(cheaper(state, Vec::new(), Some(last.item.category), last.item.price));
+    }
     let is_yes = said.affirms() && said.utterance.only_answers() && said.details.numbers.is_empty();
     let pays = said.says(Says::Pay) || is_yes || said.says(Says::NoCoupon) || (said.method().is_some() && !is_question);
     let pays = pays && !incoming.describes_other_goods() && !said.says(Says::WentThrough);
@@ -271,13 +301,6 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     }
     if said.says(Says::ShowCart) || asks_price {
         return Some(show_cart(state));
-    }
-    if wants_cheaper(said)
-        && !incoming.names_goods()
-        && let Some(last) = state.last.clone()
-    {
-        state.replaces = true;
-        return Some(cheaper(state, Vec::new(), Some(last.item.category), last.item.price));
     }
     if said.says(Says::More) && !said.describes_goods() && said.details.numbers.is_empty() {
         state.stage = Stage::Narrow;
@@ -315,6 +338,11 @@ fn confirming(mut state: ConversationState, incoming: &Incoming, method: Payment
     // Half a yes ("yes but tomorrow", "yes?"), another number, or a question about the amount: asked again.
     let is_unclear = said.utterance.answer.is_some() || said.phone.is_some() || said.says(Says::NoCoupon);
     let is_unclear = is_unclear || said.says(Says::HowMuch) || said.says(Says::Pay);
+    // "So tomorrow, right?" asks about the shop.
+    let asks_shop = said.utterance.has_question() && !said.subjects.is_empty() && !said.says(Says::HowMuch);
+    if is_unclear && asks_shop && !changes {
+        return None;
+    }
     if is_unclear && !changes && !incoming.describes_other_goods() && said.details.numbers.is_empty() {
         return Some(choose_method(state, method));
     }
@@ -337,9 +365,11 @@ fn paying(state: ConversationState, incoming: &Incoming) -> Option<Next> {
     (asks || !said.methods.is_empty()).then(|| say(state, Line::StillWaiting))
 }
 
-/// Whether the message asks for something cheaper.
-fn wants_cheaper(said: &Said) -> bool {
-    matches!(said.pick, Some(Pick::Cheaper))
+impl Said {
+    /// Whether the message asks for something cheaper.
+    fn wants_cheaper(&self) -> bool {
+        matches!(self.pick, Some(Pick::Cheaper)) || self.says(Says::Cheaper)
+    }
 }
 
 impl Incoming {

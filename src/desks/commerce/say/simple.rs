@@ -39,6 +39,8 @@ pub(super) fn simple_text(line: &Line) -> Text {
         Line::RestockUnknown => Text::RestockUnknown,
         Line::CancelOnPhone => Text::CancelOnPhone,
         Line::AskPreference => Text::AskPreference,
+        Line::NobodyCalled => Text::NobodyCalled,
+        Line::PersonDecides => Text::PersonDecides,
         Line::TryLater => Text::TryLater,
         Line::OfferPerson => Text::OfferPerson,
         Line::Sorry => Text::Sorry,

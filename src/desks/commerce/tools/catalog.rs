@@ -38,6 +38,10 @@ pub struct Filters {
     pub max_price: Option<i64>,
     pub in_stock: bool,
     pub attributes: BTreeMap<String, String>,
+    /// Choices that a variant of each result has, such as a size.
+    pub choices: Vec<String>,
+    /// The name of goods that are no result.
+    pub without: Vec<String>,
 }
 
 #[async_trait]
@@ -47,13 +51,15 @@ impl Tool for CatalogSearch {
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<CatalogMatches, CallError> {
         let limit = SearchLimit::try_from(self.limit).map_err(|_| CallError::refused("limit_out_of_range"))?;
-        let Filters { category, min_price, max_price, in_stock, attributes } = &self.filters;
+        let Filters { category, min_price, max_price, in_stock, attributes, choices, without } = &self.filters;
         let filters = CatalogFilters {
             category: category.clone(),
             min_price: Said::limit(*min_price),
             max_price: Said::limit(*max_price),
             in_stock: *in_stock,
             attributes: attributes.clone(),
+            choices: choices.clone(),
+            without: without.clone(),
         };
         let query = |text: &str| CatalogQuery { words: SearchWords::of(text), filters: filters.clone(), limit };
         Ok(search(&context.door(), query(&self.query)).await?)

@@ -35,6 +35,10 @@ pub struct CatalogFilters {
     pub in_stock: bool,
     /// Each is an attribute of the item, or a choice of one of its variants.
     pub attributes: BTreeMap<String, String>,
+    /// Each is a choice of a variant of the item, such as a size.
+    pub choices: Vec<String>,
+    /// The name of goods that are no result: an item with all of these words.
+    pub without: Vec<String>,
 }
 
 /// How many items a reply may show: 1 to 6.
@@ -112,6 +116,8 @@ impl CatalogFilters {
             && bound(self.max_price, |price, most| price <= most)
             && (!self.in_stock || item.stock > 0)
             && self.attributes.iter().all(|(name, value)| has_attribute(item, name, value))
+            && self.choices.iter().all(|choice| item.variants.values().flatten().any(|own| is_same(own, choice)))
+            && (self.without.is_empty() || !self.without.iter().all(|word| with_stems(&item.name).contains(stem(word))))
     }
 }
 

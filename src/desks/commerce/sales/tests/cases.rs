@@ -19,6 +19,7 @@ fn incoming(text: &str) -> Incoming {
         routing: Routing::Unknown,
         goods: Vec::new(),
         later: Vec::new(),
+        is_strange: false,
         question: None,
         coupon: None,
         rules: EscalationRules::default(),
