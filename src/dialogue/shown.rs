@@ -10,6 +10,8 @@ use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{Passage, Query};
 
+mod sum;
+
 /// A longer message names its subject.
 const SHORT: usize = 8;
 
@@ -25,6 +27,9 @@ pub struct Shown {
     /// The product of each category that the conversation came to, in their order.
     #[serde(default)]
     pub taken: Vec<String>,
+    /// The last list of several products before this one: "the first one" is of that list where this one has only one product.
+    #[serde(default)]
+    pub before: Vec<String>,
 }
 
 /// The products that a message is about.
@@ -82,6 +87,7 @@ impl Shown {
             }
         };
         shown.current = None;
+        shown.before = shown.list_before(earlier);
         shown.taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());
         // Each that is named without doubt.
         for row in named.iter().filter(|mention| mention.rows.len() == 1).flat_map(|mention| &mention.rows) {
@@ -107,34 +113,6 @@ impl Shown {
         let names: Vec<String> =
             current.into_iter().chain(&self.products).chain(self.taken.iter().rev()).cloned().collect();
         knowledge.rows(folders, &names, language).into_iter().flatten().collect()
-    }
-
-    /// Returns the products whose prices a message adds up: several pieces of one, or what the conversation came to in each category,
-    /// with the product that the message names.
-    pub fn to_sum(
-        &self,
-        knowledge: &Knowledge,
-        folders: &[String],
-        rules: &PickRules,
-        query: &Query,
-    ) -> Option<Chosen> {
-        if self.is_other_kind(knowledge, folders, query) {
-            return None;
-        }
-        let named = self.choose(knowledge, folders, rules, query, true).filter(|chosen| chosen.passages.len() == 1);
-        let shown = named.map_or_else(|| self.clone(), |named| named.shown);
-        let current = shown.current.and_then(|n| shown.products.get(n)).cloned();
-        let all = shown.clone().after(Some(self), knowledge, folders, query.language).taken;
-        let products = match rules.pieces(&query.text) {
-            // "How much are those two?"
-            Some(pieces) if current.is_none() && usize::try_from(pieces) == Ok(shown.products.len()) => {
-                shown.products.clone()
-            }
-            Some(_) => current.into_iter().collect(),
-            None => all,
-        };
-        let rows: Vec<Row> = knowledge.rows(folders, &products, query.language).into_iter().flatten().collect();
-        (!rows.is_empty()).then(|| shown.about(rows))
     }
 
     /// Whether a message names another category of the catalogue than that of the shown products.
@@ -178,20 +156,32 @@ impl Shown {
         let pick = rules.pick(&query.text);
         let is_short = words(&query.text).len() <= SHORT;
         let with = |rest: &str| knowledge.rows_with(folders, &of_kind(), rest, query.language);
+        // Those that the words tell apart from others: "which works with AM5?".
+        let told = |of: &[Row], rest: &str| knowledge.rows_told(folders, of, rest, query.language);
+        let some = |rows: Vec<Row>| Some(rows).filter(|rows| !rows.is_empty());
         // "The cheapest with 16 GB": those that have the rest of the words, if any has. "The cheapest": of those that were shown.
         let fitting = |rest: &str| {
-            let is_of_shown =
-                rows.len() > 1 && knowledge.names_nothing(folders, &Query { text: rest.to_owned(), ..query.clone() });
+            let is_of_shown = rows.len() > 1
+                && (rules.points_at_shown(&query.text)
+                    || knowledge.names_nothing(folders, &Query { text: rest.to_owned(), ..query.clone() }));
             match is_of_shown {
-                true => rows.clone(),
-                false => Some(with(rest)).filter(|rows| !rows.is_empty()).unwrap_or_else(of_kind),
+                true => some(told(&rows, rest)).unwrap_or_else(|| rows.clone()),
+                false => some(with(rest)).or_else(|| some(told(&of_kind(), rest))).unwrap_or_else(of_kind),
             }
         };
         let Some((pick, rest)) = pick else {
-            let with = if is_short { with(&query.text) } else { Vec::new() };
+            let text = query.text.as_str();
+            let with = if is_short { with(text) } else { Vec::new() };
+            let with = if with.is_empty() && is_short && has_code(text) { told(&of_kind(), text) } else { with };
             return is_current.then(|| self.implied(knowledge, folders, rules, query, &shown, with))?;
         };
         match pick {
+            // "The first one", after a list and then one product.
+            Pick::Nth(n) if shown.len() == 1 && n < self.before.len() => {
+                let before = Self { products: self.before.clone(), ..self.clone() };
+                let row = knowledge.rows(folders, &before.products, query.language).into_iter().nth(n)??;
+                Some(before.only(&row))
+            }
             // "What is covered in the first year?"
             Pick::Nth(_) | Pick::Last
                 if !is_current && !knowledge.names_nothing(folders, &Query { text: rest.clone(), ..query.clone() }) =>
@@ -204,8 +194,13 @@ impl Shown {
                 let all = Self { current: None, ..self.clone() };
                 // "Which one with an RTX 4050 is in stock?"
                 let rest = rules.without_attributes(&rest).unwrap_or(rest);
-                let fit = with(&rest);
-                let of_shown: Vec<Row> = rows.iter().filter(|row| fit.contains(row)).cloned().collect();
+                let of_code = || if has_code(&rest) { told(&of_kind(), &rest) } else { Vec::new() };
+                let fit = some(with(&rest)).or_else(|| some(told(&rows, &rest))).unwrap_or_else(of_code);
+                let mut of_shown: Vec<Row> = rows.iter().filter(|row| fit.contains(row)).cloned().collect();
+                // "Which one instead?", after a product that is sold out.
+                if fit.iter().any(|row| row.in_stock) && of_shown.iter().all(|row| !row.in_stock) {
+                    of_shown.clear();
+                }
                 match (of_shown.is_empty(), fit.is_empty()) {
                     (false, _) => Some(all.about(of_shown)),
                     (true, false) => Some(self.instead_first(fit, query.limit)),
@@ -274,7 +269,13 @@ impl Shown {
                 _ => self.about(meant),
             });
         }
-        (!with.is_empty()).then(|| self.instead_first(with, query.limit))
+        let of_shown: Vec<Row> = shown.iter().flatten().filter(|row| with.contains(row)).cloned().collect();
+        match of_shown.as_slice() {
+            // "And the 1 TB?", after two products.
+            [row] if shown.len() > 1 => Some(self.only(row)),
+            [_, ..] if of_shown.len() < shown.len() => Some(Self { current: None, ..self.clone() }.about(of_shown)),
+            _ => (!with.is_empty()).then(|| self.instead_first(with, query.limit)),
+        }
     }
 
     /// Returns the product of the last message, or all that were shown.
@@ -292,7 +293,7 @@ impl Shown {
 
     fn list(asked: &str, products: Vec<String>) -> Self {
         let current = (products.len() == 1).then_some(0);
-        Self { asked: asked.to_owned(), products, current, taken: Vec::new() }
+        Self { asked: asked.to_owned(), products, current, ..Self::default() }
     }
 
     /// Takes over what the conversation came to before, and adds the product that it is about now.
@@ -315,7 +316,19 @@ impl Shown {
             taken.retain(|_| keeps.next().unwrap_or_default());
         }
         self.taken = taken;
+        self.before = self.list_before(earlier);
         self
+    }
+
+    /// Returns the last list of several products before this one, given what was shown earlier.
+    fn list_before(&self, earlier: Option<&Self>) -> Vec<String> {
+        match earlier {
+            Some(earlier) if earlier.products.len() > 1 && earlier.products != self.products => {
+                earlier.products.clone()
+            }
+            Some(earlier) if !earlier.before.is_empty() => earlier.before.clone(),
+            _ => self.before.clone(),
+        }
     }
 
     /// Chooses rows, and keeps the list.
@@ -345,8 +358,15 @@ impl Shown {
     /// Chooses rows that replace the list.
     pub fn instead(&self, rows: Vec<Row>) -> Chosen {
         let products = rows.iter().map(|row| row.passage.title.clone()).collect();
-        Self { taken: self.taken.clone(), ..Self::list(&self.asked, products) }.about(rows)
+        let shown = Self { taken: self.taken.clone(), ..Self::list(&self.asked, products) };
+        Self { before: shown.list_before(Some(self)), ..shown }.about(rows)
     }
+}
+
+/// Whether a text has a number with its unit, or a code: "500gb", "am5".
+fn has_code(text: &str) -> bool {
+    let is_code = |word: &str| word.contains(|c: char| c.is_ascii_digit()) && word.contains(char::is_alphabetic);
+    text.split_whitespace().any(is_code)
 }
 
 fn joined(rows: &[Row]) -> String {

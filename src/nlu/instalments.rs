@@ -14,6 +14,9 @@ pub struct Instalments {
     lexicon: Lexicon,
     asked: Vec<Pattern>,
     months: Vec<Pattern>,
+    /// Asks for the interest, and names the share of the price that is paid at once.
+    interest: Vec<Pattern>,
+    down: Vec<Pattern>,
     ways: Vec<Way>,
 }
 
@@ -34,8 +37,9 @@ struct Terms {
     most: u64,
     /// The interest for each month on what was borrowed first, in tenths of a percent.
     interest_per_mille: u64,
-    /// The least down payment, in percent.
+    /// The least and the most down payment, in percent.
     down_percent: u64,
+    most_down_percent: u64,
     /// A fee, once: the percentage of the price, by the number of months.
     fee_percent: BTreeMap<String, u64>,
 }
@@ -47,6 +51,7 @@ pub struct Plan {
     /// What is paid at once, and what is left.
     pub down: u64,
     pub loan: u64,
+    /// The interest of each month.
     pub interest: u64,
     pub monthly: u64,
     /// Paid once, with the first instalment.
@@ -60,6 +65,8 @@ struct File {
     aliases: HashMap<String, String>,
     asked: Vec<String>,
     months: Vec<String>,
+    interest: Vec<String>,
+    down: Vec<String>,
     ways: BTreeMap<String, Terms>,
 }
 
@@ -79,7 +86,8 @@ impl Instalments {
             ways.push(Way { words: lexicon.patterns(&terms.words)?, terms });
         }
         let (asked, months) = (lexicon.patterns(&file.asked)?, lexicon.patterns(&file.months)?);
-        Ok(Self { lexicon, asked, months, ways })
+        let (interest, down) = (lexicon.patterns(&file.interest)?, lexicon.patterns(&file.down)?);
+        Ok(Self { lexicon, asked, months, interest, down, ways })
     }
 
     /// Returns whether a message asks what is paid each month.
@@ -87,21 +95,35 @@ impl Instalments {
         any_match(&self.asked, &self.lexicon.tokenize(text), &[])
     }
 
+    /// Returns whether a message asks for the interest.
+    pub fn asks_interest(&self, text: &str) -> bool {
+        any_match(&self.interest, &self.lexicon.tokenize(text), &[])
+    }
+
     /// Returns what a product costs each month: by the way that the message names, else the last of `earlier` that names one, else by
-    /// all; over the months that the message names, else over all that the way has.
+    /// all; over the months that the message names, else over all that the way has. A message that asks for the interest alone is about
+    /// the months and the down payment of the question before.
     pub fn plans<'a>(&self, text: &'a str, earlier: impl Iterator<Item = &'a str>, price: u64) -> Vec<Plan> {
-        let names = |text: &str| {
+        let earlier: Vec<&str> = earlier.collect();
+        let names = |text: &&str| {
             let stream = self.lexicon.tokenize(text);
             let named: Vec<&Way> = self.ways.iter().filter(|way| any_match(&way.words, &stream, &[])).collect();
             (named.len() == 1).then_some(named)
         };
-        let ways = std::iter::once(text).chain(earlier).find_map(names);
-        let ways = ways.unwrap_or_else(|| self.ways.iter().collect());
-        let wanted = self.named_months(text);
+        let down = std::iter::once(&text).chain(&earlier).find_map(|text| self.named_down(text));
+        // Only a loan has a down payment and interest.
+        let is_loan = down.is_some() || self.asks_interest(text);
+        let ways = std::iter::once(&text).chain(&earlier).find_map(names);
+        let mut ways = ways.unwrap_or_else(|| self.ways.iter().collect());
+        if is_loan && ways.len() > 1 {
+            ways.retain(|way| way.terms.interest_per_mille > 0);
+        }
+        let asked_before = || earlier.iter().find(|text| self.asks(text)).filter(|_| !self.asks(text));
+        let wanted = self.named_months(text).or_else(|| self.named_months(asked_before()?));
         let plans = ways.into_iter().flat_map(|way| {
             let months =
                 way.terms.months.iter().copied().filter(|months| wanted.is_none_or(|wanted| wanted == *months));
-            months.filter_map(|months| way.terms.plan(price, months)).collect::<Vec<_>>()
+            months.filter_map(|months| way.terms.plan(price, months, down)).collect::<Vec<_>>()
         });
         plans.collect()
     }
@@ -112,20 +134,31 @@ impl Instalments {
     }
 
     fn named_months(&self, text: &str) -> Option<u64> {
+        self.number(&self.months, text)
+    }
+
+    /// Returns the share of the price that a message wants to pay at once, in percent.
+    fn named_down(&self, text: &str) -> Option<u64> {
+        self.number(&self.down, text).filter(|percent| (1..100).contains(percent))
+    }
+
+    fn number(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
         let stream = self.lexicon.tokenize(text);
-        let found = self.months.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
         found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
     }
 }
 
 impl Terms {
-    fn plan(&self, price: u64, months: u64) -> Option<Plan> {
+    /// Returns the plan, with a down payment of so many percent where the terms allow it.
+    fn plan(&self, price: u64, months: u64, down: Option<u64>) -> Option<Plan> {
         if price < self.least || (self.most > 0 && price > self.most) || months == 0 {
             return None;
         }
         let rounded = |amount: u64, divisor: u64| (amount + divisor / 2) / divisor;
-        let down = rounded(price * self.down_percent, 100);
+        let allowed = down.filter(|percent| (self.down_percent..=self.most_down_percent).contains(percent));
+        let down = rounded(price * allowed.unwrap_or(self.down_percent), 100);
         let loan = price - down.min(price);
         let interest = rounded(loan * self.interest_per_mille, 1000);
         let monthly = rounded(loan * 1000 + loan * self.interest_per_mille * months, 1000 * months);
@@ -149,7 +182,7 @@ mod tests {
             rules.plans("18 million by credit card over 12 months, how much a month", [].into_iter(), 18_000_000);
         let plan = Plan { months: 12, down: 0, loan: 18_000_000, interest: 0, monthly: 1_500_000, fee: 720_000 };
         assert_eq!(card, [plan]);
-        let loan = Terms { down_percent: 25, interest_per_mille: 19, ..Terms::default() }.plan(10_000_000, 6);
+        let loan = Terms { down_percent: 25, interest_per_mille: 19, ..Terms::default() }.plan(10_000_000, 6, None);
         let plan = Plan { months: 6, down: 2_500_000, loan: 7_500_000, interest: 142_500, monthly: 1_392_500, fee: 0 };
         assert_eq!(loan, Some(plan));
     }
@@ -168,6 +201,10 @@ mod tests {
         assert_eq!(of("and per month if i go for 12", &[earlier[1], earlier[0]]), [(12, 4_000_000)]);
         assert_eq!(of("góp thẻ tín dụng 6 tháng thì mỗi tháng bao nhiêu", &[]), [(6, 0)]);
         assert_eq!(of("mỗi tháng bao nhiêu", &["trả góp qua thẻ"]), [(3, 0), (6, 0), (12, 0)]);
+        let down = ["how much a month for 12 months if i put 30% down"];
+        assert_eq!(of(down[0], &[]), [(12, 6_000_000)]);
+        assert_eq!(of("how much interest is that all together", &down), [(12, 6_000_000)]);
+        assert_eq!(of("trả trước 10% góp 12 tháng", &["qua công ty tài chính"]), [(12, 4_000_000)], "not allowed");
         assert!(rules.asks("how much is that per month") && rules.asks("mỗi tháng trả bao nhiêu"));
         assert!(!rules.asks("bảo hành mấy tháng") && !rules.asks("how many months warranty"));
     }

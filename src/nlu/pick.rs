@@ -36,8 +36,16 @@ pub struct PickRules {
     /// Asks whether products fit together, and the values by which they do: "ddr4" and "ddr5".
     fits: Vec<Pattern>,
     fit_values: Vec<Vec<String>>,
+    /// Units of which one product needs what another one has: "w".
+    fit_units: Vec<String>,
     /// Points at a product by its kind: "the board".
     kind: Vec<Pattern>,
+    /// Points at the products that were shown last, all of them: "which of those".
+    among: Vec<Pattern>,
+    /// Points at goods that are sold as a set, which no row of the catalogue is: "this build".
+    set: Vec<Pattern>,
+    /// How many products a message speaks of: "those 2 items".
+    things: Vec<Pattern>,
     /// Asks for the sum of prices.
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
@@ -84,6 +92,10 @@ struct File {
     attribute: BTreeMap<String, AttributeWords>,
     fits: Vec<String>,
     fit_values: BTreeMap<String, Vec<String>>,
+    fit_units: Vec<String>,
+    among: Vec<String>,
+    set: Vec<String>,
+    things: Vec<String>,
     total: Vec<String>,
     pieces: Vec<String>,
     between: Vec<String>,
@@ -118,13 +130,31 @@ impl PickRules {
         let attributes = file.attribute.into_values().map(attribute).collect::<Result<_, _>>()?;
         let (fits, kind) = (lexicon.patterns(&file.fits)?, lexicon.patterns(&file.kind)?);
         let fit_values = file.fit_values.into_values().collect();
+        let (among, set, things) =
+            (lexicon.patterns(&file.among)?, lexicon.patterns(&file.set)?, lexicon.patterns(&file.things)?);
         let (total, pieces) = (lexicon.patterns(&file.total)?, lexicon.patterns(&file.pieces)?);
         let between = lexicon.patterns(&file.between)?;
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        Ok(Self { lexicon, attributes, fits, fit_values, kind, total, pieces, between, bundle: file.bundle, patterns })
+        let bundle = file.bundle;
+        Ok(Self {
+            lexicon,
+            attributes,
+            fits,
+            fit_values,
+            fit_units: file.fit_units,
+            kind,
+            among,
+            set,
+            things,
+            total,
+            pieces,
+            between,
+            bundle,
+            patterns,
+        })
     }
 
     /// Returns the message without the words that ask for what a product has, or `None` if it has no such words: "còn hàng không".
@@ -163,9 +193,24 @@ impl PickRules {
         any_match(&self.kind, &self.lexicon.tokenize(text), &[])
     }
 
+    /// Returns whether the message points at all products that were shown last: "which of those".
+    pub fn points_at_shown(&self, text: &str) -> bool {
+        any_match(&self.among, &self.lexicon.tokenize(text), &[])
+    }
+
+    /// Returns whether the message speaks of goods that are sold as a set: "the office build".
+    pub fn names_set(&self, text: &str) -> bool {
+        any_match(&self.set, &self.lexicon.tokenize(text), &[])
+    }
+
     /// Returns whether the message asks if products fit together.
     pub fn asks_fit(&self, text: &str) -> bool {
         any_match(&self.fits, &self.lexicon.tokenize(text), &[])
+    }
+
+    /// Returns the units of which one product needs what another one has.
+    pub fn fit_units(&self) -> &[String] {
+        &self.fit_units
     }
 
     /// Returns by which values two texts fit together, and whether they do: both have "ddr4", or one of them "ddr4" and the other
@@ -204,8 +249,17 @@ impl PickRules {
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
     pub fn pieces(&self, text: &str) -> Option<u64> {
+        self.number_in(&self.pieces, text)
+    }
+
+    /// Returns how many products the message speaks of: 2 of "those 2 items".
+    pub fn things(&self, text: &str) -> Option<u64> {
+        self.number_in(&self.things, text)
+    }
+
+    fn number_in(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
         let stream = self.lexicon.tokenize(text);
-        let found = self.pieces.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         // Between them may be a name with numbers: "mua i5-12400f 2 con".
         let is_number = |at: &usize| stream.tokens()[*at].folded().starts_with(|c: char| c.is_ascii_digit());
         let at = Some(found.start).filter(is_number).or_else(|| found.rev().find(is_number))?;
@@ -240,6 +294,16 @@ impl PickRules {
         let stream = self.lexicon.tokenize(text);
         let found = |patterns: &[Pattern]| patterns.iter().find_map(|pattern| pattern.find(&stream, &[]));
         let (pick, words) = self.patterns.iter().find_map(|(pick, patterns)| Some((pick, found(patterns)?)))?;
+        // "Too expensive, the first one then": a position in another clause decides.
+        if *pick == Pick::Cheaper {
+            let clause = |words: &Range<usize>| stream.tokens().get(words.start).map(|token| token.clause);
+            let is_position = |(pick, _): &&(Pick, Vec<Pattern>)| matches!(pick, Pick::Nth(_) | Pick::Last);
+            let positions = self.patterns.iter().filter(is_position);
+            let mut positions = positions.filter_map(|(pick, patterns)| Some((pick, found(patterns)?)));
+            if let Some((pick, at)) = positions.find(|(_, at)| clause(at) != clause(&words)) {
+                return Some((pick.clone(), without(&stream, at)));
+            }
+        }
         Some((pick.clone(), without(&stream, words)))
     }
 }

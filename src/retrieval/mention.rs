@@ -220,7 +220,7 @@ impl Titles {
             }
         }
         // The "1tb" of "sn850x or nv3 1tb" is of the second.
-        others.retain(|(place, _)| names.iter().any(|name| name.abs_diff(*place) <= APART));
+        others.retain(|(place, _)| fit.places.iter().any(|name| name.abs_diff(*place) <= APART));
         fit.score += others.iter().map(|(_, weight)| weight).sum::<f64>();
         fit.places.extend(others.iter().map(|(place, _)| place));
         (!names.is_empty()).then_some(fit)

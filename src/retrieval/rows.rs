@@ -106,16 +106,21 @@ impl Knowledge {
             let budget = index.budget(&query.text);
             let is_limited = budget.most.is_some() || budget.least.is_some() || budget.order != Order::Any;
             let of_category = index.chunks().iter().filter(|chunk| chunk.section() == category);
-            let mut rows: Vec<(usize, Row)> = of_category
+            let rows: Vec<(usize, Row)> = of_category
                 .filter_map(|chunk| Row::of(chunk, language))
                 .filter(|row| budget.allows(row.price))
                 .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row))
                 .collect();
             let price = |row: &Row| match budget.order {
+                // The best that the budget buys.
+                Order::Any if budget.most.is_some() => u64::MAX - row.price.unwrap_or_default(),
                 Order::Any => 0,
                 Order::Cheapest => row.price.unwrap_or(u64::MAX),
                 Order::Dearest => u64::MAX - row.price.unwrap_or_default(),
             };
+            let texts: Vec<String> = rows.iter().map(|(_, row)| row.whole()).collect();
+            let mut rows: Vec<(usize, Row)> =
+                index.exact(&query.text, &texts, language).into_iter().map(|at| rows[at].clone()).collect();
             rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock, price(row)));
             let most = rows.first().map_or(0, |(met, _)| *met);
             rows.retain(|(met, _)| *met == most && (is_limited || least.is_some_and(|least| *met >= least)));
@@ -208,6 +213,17 @@ impl Knowledge {
                 all > 0 && met == all
             };
             rows.iter().filter(has).cloned().collect()
+        });
+        rows.unwrap_or_default()
+    }
+
+    /// Returns those of these rows that a question describes: all that have its numbers and codes, and the most of its other words. None
+    /// if none of its words tells them apart.
+    pub fn rows_told(&self, folders: &[String], rows: &[Row], question: &str, language: Language) -> Vec<Row> {
+        let rows = self.with_view(folders, |view| {
+            let texts: Vec<String> =
+                rows.iter().map(|Row { passage, .. }| format!("{}\n{}", passage.title, passage.text)).collect();
+            view.index.told(question, &texts, language).into_iter().map(|at| rows[at].clone()).collect()
         });
         rows.unwrap_or_default()
     }

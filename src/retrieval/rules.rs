@@ -152,6 +152,8 @@ pub(super) struct File {
     filler: Vec<String>,
     joins: Vec<String>,
     units: Vec<String>,
+    /// Other spellings of units, and the unit that each stands for.
+    unit_spellings: BTreeMap<String, String>,
     /// Words that mean the same, by a name that the files share.
     synonyms: BTreeMap<String, Vec<String>>,
     money: MoneyWords,
@@ -264,7 +266,7 @@ fn groups_of(languages: &[LanguageProfile]) -> Vec<Vec<LanguageProfile>> {
 impl Words {
     /// `file` has the words of the group, `all` those of every language.
     fn new(file: &File, all: &File, group: &[LanguageProfile]) -> Result<Self, regex::Error> {
-        let analyzer = Analyzer::new(&all.units, group)?;
+        let analyzer = Analyzer::new(&all.units, group)?.with_unit_spellings(all.unit_spellings.clone());
         let list = |words: &[String]| Lexicon::of(words.iter().map(|word| (word.as_str(), 0)), &analyzer);
         let numbers: HashMap<&str, u32> = all.synonyms.keys().map(String::as_str).zip(0..).collect();
         let numbered = file.synonyms.iter().flat_map(|(name, words)| {

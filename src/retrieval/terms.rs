@@ -2,6 +2,7 @@
 //!
 //! Based on the spellings of [`crate::domain::text`]. Numbers and units need more: `1 TB` and `1tb` are one word, `RTX4060` is two.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -36,6 +37,8 @@ impl Token {
 #[derive(Clone, Debug, Default)]
 pub struct Analyzer {
     units: Vec<String>,
+    /// Other spellings of a unit, which count directly after a number only: "24in".
+    unit_spellings: BTreeMap<String, String>,
     syllables: Vec<Regex>,
     stemming: Option<Stemming>,
 }
@@ -84,7 +87,14 @@ impl Analyzer {
             units: units.iter().map(|unit| unit.to_lowercase()).collect(),
             syllables: syllables.collect::<Result<_, _>>()?,
             stemming: languages.iter().find_map(Stemming::of),
+            ..Self::default()
         })
+    }
+
+    /// Adds spellings of units.
+    #[must_use]
+    pub fn with_unit_spellings(self, unit_spellings: BTreeMap<String, String>) -> Self {
+        Self { unit_spellings, ..self }
     }
 
     /// The words of a text in order, normalized so that two ways to write one thing are equal.
@@ -113,11 +123,18 @@ impl Analyzer {
                     words.push(self.token(&parts[1]));
                     words.push(self.token(&format!("{}{}", &parts[2], &parts[3])));
                 }
-                None if !word.is_empty() => words.push(self.token(&word)),
+                None if !word.is_empty() => words.push(self.token(&self.with_unit(word))),
                 None => {}
             }
         }
         words
+    }
+
+    /// Returns a number with its unit as the shop spells it: `24inch` for `24in`.
+    fn with_unit(&self, word: String) -> String {
+        let parts = NUMBER_UNIT.captures(&word);
+        let spelled = parts.and_then(|parts| Some(format!("{}{}", &parts[1], self.unit_spellings.get(&parts[2])?)));
+        spelled.unwrap_or(word)
     }
 
     fn token(&self, word: &str) -> Token {
@@ -178,6 +195,14 @@ mod tests {
         }
         let words = ["ổ", "cứng", "2x16", "gb", "ddr4", "m331", "2.5"].map(|word| Spelling::of(word).exact);
         assert_eq!(exact("Ổ cứng (2x16 GB), DDR4/M331: 2.5."), words);
+    }
+
+    #[test]
+    fn unit_has_several_spellings() {
+        let analyzer = analyzer().with_unit_spellings([("in".to_owned(), "inch".to_owned())].into());
+        let exact = |text: &str| -> Vec<_> { analyzer.tokens(text).into_iter().map(|token| token.exact).collect() };
+        assert_eq!(exact("24in"), exact("24 inch"));
+        assert_eq!(exact("24 in stock"), ["24", "in", "stock"]);
     }
 
     #[test]

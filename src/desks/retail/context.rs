@@ -21,6 +21,7 @@ use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
 use crate::nlu::pick::Pick;
 use crate::replies::ReplyKey;
+use crate::retrieval::mention::Level;
 use crate::retrieval::{Passage, Query};
 
 /// The probability from which an example's kind decides where the rules say something else.
@@ -33,6 +34,8 @@ const DESCRIBED: f64 = 0.6;
 const OF_SHOP: [&str; 2] = ["repair_question", "warranty_question"];
 /// A clause with fewer words is not a separate question.
 const CLAUSE: usize = 3;
+/// With fewer words, what shows a mood has no matter.
+const MATTER: usize = 5;
 
 /// The kind of a message, by the examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +147,7 @@ impl Retail {
             return About { topic: Some(topic), ..About::default() };
         }
         let guess = self.guess(&text);
+        let mood = self.mood_of_matter(&guess, understood);
         let likely = guess.at_least(LIKELY);
         let owned = self.rules.without_owned(&text);
         let wish = owned.as_deref().filter(|rest| !self.names_nothing(turn, rest)).unwrap_or(&text);
@@ -159,6 +163,11 @@ impl Retail {
         let is_of_shop = understood.utterance.matched.iter().any(|group| OF_SHOP.contains(&group.as_str()));
         let wants_new = |rest: &String| self.rules.parse(rest, &self.vocabulary(turn)).requests(Topic::UnnamedGoods);
         let is_report = wish == text && owned.as_ref().is_some_and(|rest| !wants_new(rest));
+        // "Does this build include a monitor?": no row of the catalogue has the build.
+        let names_kind = !self.services.knowledge.categories(&turn.persona.knowledge, wish, turn.language()).is_empty();
+        let is_set = self.picks.names_set(wish)
+            && (!names_kind || likely == Some(Guessed::Shop))
+            && mentions.iter().all(|mention| mention.level == Level::Brand);
         let asked = Asked {
             text: &text,
             wish,
@@ -167,6 +176,7 @@ impl Retail {
             is_sure: decisive.is_some(),
             is_shop: likely == Some(Guessed::Shop) || is_of_shop,
             is_look_up: asks_for_serial,
+            is_set,
         };
         let searched = self.searched(turn, &asked, memory);
         match likely {
@@ -208,7 +218,7 @@ impl Retail {
         }
         let is_look_up = likely == Some(Guessed::Warranty);
         // Who owns something and reports what happened to it wants no other product.
-        let pages_only = asked.is_shop || is_look_up;
+        let pages_only = asked.is_shop || is_look_up || asked.is_set;
         // "The invoice is HD00123" answers with a wrong number.
         let names_number = !understood.utterance.entities.serials.is_empty();
         // A fault that is reported after a record is one of that product, and so is a question about the warranty.
@@ -232,8 +242,27 @@ impl Retail {
             let is_aside = incoming.waiting_for_serial || memory.current == Some(Current::Page);
             let search = self.search(turn, &text, pages_only);
             self.answer_first(turn, understood, &guess, &search, is_aside, memory);
+            if let Some(topic) = mood.filter(|_| understood.clarify_needed) {
+                understood.utterance.set(Act::Chat(topic), true);
+            }
         }
         About { pages_only, names_products, is_of_subject, searched, ..About::default() }
+    }
+
+    /// Removes the mood of a message that also has a matter, and returns it: "my new monitor has 4 dead pixels, what a mess".
+    fn mood_of_matter(&self, guess: &Guess, understood: &mut Understood) -> Option<Social> {
+        let ends_talk = |topic: &Social| matches!(topic, Social::Person | Social::Goodbye | Social::Thanks);
+        let topic = understood.utterance.social().filter(|topic| !ends_talk(topic))?;
+        let text = understood.utterance.text.as_str();
+        let is_business = |text: &str, least: f64| self.guess(text).at_least(least).is_some_and(Guessed::is_business);
+        let is_long = |text: &str| text.split_whitespace().count() >= MATTER;
+        let has_matter = (is_long(text) && guess.at_least(LIKELY).is_some_and(Guessed::is_business))
+            || clauses(text).any(|clause| clause.len() < text.len() && is_long(clause) && is_business(clause, LIKELY));
+        if !has_matter || understood.source == IntentSource::Llm {
+            return None;
+        }
+        understood.utterance.acts.retain(|act| !matches!(act, Act::Chat(_)));
+        Some(topic)
     }
 
     /// Returns what to search instead of a message, if that differs: advice on goods that it does not name is about the shown kind.
@@ -282,13 +311,16 @@ impl Retail {
         memory: &Memory,
     ) {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let is_described =
+            || knowledge.find_by_words(folders, search).passages.first().is_some_and(|best| best.score >= DESCRIBED);
+        let is_long = search.text.split_whitespace().count() >= MATTER;
         let is_question = match guess.at_least(LIKELY) {
             Some(Guessed::Shop | Guessed::Product) => true,
+            // "I'm free on Sunday only, is anybody there to take it?"
+            Some(Guessed::Chat(topic)) if topic != Social::Person && is_long => is_described(),
             Some(Guessed::Chat(_) | Guessed::Unclear) => false,
             // A fault that a page describes: "it has two dead pixels, bought last week".
-            Some(Guessed::Warranty) if understood.utterance.complains() => {
-                knowledge.find_by_words(folders, search).passages.first().is_some_and(|best| best.score >= DESCRIBED)
-            }
+            Some(Guessed::Warranty) if understood.utterance.complains() => is_described(),
             Some(Guessed::Warranty) => understood.clarify_needed,
             Some(_) | None => understood.clarify_needed || is_aside,
         };

@@ -3,7 +3,7 @@
 //! [`Finder::goods`] takes the first that applies:
 //!
 //! 1. Something to compute: a sum, a monthly amount, whether two products fit together (`products/computed.rs`).
-//! 2. Products that the message names.
+//! 2. The best product of the kind that the message names: "the cheapest AM5 board". Then products that it names.
 //! 3. A product of the conversation of the kind that the message points at: "the board".
 //! 4. If the message names another kind than the shown products: what the shown ones have of it, else products of that kind.
 //! 5. The shown products, others of their kind, or the admission that their rows do not say it.
@@ -85,6 +85,8 @@ pub(super) struct Asked<'a> {
     pub is_shop: bool,
     /// Whether the message asks to look up a warranty.
     pub is_look_up: bool,
+    /// Whether it speaks of goods that are sold as a set, which pages describe.
+    pub is_set: bool,
 }
 
 /// Finds the products of a message in its conversation.
@@ -173,10 +175,10 @@ impl Finder<'_> {
         if let Some(goods) = self.computed() {
             return Some(goods);
         }
-        if self.is_answered_by_page() {
+        if self.asked.is_set || self.is_answered_by_page() {
             return None;
         }
-        let direct = self.named().or_else(|| self.earlier());
+        let direct = self.best_of_kind().or_else(|| self.named()).or_else(|| self.earlier());
         if direct.is_some() {
             return direct;
         }

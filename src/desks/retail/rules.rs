@@ -40,6 +40,8 @@ pub struct RetailRules {
     after_owned: Vec<Pattern>,
     /// Asks how to reach the shop.
     contact: Vec<Pattern>,
+    /// Reports that something went wrong: a rude colleague, a fraud, a parcel that is lost.
+    grievance: Vec<Pattern>,
     /// Words before a number that is not a serial number, such as "invoice".
     other_numbers: Vec<Pattern>,
     /// Spellings and the words that they mean.
@@ -92,6 +94,7 @@ struct RuleFile {
     owned: Vec<String>,
     after_owned: Vec<String>,
     contact: Vec<String>,
+    grievance: Vec<String>,
     other_numbers: Vec<String>,
     /// The topics of small talk, in order.
     topics: Vec<Social>,
@@ -185,6 +188,7 @@ impl RetailRules {
             owned: lexicon.patterns(&file.owned)?,
             after_owned: lexicon.patterns(&file.after_owned)?,
             contact: lexicon.patterns(&file.contact)?,
+            grievance: lexicon.patterns(&file.grievance)?,
             other_numbers: lexicon.patterns(&file.other_numbers)?,
             aliases: file.aliases,
             lexicon,

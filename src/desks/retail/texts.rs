@@ -36,7 +36,7 @@ reply_keys! {
         ReplyPlans = "reply_plans" ["hotline"] must ["name" "price"],
         ReplyPlanFree = "reply_plan_free" ["hotline" "fee" "down" "loan" "interest"] must ["months" "monthly"],
         ReplyPlanFee = "reply_plan_fee" ["hotline" "down" "loan" "interest"] must ["months" "monthly" "fee"],
-        ReplyPlanLoan = "reply_plan_loan" ["hotline" "fee"] must ["months" "monthly" "down" "loan" "interest"],
+        ReplyPlanLoan = "reply_plan_loan" ["hotline" "fee" "all_interest"] must ["months" "monthly" "down" "loan" "interest"],
         ReplyPlansEnd = "reply_plans_end" ["hotline"],
         ReplyIntroAgain = "reply_intro_again" ["hotline"],
         ReplyAllSaid = "reply_all_said" ["hotline"],

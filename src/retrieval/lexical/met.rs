@@ -34,6 +34,26 @@ impl LexicalIndex {
         strong.map(|part| Some(part).filter(is_met).map(|part| part.idf)).collect()
     }
 
+    /// Returns the places of the texts that have the numbers and codes of a question ("180Hz", "AM5") that any of them has, or all places
+    /// if none has them together.
+    pub fn exact(&self, question: &str, texts: &[String], language: Language) -> Vec<usize> {
+        let parts = Parts::of(self, question, texts, language);
+        let exact: Vec<&Part> = parts.telling().filter(|part| part.is_exact()).collect();
+        let found: Vec<usize> = (0..texts.len()).filter(|at| exact.iter().all(|part| parts.has(part, *at))).collect();
+        if found.is_empty() { (0..texts.len()).collect() } else { found }
+    }
+
+    /// Returns the places of the texts that a question describes, by its words that tell them apart: all that have its numbers and
+    /// codes, and of these the ones with the most of its other words. Empty if no word tells any apart.
+    pub fn told(&self, question: &str, texts: &[String], language: Language) -> Vec<usize> {
+        let parts = Parts::of(self, question, texts, language);
+        let telling: Vec<&Part> = parts.telling().collect();
+        let exact = self.exact(question, texts, language);
+        let met = |at: usize| telling.iter().filter(|part| parts.has(part, at)).count();
+        let most = exact.iter().map(|at| met(*at)).max().unwrap_or_default();
+        if most == 0 { Vec::new() } else { exact.into_iter().filter(|at| met(*at) == most).collect() }
+    }
+
     /// Whether a question has a meaningful word that no passage has.
     pub fn names_unknown(&self, text: &str, language: Language) -> bool {
         let is_known = |part: &Part| part.ways.iter().any(|way| self.postings.contains_key(&way.term));
@@ -49,6 +69,32 @@ impl LexicalIndex {
         self.compared.of((language, text.to_owned()), |(_, text)| {
             let words = self.rules.words(Some(language));
             terms_of(&words.analyzer.tokens(text), words).into_iter().collect()
+        })
+    }
+}
+
+/// The words of a question, and the texts that it is compared with.
+struct Parts {
+    question: Arc<Question>,
+    texts: Vec<Arc<HashSet<Term>>>,
+}
+
+impl Parts {
+    fn of(index: &LexicalIndex, question: &str, texts: &[String], language: Language) -> Self {
+        let texts = texts.iter().map(|text| index.terms(text, language)).collect();
+        Self { question: index.parsed(question, language), texts }
+    }
+
+    fn has(&self, part: &Part, at: usize) -> bool {
+        part.ways.iter().any(|way| way.credit >= 1.0 && self.texts[at].contains(&way.term))
+    }
+
+    /// Returns the meaningful words that some of the texts have, and others do not.
+    fn telling(&self) -> impl Iterator<Item = &Part> {
+        let all = 0..self.texts.len();
+        self.question.parts.iter().filter(move |part| {
+            let met = all.clone().filter(|at| self.has(part, *at)).count();
+            !part.weak && met > 0 && met < self.texts.len()
         })
     }
 }

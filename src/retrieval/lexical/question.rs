@@ -23,6 +23,14 @@ pub(super) struct Part {
     pub weak: bool,
 }
 
+impl Part {
+    /// Whether it is a number with its unit, or a code: "180hz", "am5".
+    pub fn is_exact(&self) -> bool {
+        let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+        self.ways.iter().any(|way| matches!(&way.term, Term::Root(word) if has_digit(word)))
+    }
+}
+
 pub(super) struct Way {
     pub term: Term,
     /// The credit for this way, from 0 to 1.

@@ -8,10 +8,15 @@ use crate::retrieval::rows::Row;
 
 impl Finder<'_> {
     pub(super) fn computed(&self) -> Option<Goods> {
+        // "How much a month for 12 months?": no 12 pieces.
+        let plans = self.per_month();
+        if plans.is_some() {
+            return plans;
+        }
         if let Some(chosen) = self.to_sum().filter(|_| self.is_current() || self.asked.mentions.len() > 1) {
             return Some(Goods { is_total: true, ..Goods::chosen(chosen) });
         }
-        self.per_month().or_else(|| self.fitting())
+        self.fitting()
     }
 
     /// Returns the products whose prices the message adds up.
@@ -26,8 +31,10 @@ impl Finder<'_> {
     fn per_month(&self) -> Option<Goods> {
         let (instalments, text) = (&self.desk.instalments, self.asked.text);
         let earlier = || self.turn.history.iter().rev().filter(|message| message.sender == Sender::User);
-        let asked_before = || earlier().next().is_some_and(|message| instalments.asks(&message.text));
-        let asks = instalments.asks(text) || (instalments.names_months(text) && asked_before());
+        let asked_before = |within| earlier().take(within).any(|message| instalments.asks(&message.text));
+        let asks = instalments.asks(text)
+            || (instalments.names_months(text) && asked_before(1))
+            || (instalments.asks_interest(text) && asked_before(2));
         let shown = self.shown.filter(|_| asks)?;
         let names: Vec<String> = self.again(shown).passages.iter().map(|row| row.title.clone()).collect();
         let [_] = names.as_slice() else { return None };
@@ -36,16 +43,30 @@ impl Finder<'_> {
         (!plans.is_empty()).then(|| Goods { plans, ..Goods::chosen(shown.about(vec![row])) })
     }
 
+    /// Returns whether two products of different kinds fit together, and by which values: a socket, or the power that one recommends
+    /// for the kind of the other.
+    pub(super) fn fit(&self, one: &Row, other: &Row) -> Option<(bool, String, String)> {
+        if one.passage.section == other.passage.section {
+            return None;
+        }
+        let needs = |one: &Row, other: &Row| {
+            let named = self.knowledge.categories(self.folders, &one.passage.text, self.query.language);
+            let unit = self.desk.picks.fit_units().iter().find(|_| named.contains(&other.passage.section))?;
+            let (needed, given) = (one.amount(unit)?, other.amount(unit)?);
+            let said = |amount: f64| format!("{amount} {}", unit.to_uppercase());
+            Some((given >= needed, said(needed), said(given)))
+        };
+        let turned = |(fits, given, needed): (bool, String, String)| (fits, needed, given);
+        let by_power = needs(one, other).or_else(|| needs(other, one).map(turned));
+        self.desk.picks.fit(&one.whole(), &other.whole()).or(by_power)
+    }
+
     /// Returns two products of which the message asks whether they fit together, or those of a kind that fit one of the conversation.
     fn fitting(&self) -> Option<Goods> {
         let picks = &self.desk.picks;
         let shown = self.shown.filter(|_| picks.asks_fit(self.asked.text))?;
         let others = shown.all(self.knowledge, self.folders, self.query.language);
-        let fit = |one: &Row, other: &Row| picks.fit(&one.whole(), &other.whole());
-        let tells = |one: &Row| {
-            let is_other = |other: &&Row| other.passage.section != one.passage.section;
-            others.iter().filter(is_other).find_map(|other| Some((other.clone(), fit(one, other)?)))
-        };
+        let tells = |one: &Row| others.iter().find_map(|other| Some((other.clone(), self.fit(one, other)?)));
         let named: Vec<&Row> = self.asked.mentions.iter().filter_map(|mention| mention.rows.first()).collect();
         if let Some((one, (other, (fits, value, of_other)))) =
             named.into_iter().find_map(|one| Some((one, tells(one)?)))

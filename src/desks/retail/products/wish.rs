@@ -1,7 +1,7 @@
 //! The products that a message wishes for.
 
-use super::{Finder, Goods, wish};
-use crate::dialogue::shown::sorted;
+use super::{Finder, Goods, clauses, wish};
+use crate::dialogue::shown::{Shown, sorted};
 use crate::nlu::pick::Pick;
 use crate::retrieval::rows::Row;
 use crate::retrieval::{Passage, Query};
@@ -31,6 +31,9 @@ impl Finder<'_> {
         if rows.is_empty() && is_sure && !self.has_advice() {
             rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1));
         }
+        // "An SSD for my old laptop": what the customer owns tells what fits.
+        let told = self.knowledge.rows_told(self.folders, &rows, self.asked.text, self.query.language);
+        let rows = if told.is_empty() { rows } else { told };
         // "The lightest laptop you have": one.
         let (rows, most) = match &self.pick {
             Some(Pick::Least(attribute)) => (sorted(rows, attribute, 1.0), 1),
@@ -38,6 +41,39 @@ impl Finder<'_> {
             _ => (rows, self.query.limit),
         };
         rows.into_iter().take(most).map(|row| row.passage).collect()
+    }
+
+    /// Returns the product of the kind that the message names which has the least or the most of something: "the cheapest B650 board". It
+    /// fits the products of the conversation.
+    pub(super) fn best_of_kind(&self) -> Option<Goods> {
+        let (knowledge, folders, language) = (self.knowledge, self.folders, self.query.language);
+        let (picks, wish) = (&self.desk.picks, self.asked.wish);
+        if self.asked.is_shop || self.asked.mentions.len() > 1 || picks.points_at_shown(wish) {
+            return None;
+        }
+        let best = |text: &str| match picks.pick(text)?.0 {
+            Pick::Least(attribute) => Some((attribute, 1.0)),
+            Pick::Most(attribute) => Some((attribute, -1.0)),
+            _ => None,
+        };
+        let (clause, (attribute, sign)) = clauses(wish).find_map(|clause| Some((clause, best(clause)?)))?;
+        let kinds = |text: &str| knowledge.categories(folders, text, language).into_iter().next();
+        let (kind, asked) = kinds(clause).map(|kind| (kind, clause)).or_else(|| Some((kinds(wish)?, wish)))?;
+        let rows = knowledge.rows_of_category(folders, &kind, wish, language);
+        let told = Some(knowledge.rows_told(folders, &rows, asked, language)).filter(|rows| !rows.is_empty());
+        let rows = self.fitting_rows(told.unwrap_or(rows));
+        let row = sorted(rows, &attribute, sign).into_iter().next()?;
+        let shown = Shown { asked: wish.to_owned(), ..self.shown.cloned().unwrap_or_default() };
+        Some(Goods::chosen(shown.instead(vec![row])))
+    }
+
+    /// Returns those of some rows that fit the products of the conversation, or all if none does.
+    fn fitting_rows(&self, rows: Vec<Row>) -> Vec<Row> {
+        let Some(shown) = self.shown else { return rows };
+        let others = shown.all(self.knowledge, self.folders, self.query.language);
+        let fits = |row: &&Row| others.iter().all(|other| self.fit(row, other).is_none_or(|(fits, ..)| fits));
+        let fitting: Vec<Row> = rows.iter().filter(fits).cloned().collect();
+        if fitting.is_empty() { rows } else { fitting }
     }
 
     /// Whether a page is about what the message says.

@@ -43,18 +43,20 @@ impl Retail {
         for plan in plans {
             let (months, monthly, fee) = (plan.months.to_string(), money(plan.monthly), money(plan.fee));
             let (down, loan, interest) = (money(plan.down), money(plan.loan), money(plan.interest));
+            let all_interest = money((plan.monthly * plan.months).saturating_sub(plan.loan));
             let text = match (plan.interest, plan.fee) {
                 (0, 0) => Text::ReplyPlanFree,
                 (0, _) => Text::ReplyPlanFee,
                 _ => Text::ReplyPlanLoan,
             };
-            let values: [(&str, &str); 6] = [
+            let values: [(&str, &str); 7] = [
                 ("months", &months),
                 ("monthly", &monthly),
                 ("fee", &fee),
                 ("down", &down),
                 ("loan", &loan),
                 ("interest", &interest),
+                ("all_interest", &all_interest),
             ];
             lines.push(self.text(turn, text, &values)?);
         }

@@ -86,7 +86,7 @@ impl RetailRules {
         // A defect counts as well where an earlier group has hidden its words.
         let has_defect = self.groups.iter().any(|group| group.defect && has(&group.patterns));
         let acts = [
-            (Act::Complain, has_defect || topics.contains(&Social::Complaint)),
+            (Act::Complain, has_defect || has(&self.grievance) || topics.contains(&Social::Complaint)),
             (Act::Farewell, topics.contains(&Social::Goodbye)),
             (Act::PointBack, follows_up),
             (Act::Stall, !filler.is_empty() && (is_polite || has(&self.patience))),

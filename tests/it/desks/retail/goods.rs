@@ -3,17 +3,20 @@
 use super::chat::{Shop, open_shop_with, products};
 use crate::support::app::TestApp;
 
-const DOCUMENTS: [(&str, &str); 2] = [
+const DOCUMENTS: [(&str, &str); 3] = [
     (
         "goods.csv",
         "sku,name,category,price_vnd,stock,warranty_months,specs,specs_en\n\
          L-1,Laptop gaming ASUS TUF Gaming A15 FA507NVR,Laptop,24990000,0,24,\"RTX 4060 8 GB, SSD 512 GB, nặng 2.2 kg\",\"RTX 4060 8 GB, SSD 512 GB, weighs 2.2 kg\"\n\
          L-2,Laptop gaming Lenovo LOQ 15IAX9,Laptop,23490000,7,24,\"RTX 4050 6 GB, SSD 512 GB, nặng 2.38 kg\",\"RTX 4050 6 GB, SSD 512 GB, weighs 2.38 kg\"\n\
          L-3,Laptop Apple MacBook Air 13 M4,Laptop,25990000,9,12,\"SSD 256 GB, nặng 1.24 kg\",\"SSD 256 GB, weighs 1.24 kg\"\n\
-         V-1,VGA ASUS Dual GeForce RTX 4060 8GB,VGA,8190000,12,36,8 GB GDDR6,8 GB GDDR6\n\
+         V-1,VGA ASUS Dual GeForce RTX 4060 8GB,VGA,8190000,12,36,\"8 GB GDDR6, khuyến nghị nguồn 550W\",\"8 GB GDDR6, 550W power supply recommended\"\n\
+         P-1,Nguồn Xigmatek X-Power III 500W,Nguồn,690000,38,36,Công suất 500W,Power 500W\n\
+         P-2,Nguồn MSI MAG A650BN 650W,Nguồn,1250000,33,60,Công suất 650W,Power 650W\n\
          M-1,Màn hình ASUS ProArt PA278QV 27 inch,Màn hình,7490000,6,36,\"27 inch, 75Hz\",\"27 inch, 75Hz\"\n\
          M-2,Màn hình Dell UltraSharp U2724D 27 inch,Màn hình,9290000,4,36,\"27 inch, 120Hz\",\"27 inch, 120Hz\"\n\
          M-3,Màn hình Dell E2425HM 24 inch,Màn hình,2690000,18,36,\"24 inch, 100Hz\",\"24 inch, 100Hz\"\n\
+         M-4,Màn hình gaming AOC 24G4 24 inch,Màn hình,3090000,15,36,\"24 inch, 180Hz\",\"24 inch, 180Hz\"\n\
          B-1,Mainboard Gigabyte B760M DS3H DDR4,Mainboard,2690000,19,36,\"Socket LGA1700, 4 khe DDR4\",\"Socket LGA1700, 4 DDR4 slots\"\n\
          C-1,CPU Intel Core i5-14600KF,CPU,6290000,9,36,\"socket LGA1700, không kèm tản nhiệt\",\"socket LGA1700, no cooler included\"\n\
          R-1,RAM Corsair Vengeance 32GB DDR5 5600,RAM,2690000,22,36,DDR5 5600 MHz,DDR5 5600 MHz\n\
@@ -26,6 +29,12 @@ const DOCUMENTS: [(&str, &str); 2] = [
         "---\nid: delivery\ntitle: Delivery\nlanguage: en\n---\n# Delivery\n\n## In town\n\
          <!-- questions\nhow much is shipping in town\nwhat is the delivery fee\nhow fast do you deliver\n-->\n\
          Delivery in town costs 30.000đ and takes a day.\n",
+    ),
+    (
+        "exchange.md",
+        "---\nid: exchange\ntitle: Exchange\nlanguage: en\n---\n# Exchange\n\n## Faulty products\n\
+         <!-- questions\nmy new monitor has dead pixels\nhow many dead pixels until you exchange it\n-->\n\
+         A new monitor with 3 or more dead pixels is exchanged within 15 days.\n",
     ),
 ];
 
@@ -169,4 +178,70 @@ async fn other_months_are_computed_as_well() {
     assert!(first.text("reply").contains("2.165.833 đ"), "{first:?}");
     let reply = chat.say("and over 6?").await.text("reply");
     assert!(reply.contains("4.331.667 đ"), "{reply}");
+}
+
+#[tokio::test]
+async fn cheapest_has_what_the_message_names() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how much is the rtx 4060 card alone").await;
+    let reply = chat.say("and the cheapest monitor in 24in with 180hz").await.text("reply");
+    assert_eq!(products(&reply), ["Màn hình gaming AOC 24G4 24 inch"], "{reply}");
+}
+
+#[tokio::test]
+async fn cheapest_of_another_kind_fits_the_shown_product() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how much is the vga asus dual rtx 4060").await;
+    let reply = chat.say("which power supply do I need then, the cheapest is fine").await.text("reply");
+    assert_eq!(products(&reply), ["Nguồn MSI MAG A650BN 650W"], "{reply}");
+    let sum = chat.say("ok so those 2 items, total?").await.text("reply");
+    assert!(sum.contains("9.440.000 đ"), "{sum}");
+}
+
+#[tokio::test]
+async fn no_sum_of_fewer_products_than_asked() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("how much is the vga asus dual rtx 4060").await;
+    let reply = chat.say("what do those 3 items cost in total").await.text("reply");
+    assert!(!reply.contains("In total"), "{reply}");
+}
+
+#[tokio::test]
+async fn position_counts_although_something_is_too_dear() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("need a cheap headset with a mic").await;
+    chat.say("got anything with bluetooth?").await;
+    let reply = chat.say("nah too much, the first one then. 2 of them").await.text("reply");
+    assert!(reply.contains("H111") && !reply.contains("WH-CH520") && reply.contains("440.000 đ"), "{reply}");
+}
+
+#[tokio::test]
+async fn quantity_chooses_among_the_shown() {
+    let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("27 inch monitors, max 10 mil, what do you have").await;
+    let reply = chat.say("ok and the 120hz").await.text("reply");
+    assert_eq!(products(&reply), ["Màn hình Dell UltraSharp U2724D 27 inch"], "{reply}");
+}
+
+#[tokio::test]
+async fn matter_is_answered_whatever_the_mood() {
+    let shop = open().await;
+    let said = shop.chat().await.say("my new monitor has 4 dead pixels, what a joke of a shop").await;
+    assert!(said.text("reply").contains("3 or more dead pixels"), "{said:?}");
+    assert!(!said.kinds().contains(&"cute_greeting".to_owned()), "{said:?}");
+}
+
+#[tokio::test]
+async fn grievance_gets_no_cheerful_greeting() {
+    let shop = open().await;
+    for text in ["someone pretending to be your shop wants money from me", "my delivery never arrived, what is the fee"]
+    {
+        let said = shop.chat().await.say(text).await;
+        assert!(!said.kinds().contains(&"cute_greeting".to_owned()), "{text}: {said:?}");
+    }
 }
