@@ -99,6 +99,8 @@ pub struct TurnConfig {
     pub waiting_max: u64,
     /// `TURNS_WAITING_TOTAL`: in the whole server.
     pub waiting_total: usize,
+    /// `MESSAGE_LOCK_SECONDS`: how long new messages wait for a locked conversation on PostgreSQL.
+    pub lock_wait: Duration,
     /// `TURN_START_HOLD_MS`: how long the journal holds the events before a turn's first text, to store them with it.
     pub start_hold: Duration,
     /// `TURN_DEADLINE_SECONDS`: longer turns are stopped.
@@ -160,6 +162,7 @@ impl Config {
                 running_max: env_ref.at_least(1, "TURNS_RUNNING_MAX", 256),
                 waiting_max: env_ref.at_least(1, "TURNS_WAITING_MAX", 8),
                 waiting_total: env_ref.at_least(1, "TURNS_WAITING_TOTAL", 1000),
+                lock_wait: env_ref.seconds("MESSAGE_LOCK_SECONDS", 1),
                 start_hold: env_ref.milliseconds("TURN_START_HOLD_MS", 2),
                 deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
                 event_retention: env_ref.hours("EVENT_RETENTION_HOURS", 24),

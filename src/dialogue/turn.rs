@@ -270,10 +270,11 @@ impl Turn {
         self.draft.is_some()
     }
 
-    /// Whether a message was sent or started in this turn. An incomplete message is not delivered over a channel.
+    /// Whether a message was sent or started in this turn. Over a channel, an incomplete message is not delivered, and a greeting alone
+    /// answers nothing.
     pub fn has_spoken(&self) -> bool {
-        let is_shown = |said: &Message| self.conversation.channel.is_none() || !said.metadata.is_cut();
-        self.said.iter().any(is_shown) || self.draft.is_some()
+        let answers = |said: &Message| !said.metadata.is_cut() && !said.metadata.kind().is_some_and(Kind::is_aside);
+        self.said.iter().any(|said| self.conversation.channel.is_none() || answers(said)) || self.draft.is_some()
     }
 
     /// Names a step: `turn.step("retrieve").take(future).await` adds a span and a timing.

@@ -2,6 +2,8 @@
 //!
 //! One statement counts the turn if no limit is reached. Only if it counts nothing, the reason is read.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
@@ -105,10 +107,6 @@ RETURNING *";
 
 /// Later than every turn.
 const FAR_FUTURE: TimeDelta = TimeDelta::days(36_500);
-
-/// How long a batch waits for a locked row on PostgreSQL, for example while a customer is erased. Longer than a slow commit of the
-/// journal, which locks the rows of running conversations.
-const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
 
 /// Attempts to count a turn if nothing is found that refused it: on PostgreSQL, the reason may have passed.
 const ATTEMPTS: usize = 3;
@@ -239,9 +237,10 @@ impl TenantStore<'_> {
 }
 
 impl Store {
-    /// Waits for the right to accept messages.
-    pub async fn acceptor(&self) -> Acceptor<'_> {
-        Acceptor { store: self, _one_batch: self.accepting.lock().await }
+    /// Waits for the right to accept messages. On PostgreSQL, a batch then waits for a locked row as long as `lock_wait`, for example
+    /// while the journal commits events of that conversation, or a customer is erased.
+    pub async fn acceptor(&self, lock_wait: Duration) -> Acceptor<'_> {
+        Acceptor { store: self, lock_wait, _one_batch: self.accepting.lock().await }
     }
 }
 
@@ -250,6 +249,7 @@ impl Store {
 #[derive(Debug)]
 pub struct Acceptor<'a> {
     store: &'a Store,
+    lock_wait: Duration,
     _one_batch: MutexGuard<'a, ()>,
 }
 
@@ -261,7 +261,7 @@ impl Acceptor<'_> {
     }
 
     async fn accept_batch(&self, new: &[(TenantStore<'_>, &NewTurn<'_>)]) -> Result<Vec<Decision>> {
-        let mut batch = Batch::begin(self.store).await?;
+        let mut batch = Batch::begin(self.store, self.lock_wait).await?;
         // In the order in which the journal and an erasure lock conversations.
         let mut order: Vec<usize> = (0..new.len()).collect();
         order.sort_by_key(|at| new[*at].1.conversation);

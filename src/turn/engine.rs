@@ -170,7 +170,7 @@ impl Engine {
             self.0.lanes.reopen(conversation);
         } else {
             // Its lane has skipped the turns that waited.
-            let acceptor = self.0.store.acceptor().await;
+            let acceptor = self.0.store.acceptor(self.0.config.lock_wait).await;
             self.0.lanes.reopen(conversation);
             self.look_for_turns(&acceptor, tenant, conversation);
         }

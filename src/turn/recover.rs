@@ -40,9 +40,10 @@ fn unfinished<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<(Messag
     unfinished
 }
 
-/// Whether a message of the turn is complete. Others are not delivered over a channel.
+/// Whether a message of the turn is a complete answer. Incomplete ones are not delivered over a channel.
 fn has_said(events: &[Event]) -> bool {
-    events.iter().any(|event| matches!(event, Event::MessageEnd { metadata, .. } if !metadata.is_cut()))
+    let answers = |event: &Event| matches!(event, Event::MessageEnd { kind, metadata, .. } if !metadata.is_cut() && !kind.is_aside());
+    events.iter().any(answers)
 }
 
 /// Returns the language of a notice to the customer of a channel. A person who has taken the conversation sees what is unanswered.

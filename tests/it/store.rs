@@ -135,7 +135,7 @@ pub fn turn_of<'a>(conversation: ConversationId, text: &'a str, now: DateTime<Ut
 
 /// Accepts or refuses a message.
 pub async fn accept(store: &Store, tenant: &TenantId, new: &NewTurn<'_>) -> Acceptance {
-    store.acceptor().await.accept_all(&[(store.tenant(tenant), new)]).await.unwrap()[0].0
+    store.acceptor(Duration::from_secs(30)).await.accept_all(&[(store.tenant(tenant), new)]).await.unwrap()[0].0
 }
 
 /// Accepts messages and returns the number of the last turn.

@@ -63,7 +63,8 @@ impl<'a> Aside<'a> {
     pub fn rest(&self, utterance: &Utterance) -> Utterance {
         match self {
             Self::Policy { keeps_wish } => rules::without_question(utterance.clone(), *keeps_wish),
-            Self::Deadline => rules::without_question(utterance.clone(), true),
+            // The question itself reads as a wish: "until when can I send it back?"
+            Self::Deadline => rules::without_question(utterance.clone(), false),
             // The question itself may read as a yes, or as a wish: "any news about my exchange?"
             Self::Ticket(_) | Self::ReturnNumber(_) => {
                 let names_wish = utterance.asks(Topic::Ticket) && utterance.mentions(Topic::Return);

@@ -1,8 +1,10 @@
 //! Accepts messages in one transaction, and inserts the rows of their turns together.
 
+use std::time::Duration;
+
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Value as Db};
 
-use super::{Acceptance, Decision, LOCK_TIMEOUT, NewTurn};
+use super::{Acceptance, Decision, NewTurn};
 use crate::domain::{Author, Message, Notice, TenantId, Timings, TurnStatus};
 use crate::store::channels::keep_session;
 use crate::store::conversations::{conversation_row, read_conversation};
@@ -31,11 +33,11 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub async fn begin(store: &'a Store) -> Result<Self> {
+    pub async fn begin(store: &'a Store, lock_wait: Duration) -> Result<Self> {
         let transaction = store.begin().await?;
         if !store.is_sqlite() {
-            // Messages of other conversations wait for this transaction.
-            transaction.execute_unprepared(LOCK_TIMEOUT).await?;
+            let lock_wait = lock_wait.as_millis();
+            transaction.execute_unprepared(&format!("SET LOCAL lock_timeout = '{lock_wait}ms'")).await?;
         }
         Ok(Self { store, transaction, counted: Vec::new(), is_changed: false })
     }

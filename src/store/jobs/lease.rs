@@ -168,7 +168,7 @@ mod tests {
             let plan: Vec<String> = rows.iter().map(|row| row.try_get("", "detail").unwrap()).collect();
             let is_bounded = |step: &&String| {
                 step.contains("jobs_due_by_name (kind=? AND dead=? AND run_at<?)")
-                    || step.contains("SEARCH other USING INDEX jobs_of_conversation")
+                    || step.contains("SEARCH other USING INDEX jobs_of_conversation_by_name (conversation_id=? AND kind=? AND dead=?)")
             };
             let reads_jobs = |step: &&String| step.contains(" jobs ") || step.contains(" other ");
             let (of_jobs, bounded) = (plan.iter().filter(reads_jobs), plan.iter().filter(is_bounded));

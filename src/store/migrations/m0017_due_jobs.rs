@@ -10,8 +10,11 @@ pub struct Migration;
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         index(manager, "jobs", "jobs_due_by_name", &["kind", "dead", "run_at", "subject"], false).await?;
-        // SQLite would choose it, and read the jobs of all names.
-        let mut old = Index::drop();
-        manager.drop_index(old.name("jobs_due").table("jobs").to_owned()).await
+        index(manager, "jobs", "jobs_of_conversation_by_name", &["conversation_id", "kind", "dead"], false).await?;
+        // SQLite would choose the first one, and read the jobs of all names.
+        for old in ["jobs_due", "jobs_of_conversation"] {
+            manager.drop_index(Index::drop().name(old).table("jobs").to_owned()).await?;
+        }
+        Ok(())
     }
 }

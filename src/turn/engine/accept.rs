@@ -158,7 +158,7 @@ impl Engine {
     async fn propose(&self, proposal: Proposal) {
         self.proposals(|proposals| proposals.push_back(proposal));
         // Held until the turns are queued.
-        let acceptor = self.0.store.acceptor().await;
+        let acceptor = self.0.store.acceptor(self.0.config.lock_wait).await;
         // Another caller may have stored this one's message.
         if self.proposals(|proposals| proposals.is_empty()) {
             return;

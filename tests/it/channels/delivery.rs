@@ -257,7 +257,7 @@ async fn interrupted_customer_is_asked_to_write_again() {
     let twilio = ScriptedTwilio::start().await;
     let (app, _ollama) = stalled_line(TestApp::builder().env("DRAIN_SECONDS", 0), &twilio).await;
     let (id, database) = (begun(&Phone::new(&app)).await, app.database_url.clone());
-    let builder = app.stop().await;
+    let builder = settings(app.stop().await, &twilio);
     // A killed server leaves a turn that has only begun.
     let (shop, left) = (TenantId::default(), store::open(&database).await);
     store::accepted(&left, &shop, id.parse().unwrap(), 1).await;

@@ -1,5 +1,7 @@
 //! Limits on queued turns, turns per minute and requests.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -44,7 +46,7 @@ async fn server_wide_queue_limit_frees_up() {
     }
     let other = app.open(&json!({})).await;
     // Others that wait for the store do not delay a refusal.
-    let busy = app.inner.store.acceptor().await;
+    let busy = app.inner.store.acceptor(Duration::from_secs(30)).await;
     for route in ["messages", "stream"] {
         for conversation in [&id, &other] {
             let path = format!("/conversations/{conversation}/{route}");

@@ -1,5 +1,7 @@
 //! Accepting messages.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::{Channel, ConversationId};
 use frontdesk::store::acceptance::{Acceptance, NewTurn};
@@ -132,7 +134,7 @@ async fn batch_decides_each_message() {
         (&acme, NewTurn { waiting_max: 2, ..of(first) }),
     ];
     let batch: Vec<_> = new.iter().map(|(shop, new)| (store.tenant(shop), new)).collect();
-    let decisions = store.acceptor().await.accept_all(&batch).await.unwrap();
+    let decisions = store.acceptor(Duration::from_secs(30)).await.accept_all(&batch).await.unwrap();
     let accepted = |turn: u32, at: usize| Acceptance::Accepted { turn, message_id: new[at].1.message_id };
     let results: Vec<Acceptance> = decisions.iter().map(|(acceptance, _)| *acceptance).collect();
     let expected = [

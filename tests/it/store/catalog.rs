@@ -88,6 +88,7 @@ async fn search_finds_what_a_full_scan_finds() {
                     max_price: most.map(price),
                     in_stock,
                     attributes: colour.map(|colour| ("colour".to_owned(), colour.to_owned())).into_iter().collect(),
+                    ..CatalogFilters::default()
                 };
                 let query = CatalogQuery { limit: limit.try_into().unwrap(), ..query(&words.join(" "), filters) };
                 for (tenant, sample) in tenants.iter().zip(&samples) {

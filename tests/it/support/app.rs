@@ -68,6 +68,7 @@ impl TestApp {
             .env("RATE_LIMIT_PER_SECOND", 0)
             // A machine that is busy with other tests is no dead database.
             .env("REQUEST_STORE_TIMEOUT_SECONDS", 120)
+            .env("MESSAGE_LOCK_SECONDS", 120)
     }
 
     pub async fn start() -> Self {

@@ -133,7 +133,7 @@ async fn locked_turn_ends_without_the_others() {
 
 #[tokio::test]
 async fn locked_conversation_stops_no_other() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().env("MESSAGE_LOCK_SECONDS", 1).start().await;
     // SQLite locks no single rows.
     if app.database_url.starts_with("sqlite:") {
         return;

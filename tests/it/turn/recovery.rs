@@ -225,7 +225,8 @@ async fn turn_that_stored_nothing_still_starts() {
     desk.stopped.notified().await;
     drop(held);
     assert_eq!(ended(&app, &id, 1).await, "interrupted");
-    let store = app.inner.store.tenant(&TenantId::default());
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
     let events = store.list_events(id.parse().unwrap(), EventId::ZERO, Some(1), 100).await.unwrap();
     assert!(events.len() == 2 && events[0].body.contains("turn.start"), "{events:?}");
     assert!(events[1].body.contains("turn.done"), "{events:?}");

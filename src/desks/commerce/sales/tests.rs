@@ -268,9 +268,17 @@ proptest! {
         let state = messages.into_iter().fold(new_state(), |state, text| play(state, text, 0).0);
         let stored = serde_json::to_value(&state).expect("JSON");
         // What holds for one turn is not stored.
-        let state = ConversationState { rules: EscalationRules::default(), is_waiting: false, ..state };
+        let state = ConversationState {
+            rules: EscalationRules::default(),
+            is_waiting: false,
+            asks_details: false,
+            only_asks: false,
+            postpones: false,
+            ..state
+        };
         prop_assert_eq!(ConversationState::read(&stored), (state, false));
-        const ADDED_LATER: [&str; 6] = ["later", "is_later", "question", "earlier", "asked", "has_no_order"];
+        const ADDED_LATER: [&str; 8] =
+            ["later", "is_later", "question", "earlier", "asked", "has_no_order", "topic", "was_sold_out"];
         const UNKNOWN_IF_MISSING: [&str; 7] = ["search", "last", "order", "paying", "method", "coupon", "phone"];
         for field in stored.as_object().expect("an object").keys().filter(|field| !ADDED_LATER.contains(&field.as_str())) {
             let mut incomplete = stored.clone();

@@ -220,8 +220,9 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
 
 /// Whether the customer wants to stop.
 fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
-    // "I'll keep one" is not the end.
-    if changes_intent(state, utterance) || names_fewer_pieces(state, utterance) {
+    // Damage is decided whatever the customer answers. "I'll keep one" is not the end.
+    let is_damaged = utterance.reports(Topic::Damage) && state.decision().is_some_and(|decision| decision.eligible);
+    if is_damaged || changes_intent(state, utterance) || names_fewer_pieces(state, utterance) {
         return false;
     }
     let asks_for_slot = asked.is_some_and(|question| question.is_for_slot() || question == Question::Locked);

@@ -19,11 +19,11 @@ async fn polite_reason_registers_no_return() {
 
 #[tokio::test]
 async fn fewer_pieces_are_never_all() {
-    let app = open(TestApp::builder()).await;
     for (language, first, again) in [
         ("vi", "em mua 3 áo khoác gió, giờ muốn trả lại 1 cái thôi được không ạ", "em chỉ trả 1 cái"),
         ("en", "I bought 3 jackets and want to send two back, is that ok?", "no, only two pieces"),
     ] {
+        let app = open(TestApp::builder()).await;
         let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
         let asked = chat.say_all(&[first, "ABC-100015", JULIA]).await;
         let text = asked.text("order_confirm");
