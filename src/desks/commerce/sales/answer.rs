@@ -3,7 +3,7 @@
 use super::super::advance::Next;
 use super::super::effect::{Effect, Incoming, Line};
 use super::super::rules::Says;
-use super::super::said::Said;
+use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, Stage, Wanted};
 use super::change::Change;
 use super::remove::remove;
@@ -274,7 +274,7 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         return Some(remove(state, said));
     }
     // "That is expensive. Reduce them to three" wants fewer pieces.
-    let counts = said.says(Says::Counted) && !said.details.numbers.is_empty();
+    let counts = said.says(Says::Pieces) && said.details.numbers.iter().any(|number| *number <= MOST_PIECES);
     if said.wants_cheaper()
         && !counts
         && !incoming.names_goods()
