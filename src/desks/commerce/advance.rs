@@ -80,7 +80,9 @@ pub(super) fn is_unsure(state: &ConversationState, incoming: &Incoming) -> bool 
     if matches!(incoming.routing, Routing::Journey(_)) {
         return false;
     }
-    let (_, effects) = on_message(state.clone(), incoming);
+    // That no order was found explains no message.
+    let state = ConversationState { has_no_order: false, ..state.clone() };
+    let (_, effects) = on_message(state, incoming);
     matches!(
         effects.first(),
         Some(
@@ -132,7 +134,7 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     let own_number = name_number(&mut state, incoming);
     // "At how much?", after when it is delivered.
     let asks_price = said.says(Says::HowMuch) && !said.describes_goods() && said.details.numbers.is_empty();
-    if asks_price && asked.iter().any(|subject| subject.starts_with("delivery")) {
+    if asks_price && !said.says(Says::ShowCart) && asked.iter().any(|subject| subject.starts_with("delivery")) {
         return support::ask_more(state, "delivery_cost");
     }
     let (state, mut effects) = match changes_mind(state, incoming, (was_sold_out, asked.as_slice())) {
@@ -168,6 +170,7 @@ fn changes_mind(
         return Ok((state, vec![Effect::Say(Line::PersonDecides)]));
     }
     let decides = incoming.names_goods() || !said.details.numbers.is_empty() || said.utterance.has_question();
+    let decides = decides || said.says(Says::Remove);
     if state.postpones && !decides && !said.utterance.cancels() && !is_paying && !state.is_waiting {
         let is_payment = is_asking || matches!(state.stage, Stage::Method { .. } | Stage::Phone { .. });
         if is_payment {
@@ -247,7 +250,7 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
             support::ask_documents(state, said)
         }
         // "I have no number, I only used this phone", after no order was found.
-        _ if state.has_no_order && state.journey == Journey::Orders && !incoming.names_goods() => {
+        Routing::Unknown if state.has_no_order && state.journey == Journey::Orders && !incoming.names_goods() => {
             resolved((state, vec![Effect::GetOrders(None)]), incoming)
         }
         // In the middle of a sale, the name of another item means that item.

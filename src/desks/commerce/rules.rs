@@ -261,11 +261,11 @@ impl CommerceRules {
         let others = others.flat_map(|at| stream.tokens()[at].folded().split_whitespace()).map(str::to_owned);
         let unwanted = others.chain(disliked).collect();
         let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
-        let measured = mask(&self.measures);
+        let (measured, disliking) = (mask(&self.measures), mask(&self.dislikes));
         let methods: Vec<_> = self.methods.iter().map(|(method, patterns)| (*method, mask(patterns))).collect();
         let is_other = |at: usize| {
             let is_answer = is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
-            is_answer || measured[at] || methods.iter().any(|(_, mask)| mask[at])
+            is_answer || measured[at] || disliking[at] || methods.iter().any(|(_, mask)| mask[at])
         };
         let goods = (0..stream.tokens().len()).filter(|at| !is_other(*at) && !is_in_limit(*at) && !in_phrase[*at]);
         let goods = goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned());

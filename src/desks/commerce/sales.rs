@@ -94,18 +94,21 @@ impl ConversationState {
         let said = &incoming.said;
         let is_question = said.utterance.has_question();
         let seeks = self.item().is_none() || is_question || said.says(Says::Wants);
-        if incoming.is_strange && seeks && !said.needs.is_empty() {
+        // "A gift for my sister, what do you recommend?"
+        let names_none = incoming.is_strange || (said.words.is_empty() && is_question && !self.is_selling());
+        if names_none && seeks && !said.needs.is_empty() {
             return Some(Search { words: said.needs.clone(), is_question: true, ..search_of(said, false) });
         }
         let is_limited = said.most.is_some() || said.least.is_some() || !said.details.sizes().is_empty();
         let is_choice = |word: &String| said.details.choices.contains(word);
         let has_choices = !said.words.is_empty() && said.words.iter().all(is_choice);
-        let points_at = said.says(Says::AsksChoices) || is_limited || has_choices;
-        if !points_at || incoming.names_goods() || !(incoming.is_strange || said.words.iter().all(is_choice)) {
+        // Strange words next to a limit are looked for first: the model may know them.
+        let asks_choices = said.says(Says::AsksChoices) && incoming.is_strange;
+        let is_plain = said.words.iter().all(is_choice) && (said.says(Says::AsksChoices) || is_limited || has_choices);
+        if self.topic.is_empty() || incoming.names_goods() || !(asks_choices || is_plain) {
             return None;
         }
-        let search = Search { words: self.topic.clone(), is_question, ..search_of(said, false) };
-        (!self.topic.is_empty() || (incoming.is_strange && is_limited)).then_some(search)
+        Some(Search { words: self.topic.clone(), is_question, ..search_of(said, false) })
     }
 }
 
@@ -163,10 +166,11 @@ pub(super) fn found(
     if items.is_empty() && asked.category.is_some() {
         return search(state, Search { category: None, words: Vec::new(), ..asked });
     }
-    // Of words that name nothing, a limit of the price is left.
-    let is_limited = asked.most.is_some() || asked.least.is_some();
+    // Of words that name nothing, the limits are left: for what was talked about before, else for everything.
+    let is_limited = asked.most.is_some() || asked.least.is_some() || !asked.details.sizes().is_empty();
     if items.is_empty() && is_limited && !asked.words.is_empty() {
-        return search(state, Search { words: Vec::new(), ..asked });
+        let words = if asked.words == state.topic { Vec::new() } else { state.topic.clone() };
+        return search(state, Search { words, ..asked });
     }
     if items.is_empty() {
         state.rejections = state.rejections.saturating_add(1);

@@ -67,7 +67,12 @@ impl Commerce {
         let is_ambiguous = names_several || said.clear_intents().len() > 1 || said.class == GovernorClass::Casual;
         let about_offer = said.says(Says::Covers) || said.says(Says::UseCoupon) || !said.codes().is_empty();
         let asks_shop = said.clear_intents().contains(&Intent::SupportQuestion);
-        let decides = state.is_selling() || asks_shop || is_ambiguous || said.method().is_some() || about_offer;
+        let decides = state.is_selling()
+            || !state.topic.is_empty()
+            || asks_shop
+            || is_ambiguous
+            || said.method().is_some()
+            || about_offer;
         let may_name = !said.words.is_empty() || said.details.numbers.len() > 1 || !said.unwanted.is_empty();
         if !may_name {
             return Ok((said, Named::default()));

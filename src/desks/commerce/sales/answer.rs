@@ -3,7 +3,7 @@
 use super::super::advance::Next;
 use super::super::effect::{Effect, Incoming, Line};
 use super::super::rules::Says;
-use super::super::said::Said;
+use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, Stage, Wanted};
 use super::change::Change;
 use super::remove::remove;
@@ -23,7 +23,9 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
         return Some((next, vec![pay]));
     }
     let is_about_rules = matches!(incoming.routing, Routing::Journey(Journey::Support | Journey::Prefs));
-    if is_about_rules && said.details.numbers.is_empty() {
+    // "Forget everything" only resembles a wish about messages.
+    let gives_up = said.utterance.cancels() && !said.utterance.has_question() && said.clear_intents().is_empty();
+    if is_about_rules && !gives_up && said.details.numbers.is_empty() {
         return None;
     }
     // "I changed my mind, rather by card" gives nothing up.
@@ -271,7 +273,10 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     if said.says(Says::Remove) {
         return Some(remove(state, said));
     }
+    // "That is expensive. Reduce them to three" wants fewer pieces.
+    let counts = said.says(Says::Pieces) && said.details.numbers.iter().any(|number| *number <= MOST_PIECES);
     if said.wants_cheaper()
+        && !counts
         && !incoming.names_goods()
         && !said.says(Says::Pay)
         && let Some(last) = state.last.clone()
