@@ -92,7 +92,7 @@ pub async fn begin(
 /// What the desk itself says around a model's reply.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
-    /// Returns what is said where the guards stop the reply, or where nothing of it is left. Most replies do not need it.
+    /// Returns the text that replaces a reply which the guards stop, or of which nothing is left. Most replies do not need it.
     pub quotation: &'a (dyn Fn(&Turn) -> Result<String, MissingValue> + Sync),
     /// Added to the end of every complete reply. May be empty.
     pub ending: &'a str,

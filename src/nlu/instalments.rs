@@ -111,7 +111,7 @@ impl Instalments {
             (named.len() == 1).then_some(named)
         };
         let down = std::iter::once(&text).chain(&earlier).find_map(|text| self.named_down(text));
-        // Only a loan has a down payment and interest.
+        // Only a plan with a lender has a down payment and interest.
         let is_loan = down.is_some() || self.asks_interest(text);
         let ways = std::iter::once(&text).chain(&earlier).find_map(names);
         let mut ways = ways.unwrap_or_else(|| self.ways.iter().collect());

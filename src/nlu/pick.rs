@@ -44,7 +44,7 @@ pub struct PickRules {
     among: Vec<Pattern>,
     /// Points at goods that are sold as a set, which no row of the catalogue is: "this build".
     set: Vec<Pattern>,
-    /// How many products a message speaks of: "those 2 items".
+    /// The number of products that a message is about: "those 2 items".
     things: Vec<Pattern>,
     /// Asks for the sum of prices.
     total: Vec<Pattern>,
@@ -235,16 +235,14 @@ impl PickRules {
 
     /// Returns whether the message asks for the sum of prices.
     pub fn asks_total(&self, text: &str) -> bool {
-        let stream = self.lexicon.tokenize(text);
-        any_match(&self.total, &stream, &[])
+        any_match(&self.total, &self.lexicon.tokenize(text), &[])
     }
 
     /// Returns the price of several products together that a page gives: 19,840,000 of "Total 19,840,000 VND:".
     pub fn bundle_price(&self, page: &str) -> Option<u64> {
-        let after = |words: &String| page.split_once(words.as_str()).map(|(_, after)| after.trim_start());
-        let written = self.bundle.iter().find_map(after)?;
-        let amount: String = written.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
-        amount.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
+        let (_, written) = self.bundle.iter().find_map(|words| page.split_once(words.as_str()))?;
+        let amount = written.trim_start().chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
+        amount.filter(char::is_ascii_digit).collect::<String>().parse().ok()
     }
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
@@ -252,7 +250,7 @@ impl PickRules {
         self.number_in(&self.pieces, text)
     }
 
-    /// Returns how many products the message speaks of: 2 of "those 2 items".
+    /// Returns the number of products that the message is about: 2 of "those 2 items".
     pub fn things(&self, text: &str) -> Option<u64> {
         self.number_in(&self.things, text)
     }

@@ -73,10 +73,10 @@ struct Parts {
 pub enum InvalidPattern {
     #[error("the pattern {0:?} matches no word: write at least one word that is not optional")]
     Empty(String),
-    #[error("the pattern {pattern:?} names the class <{class}>, which is not defined: add it to [classes]")]
+    #[error(
+        "the pattern {pattern:?} names the class <{class}>, which is not defined, or has an entry without a word: correct [classes]"
+    )]
     Class { pattern: String, class: String },
-    #[error("the class <{0}> has an entry without a word: remove it from [classes]")]
-    EmptyEntry(String),
 }
 
 #[derive(Debug)]
@@ -242,10 +242,8 @@ fn choice(part: &str, pattern: &str, classes: &HashMap<String, Vec<Sequence>>) -
             Some(class) => {
                 let entries = classes
                     .get(class)
+                    .filter(|entries| !entries.iter().any(|entry| entry.is_empty()))
                     .ok_or_else(|| InvalidPattern::Class { pattern: pattern.to_owned(), class: class.to_owned() })?;
-                if entries.iter().any(|entry| entry.is_empty()) {
-                    return Err(InvalidPattern::EmptyEntry(class.to_owned()));
-                }
                 any.extend(entries.iter().cloned());
             }
         }
@@ -395,11 +393,8 @@ impl Word {
     fn fits(&self, token: &Token, bare_may_match: bool) -> bool {
         let Spelling { exact, folded } = &self.spelling;
         let is = |word: &str, own: &str| if self.prefix { word.starts_with(own) } else { word == own };
-        is(&token.spelling.exact, exact)
-            || (exact == NUMBER && token.is_number)
-            || (!self.strict
-                && bare_may_match
-                && !token.spelling.has_diacritics()
-                && is(&token.spelling.folded, folded))
+        let is_bare = !self.strict && bare_may_match && !token.spelling.has_diacritics();
+        let is_number = exact == NUMBER && token.is_number;
+        is(&token.spelling.exact, exact) || is_number || (is_bare && is(&token.spelling.folded, folded))
     }
 }

@@ -85,7 +85,7 @@ pub(super) struct Asked<'a> {
     pub is_shop: bool,
     /// Whether the message asks to look up a warranty.
     pub is_look_up: bool,
-    /// Whether it speaks of goods that are sold as a set, which pages describe.
+    /// Whether it is about goods that are sold as a set, which pages describe.
     pub is_set: bool,
 }
 

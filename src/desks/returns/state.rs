@@ -89,7 +89,7 @@ pub struct Meta {
 const OPENED: usize = 20;
 
 impl Meta {
-    /// Whether these lines of the last return's order are in it, as far as it is known.
+    /// Whether the last return contains one of these lines of its order, or may contain it.
     pub fn is_last_returned(&self, lines: &[u32]) -> bool {
         let known = &self.last_returned_lines;
         known.is_empty() || lines.is_empty() || lines.iter().any(|line| known.contains(line))

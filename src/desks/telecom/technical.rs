@@ -33,7 +33,7 @@ const SHORT: usize = 400;
 /// The share of the best score from which another passage of the page is said instead of one that was quoted before: if it has as
 /// many words of the question, and if the quoted one has nothing new.
 const AS_GOOD: f64 = 0.7;
-const BESIDE: f64 = 0.5;
+const NEXT_TO_QUOTED: f64 = 0.5;
 /// The share of a question's words that a sentence needs to answer it alone.
 const MOST: f64 = 0.5;
 /// Details that are asked for at once.
@@ -179,13 +179,13 @@ impl Telecom {
             whole.filter(|text| !is_said(text))
         });
         let of_first = |text: String| vec![Passage { text, ..first.clone() }];
-        let is_beside = |passage: &&Passage| passage.file == first.file && passage.score >= BESIDE * best;
-        let beside = || passages.iter().find(|passage| !is_known(passage) && is_beside(passage)).cloned();
+        let is_next = |passage: &&Passage| passage.file == first.file && passage.score >= NEXT_TO_QUOTED * best;
+        let next = || passages.iter().find(|passage| !is_known(passage) && is_next(passage)).cloned();
         match unsaid {
             Some(text) => (of_first(text), false),
             None if !new.is_empty() => (new, false),
-            None => match beside() {
-                Some(beside) => (vec![beside], false),
+            None => match next() {
+                Some(next) => (vec![next], false),
                 None => {
                     let is_short = first.text.len() <= SHORT;
                     let named = || if is_short { first.text.clone() } else { first.section.clone() };

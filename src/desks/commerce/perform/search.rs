@@ -72,7 +72,7 @@ impl Commerce {
         let (category, min_price, max_price) = (search.category.clone(), search.least, search.most);
         // What is sold out is no cheaper choice.
         let in_stock = category.is_some();
-        // Of everything, what comes in the size. Named goods that do not come in it are found, to say so.
+        // Without names, only what comes in the size. Named goods are found in any case: the reply says that the size is missing.
         let choices: Vec<String> = if search.words.is_empty() { search.details.sizes() } else { Vec::new() };
         let without = search.without.clone();
         let has_choices = !choices.is_empty() && category.is_none();
