@@ -24,10 +24,10 @@ pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&s
         turn.set_language(switch.to, LanguageSource::Requested);
         return MessageWithoutSwitch { switched_to: Some(switch.to), text: switch.rest };
     }
-    if turn.conversation.language_source == LanguageSource::Persona {
-        if let Some(language) = rules.detect(&detectable(&text), languages) {
-            turn.set_language(language, LanguageSource::Detected);
-        }
+    if turn.conversation.language_source == LanguageSource::Persona
+        && let Some(language) = rules.detect(&detectable(&text), languages)
+    {
+        turn.set_language(language, LanguageSource::Detected);
     }
     MessageWithoutSwitch { switched_to: None, text }
 }
