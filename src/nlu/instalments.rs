@@ -110,7 +110,8 @@ impl Instalments {
             let named: Vec<&Way> = self.ways.iter().filter(|way| any_match(&way.words, &stream, &[])).collect();
             (named.len() == 1).then_some(named)
         };
-        let down = std::iter::once(&text).chain(&earlier).find_map(|text| self.named_down(text));
+        let asked_before = || earlier.iter().find(|text| self.asks(text)).filter(|_| !self.asks(text));
+        let down = self.named_down(text).or_else(|| self.named_down(asked_before()?));
         // Only a plan with a lender has a down payment and interest.
         let is_loan = down.is_some() || self.asks_interest(text);
         let ways = std::iter::once(&text).chain(&earlier).find_map(names);
@@ -118,7 +119,6 @@ impl Instalments {
         if is_loan && ways.len() > 1 {
             ways.retain(|way| way.terms.interest_per_mille > 0);
         }
-        let asked_before = || earlier.iter().find(|text| self.asks(text)).filter(|_| !self.asks(text));
         let wanted = self.named_months(text).or_else(|| self.named_months(asked_before()?));
         let plans = ways.into_iter().flat_map(|way| {
             let months =
@@ -137,16 +137,17 @@ impl Instalments {
         self.number(&self.months, text)
     }
 
-    /// Returns the share of the price that a message wants to pay at once, in percent.
+    /// Returns the share of the price that a message wants to pay at once, in percent. An amount of money is none.
     fn named_down(&self, text: &str) -> Option<u64> {
-        self.number(&self.down, text).filter(|percent| (1..100).contains(percent))
+        self.number(&self.down, &text.replace('%', " percent ")).filter(|percent| (1..100).contains(percent))
     }
 
     fn number(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
         let stream = self.lexicon.tokenize(text);
         let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
-        found.into_iter().find_map(|at| digits(stream.source(at..at + 1)))
+        // The number of the pattern is the last one: "if I take 12 months and put 30% down".
+        found.rev().find_map(|at| digits(stream.source(at..at + 1)))
     }
 }
 

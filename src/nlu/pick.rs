@@ -198,7 +198,7 @@ impl PickRules {
         any_match(&self.among, &self.lexicon.tokenize(text), &[])
     }
 
-    /// Returns whether the message speaks of goods that are sold as a set: "the office build".
+    /// Returns whether the message is about goods that are sold as a set: "the office build".
     pub fn names_set(&self, text: &str) -> bool {
         any_match(&self.set, &self.lexicon.tokenize(text), &[])
     }
@@ -261,7 +261,7 @@ impl PickRules {
         // Between them may be a name with numbers: "mua i5-12400f 2 con".
         let is_number = |at: &usize| stream.tokens()[*at].folded().starts_with(|c: char| c.is_ascii_digit());
         let at = Some(found.start).filter(is_number).or_else(|| found.rev().find(is_number))?;
-        stream.source(at..at + 1).parse().ok()
+        stream.source(at..at + 1).parse().ok().filter(|number| *number > 0)
     }
 
     /// Returns the parts of a message between words that join or separate goods.

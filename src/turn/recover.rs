@@ -42,8 +42,10 @@ fn unfinished<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<(Messag
 
 /// Whether a message of the turn is a complete answer. Incomplete ones are not delivered over a channel.
 fn has_said(events: &[Event]) -> bool {
-    let answers = |event: &Event| matches!(event, Event::MessageEnd { kind, metadata, .. } if !metadata.is_cut() && !kind.is_aside());
-    events.iter().any(answers)
+    events.iter().any(|event| match event {
+        Event::MessageEnd { kind, metadata, .. } => !metadata.is_cut() && !kind.is_aside(),
+        _ => false,
+    })
 }
 
 /// Returns the language of a notice to the customer of a channel. A person who has taken the conversation sees what is unanswered.

@@ -80,7 +80,7 @@ pub(super) fn is_unsure(state: &ConversationState, incoming: &Incoming) -> bool 
     if matches!(incoming.routing, Routing::Journey(_)) {
         return false;
     }
-    // That no order was found explains no message.
+    // An earlier failed search for orders does not make this message clear.
     let state = ConversationState { has_no_order: false, ..state.clone() };
     let (_, effects) = on_message(state, incoming);
     matches!(
@@ -137,7 +137,7 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     if asks_price && !said.says(Says::ShowCart) && asked.iter().any(|subject| subject.starts_with("delivery")) {
         return support::ask_more(state, "delivery_cost");
     }
-    let (state, mut effects) = match changes_mind(state, incoming, (was_sold_out, asked.as_slice())) {
+    let (state, mut effects) = match answer_at_every_stage(state, incoming, (was_sold_out, asked.as_slice())) {
         Ok(next) => resolved(next, incoming),
         Err(state) => answer(*state, incoming),
     };
@@ -145,16 +145,16 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     (state, effects)
 }
 
-/// Answers what has the same meaning wherever the conversation stands: why a payment failed, "let me ask her first", when sold-out
+/// Answers messages that mean the same at every stage: why a payment failed, "let me ask her first", when sold-out
 /// goods come back, and goods that may not be returned.
-fn changes_mind(
+fn answer_at_every_stage(
     mut state: ConversationState,
     incoming: &Incoming,
     (was_sold_out, asked): (bool, &[String]),
 ) -> Result<Next, Box<ConversationState>> {
     let said = &incoming.said;
     let is_paying = matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review);
-    // Where the order stands says whether anything was charged.
+    // The order's status names the last payment.
     if let Some(order) = state.order.as_ref().filter(|_| said.says(Says::WhyFailed) && !is_paying) {
         let effects = vec![Effect::GetOrders(Some(order.id.clone()))];
         return Ok((state, effects));
@@ -197,7 +197,7 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         let reminder = sales::reminder(&state).map(Effect::Say);
         return (state, [Effect::Say(Line::NoPayment)].into_iter().chain(reminder).collect());
     }
-    let seeks_cheaper = said.says(Says::Cheaper) && (state.item().is_some() || state.last.is_some());
+    let seeks_cheaper = said.wants_cheaper() && (state.item().is_some() || state.last.is_some());
     if said.says(Says::Haggle) && incoming.coupon.is_none() && !seeks_cheaper {
         return resolved(haggle(state, incoming), incoming);
     }

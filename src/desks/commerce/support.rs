@@ -17,7 +17,7 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
         return restock_unknown(state);
     }
     let said = &incoming.said;
-    // A statement that only resembles a question is asked about, and not handed over.
+    // A statement that only resembles a question is searched for in the documents, but calls no person.
     let asks = said.utterance.has_question() || !said.subjects.is_empty() || !said.clear_intents().is_empty();
     if !asks {
         return ask_documents(state, said);
@@ -26,7 +26,7 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
     (state, vec![ask(said, Asking::Question)])
 }
 
-/// Says that nobody knows when goods come back, and offers a person.
+/// Says that the time at which goods come back is unknown, and offers a person.
 pub(super) fn restock_unknown(mut state: ConversationState) -> Next {
     state.offers_person = true;
     (state, vec![Effect::Say(Line::RestockUnknown)])

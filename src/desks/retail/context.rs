@@ -34,7 +34,7 @@ const DESCRIBED: f64 = 0.6;
 const OF_SHOP: [&str; 2] = ["repair_question", "warranty_question"];
 /// A clause with fewer words is not a separate question.
 const CLAUSE: usize = 3;
-/// With fewer words, what shows a mood has no matter.
+/// A message or clause with fewer words is only small talk, even if it resembles a question.
 const MATTER: usize = 5;
 
 /// The kind of a message, by the examples.
@@ -254,10 +254,11 @@ impl Retail {
         let ends_talk = |topic: &Social| matches!(topic, Social::Person | Social::Goodbye | Social::Thanks);
         let topic = understood.utterance.social().filter(|topic| !ends_talk(topic))?;
         let text = understood.utterance.text.as_str();
-        let is_business = |text: &str, least: f64| self.guess(text).at_least(least).is_some_and(Guessed::is_business);
+        let is_business = |guess: &Guess| guess.at_least(LIKELY).is_some_and(Guessed::is_business);
         let is_long = |text: &str| text.split_whitespace().count() >= MATTER;
-        let has_matter = (is_long(text) && guess.at_least(LIKELY).is_some_and(Guessed::is_business))
-            || clauses(text).any(|clause| clause.len() < text.len() && is_long(clause) && is_business(clause, LIKELY));
+        let has_matter = (is_long(text) && is_business(guess))
+            || clauses(text)
+                .any(|clause| clause.len() < text.len() && is_long(clause) && is_business(&self.guess(clause)));
         if !has_matter || understood.source == IntentSource::Llm {
             return None;
         }

@@ -112,7 +112,7 @@ fn wants_nothing_else(utterance: &Utterance) -> bool {
 
 /// Whether the money for the conversation's order is known: it was named in a question, or belongs to a return.
 fn may_know_amount(state: &State) -> bool {
-    state.order().is_some() && !state.is_refused()
+    state.order().is_some() && (!state.is_refused() || state.open_question() == Some(Question::OfferCancel))
 }
 
 fn is_ticket_of_flow(state: &State, number: &RmaNumber) -> bool {

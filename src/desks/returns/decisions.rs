@@ -88,7 +88,11 @@ impl Returns {
         }
         match last {
             Some(_) if state.meta.is_ticket_settled && !utterance.asks(Topic::Ticket) => Ok(None),
-            Some(id) => store.find_ticket(id).await,
+            Some(id) => match tickets.into_iter().find(|ticket| ticket.id == *id) {
+                Some(known) => Ok(Some(known)),
+                // Another conversation opened it.
+                None => store.find_ticket(id).await,
+            },
             None => Ok(tickets.pop()),
         }
     }

@@ -4,7 +4,7 @@ use super::Returns;
 use super::route::{Handler, Step, route};
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
-use super::state::{Intent, Phase, Question, State};
+use super::state::{Intent, Phase, Progress, Question, State};
 use super::texts::VariantPicker;
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{answer, retrieve};
@@ -110,13 +110,19 @@ impl Returns {
     ) -> Result<(), DeskError> {
         let Some(order) = state.order().cloned() else { return self.answer_question(turn, state, question).await };
         let all = || order.items.iter().map(|item| item.line).collect();
-        let subject = state.subject().filter(|subject| subject.progress.decision().is_some());
+        // What a person decides about has no certain amount.
+        let is_offered = state.open_question() == Some(Question::OfferCancel);
+        let is_certain = |progress: &Progress| {
+            let is_eligible = progress.decision().is_some_and(|decision| decision.eligible);
+            is_offered || is_eligible || progress.action() == Some(Action::Cancel)
+        };
+        let subject = state.subject().filter(|subject| is_certain(&subject.progress));
         let asked = subject.and_then(|subject| Some((subject.lines.clone().unwrap_or_else(all), subject.refund?)));
         let known = match asked {
             Some(known) => Some(known),
             None => {
                 let mut made = self.store_of(turn).list_rmas_of(&order.number).await?;
-                made.retain(|rma| !rma.status.is_rejected());
+                made.retain(|rma| !rma.status.is_rejected() && !rma.escalated);
                 made.pop().map(|rma| (rma.lines.iter().map(|line| line.line).collect(), rma.refund))
             }
         };

@@ -281,13 +281,15 @@ impl ReturnsRules {
             (Act::Complain, topics.contains(&Social::Complaint) && !(asks_ticket || wants_person)),
             (Act::Chat(chats_about.unwrap_or(Social::Other)), chats_about.is_some()),
         ];
+        // "No, the sole is torn" reports damage, and stops nothing.
+        let counts = |answer: &Answer| !spells_number && !(reports_damage && *answer == Answer::No);
         let utterance = Utterance {
             text: self.without_not_items(text),
             explanation: if has_explanation { without_contact(text, contacts.first()) } else { String::new() },
             intent,
-            answer: answer.filter(|_| !spells_number),
+            answer: answer.filter(counts),
             answer_to_cancel: answer_to_cancel.filter(|_| !spells_number),
-            answer_to_ticket: answer_to_ticket.filter(|_| !spells_number),
+            answer_to_ticket: answer_to_ticket.filter(counts),
             entities: Entities {
                 has_unread_order: names_nothing
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),

@@ -354,7 +354,7 @@ fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> Option<Topic
         Topic::Invoices,
         Topic::Subscription,
     ];
-    // After a page named the refund case, the account and the invoice are given for one, and a yes opens it.
+    // After a page named the refund case, an account after a reason, or a yes that names the case ("ok, open it"), begins the refund.
     let is_offered = memory.offers_case && memory.open_wish().is_none() && !utterance.has_question();
     let takes_offer = parsed.said.names_account() && memory.heard_reason.is_some()
         || parsed.agrees && utterance.asks(Topic::Progress);

@@ -39,11 +39,11 @@ pub(super) struct Memory {
     pub last_docs: Vec<SourceItem>,
     /// The sections that were quoted, oldest first.
     pub shown: Vec<Shown>,
-    /// What was quoted of them, as long as the answers are about the same section.
+    /// What was quoted of [`Self::last_docs`], as long as the answers are about the same section.
     pub last_quotes: Vec<String>,
-    /// Whether that answer says that a refund case can be opened.
+    /// Whether the last answer from documents says that a refund case can be opened.
     pub offers_case: bool,
-    /// What that answer was about.
+    /// What the last answer from documents was about.
     pub subject: Option<Subject>,
     /// The last decisions, oldest first.
     pub decisions: Vec<Decision>,

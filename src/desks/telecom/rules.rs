@@ -284,12 +284,6 @@ impl TelecomRules {
         any_match(&self.by_staff, &stream, &[])
     }
 
-    /// Whether a question is for a place, which needs no staff.
-    pub fn asks_place(&self, text: &str) -> bool {
-        let patterns = self.asks.get(&Topic::Place);
-        patterns.is_some_and(|patterns| any_match(patterns, &self.lexicon.tokenize(text), &[]))
-    }
-
     /// Whether a text of a page says that a refund case can be opened.
     pub fn offers_case(&self, text: &str) -> bool {
         any_match(&self.case_offers, &self.lexicon.tokenize(text), &[])
@@ -310,7 +304,8 @@ impl TelecomRules {
         // "Thanks, it works now" is not a question about what works.
         let is_weak = technical.max(billing) == Strength::Weak;
         let is_business = is_clear || says_more || (is_weak && (social.is_empty() || has_question));
-        let agrees = !has_question && self.agrees(&stream);
+        // Thanks alone agree to nothing.
+        let agrees = !has_question && social.is_empty() && self.agrees(&stream);
         let answer = self.answer(&stream).or(agrees.then_some(Answer::Yes));
         let mut utterance = Utterance { text: text.to_owned(), answer, ..Utterance::default() };
         for (topic, patterns) in &self.asks {

@@ -30,7 +30,7 @@ const CLOSE: f64 = 0.9;
 const SIMILAR: f64 = 0.1;
 /// Bytes of a passage that may be repeated.
 const SHORT: usize = 400;
-/// The share of the best score from which another passage of the page is said instead of one that was quoted before: if it has as
+/// The share of the best score from which another passage of the page replaces a quoted one: if it has as
 /// many words of the question, and if the quoted one has nothing new.
 const AS_GOOD: f64 = 0.7;
 const NEXT_TO_QUOTED: f64 = 0.5;
@@ -137,7 +137,7 @@ impl Telecom {
                         // A question about the case is answered by its page.
                         let is_for_staff = memory.billing_case_id.is_none()
                             && self.is_by_staff(turn, question, &quoted)
-                            && !self.rules.asks_place(question);
+                            && !self.rules.parse(question).utterance.asks(Topic::Place);
                         is_for_staff.then_some(Text::OfferColleague)
                     }
                 };

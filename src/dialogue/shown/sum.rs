@@ -8,7 +8,7 @@ use crate::retrieval::search::Knowledge;
 
 impl Shown {
     /// Returns the products whose prices a message adds up: several pieces of one, or what the conversation came to in each category,
-    /// with the product that the message names. `None` if the conversation came to fewer products than the message speaks of.
+    /// with the product that the message names. `None` if the conversation came to fewer products than the message counts.
     pub fn to_sum(
         &self,
         knowledge: &Knowledge,

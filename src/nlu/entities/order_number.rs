@@ -115,17 +115,16 @@ pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
 pub fn join_prefixes<'t>(text: &'t str, words: &OrderNumberWords) -> Cow<'t, str> {
     let lower = text.to_ascii_lowercase();
     let prefixes = words.prefixes.iter().map(|prefix| prefix.trim_end_matches('-').to_ascii_lowercase());
-    // "Order" is no "ord".
+    // The prefix "ord" is not in the word "order".
     let is_word = |prefix: &String| {
-        let mut places = lower.match_indices(prefix.as_str());
-        places.any(|(at, _)| !lower[at + prefix.len()..].starts_with(char::is_alphabetic))
+        lower.match_indices(prefix.as_str()).any(|(at, _)| !lower[at + prefix.len()..].starts_with(char::is_alphabetic))
     };
-    let present: Vec<String> = prefixes.filter(|prefix| !prefix.is_empty() && is_word(prefix)).collect();
+    let present = prefixes.filter(|prefix| !prefix.is_empty() && is_word(prefix));
+    let present = present.map(|prefix| regex::escape(&prefix)).collect::<Vec<_>>().join("|");
     if present.is_empty() {
         return Cow::Borrowed(text);
     }
-    let present = present.iter().map(|prefix| regex::escape(prefix)).collect::<Vec<_>>().join("|");
-    let split = format!(r"(?i)(?-u:\b)({present})(?: ?[-–_.:#/ ] ?)?([0-9]{{{JOINED_DIGITS},}})(?-u:\b)");
+    let split = format!(r"(?i)(?-u:\b)({present}) ?[-–_.:#/]? ?([0-9]{{{JOINED_DIGITS},}})(?-u:\b)");
     let Ok(split) = Regex::new(&split) else { return Cow::Borrowed(text) };
     split.replace_all(text, |found: &Captures<'_>| format!("{}-{}", &found[1], &found[2]))
 }
@@ -289,10 +288,12 @@ pub(in crate::nlu) mod tests {
             ("mã đơn hàng là ABC-123456 ạ", vec![("ABC-123456", Named)]),
             ("My order number is: ABC-123456", vec![("ABC-123456", Named)]),
             ("order no. 0912345678", vec![("0912345678", Named)]),
+            ("order #77893, please", vec![("77893", Named)]),
             ("where is my parcel? it's 77893", vec![("77893", Bare)]),
             ("trả hàng ABC-1234 giúp em", vec![("ABC-1234", Bare)]),
             ("not 77894 but order 77893", vec![("77893", Named), ("77894", Bare)]),
             ("đơn 77893 và đơn 77900", vec![("77893", Named), ("77900", Named)]),
+            ("77893 77893", vec![("77893", Bare)]),
             ("(77893)", vec![("77893", Alone)]),
             ("20261103", vec![("20261103", Alone)]),
             ("order 20261103", vec![("20261103", Named)]),

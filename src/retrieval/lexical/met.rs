@@ -37,10 +37,7 @@ impl LexicalIndex {
     /// Returns the places of the texts that have the numbers and codes of a question ("180Hz", "AM5") that any of them has, or all places
     /// if none has them together.
     pub fn exact(&self, question: &str, texts: &[String], language: Language) -> Vec<usize> {
-        let parts = Parts::of(self, question, texts, language);
-        let exact: Vec<&Part> = parts.telling().filter(|part| part.is_exact()).collect();
-        let found: Vec<usize> = (0..texts.len()).filter(|at| exact.iter().all(|part| parts.has(part, *at))).collect();
-        if found.is_empty() { (0..texts.len()).collect() } else { found }
+        Parts::of(self, question, texts, language).exact()
     }
 
     /// Returns the places of the texts that a question describes, by its words that tell them apart: all that have its numbers and
@@ -48,7 +45,7 @@ impl LexicalIndex {
     pub fn told(&self, question: &str, texts: &[String], language: Language) -> Vec<usize> {
         let parts = Parts::of(self, question, texts, language);
         let telling: Vec<&Part> = parts.telling().collect();
-        let exact = self.exact(question, texts, language);
+        let exact = parts.exact();
         let met = |at: usize| telling.iter().filter(|part| parts.has(part, at)).count();
         let most = exact.iter().map(|at| met(*at)).max().unwrap_or_default();
         if most == 0 { Vec::new() } else { exact.into_iter().filter(|at| met(*at) == most).collect() }
@@ -87,6 +84,14 @@ impl Parts {
 
     fn has(&self, part: &Part, at: usize) -> bool {
         part.ways.iter().any(|way| way.credit >= 1.0 && self.texts[at].contains(&way.term))
+    }
+
+    /// Returns the places of the texts that have all telling numbers and codes, or all places if none has.
+    fn exact(&self) -> Vec<usize> {
+        let exact: Vec<&Part> = self.telling().filter(|part| part.is_exact()).collect();
+        let all = 0..self.texts.len();
+        let found: Vec<usize> = all.clone().filter(|at| exact.iter().all(|part| self.has(part, *at))).collect();
+        if found.is_empty() { all.collect() } else { found }
     }
 
     /// Returns the meaningful words that some of the texts have, and others do not.

@@ -370,7 +370,7 @@ impl TenantStore<'_> {
         }
         rmas::Entity::update_many().set(change).filter(rmas::Column::Id.eq(rma.id.0)).exec(transaction).await?;
         let entry = AuditEntry {
-            before: Some(json!({"escalated": ticket.is_none()})),
+            before: Some(json!({"escalated": rma.escalated})),
             after: Some(json!({"escalated": ticket.is_some()})),
             ..by.entry("rma.escalated", &rma.order, Some(&rma.number))
         };

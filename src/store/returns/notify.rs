@@ -37,9 +37,9 @@ impl TenantStore<'_> {
             && let Some(order) = lock_order(transaction, self.tenant, number).await?
         {
             let id = MailNumber::new(case.by.now, &[&ticket.id, template]);
-            // Of the RMAs that a rejection releases, those that were decided before are not rejected.
-            let is_told = |rma: &Rma| outcome != Outcome::Rejected || rejection(rma.status).is_ok();
-            let rma = locked.iter().find(|rma| case.is_about(rma) && is_told(rma));
+            // A rejection also releases RMAs that were decided before. The mail names one that it rejects.
+            let is_rejected_now = |rma: &Rma| outcome != Outcome::Rejected || rejection(rma.status).is_ok();
+            let rma = locked.iter().find(|rma| case.is_about(rma) && is_rejected_now(rma));
             let (to, language) = match rma {
                 Some(rma) => self.recipient(transaction, rma, &order).await?,
                 None => (order.email.clone(), language_of(transaction, ticket.conversation).await?),

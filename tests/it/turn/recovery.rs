@@ -143,32 +143,22 @@ async fn turn_ends_whatever_the_database_refuses() {
 
 #[tokio::test]
 async fn unreadable_turn_is_ended_at_the_start() {
-    let app = TestApp::start().await;
-    let id = app.open(&json!({})).await;
-    let (shop, conversation, database) = (TenantId::default(), id.parse().unwrap(), app.database_url.clone());
-    store::accepted(&store::open(&database).await, &shop, conversation, 2).await;
     let unreadable = "UPDATE turns SET timings = '\"x\"' WHERE turn = 1";
-    meddle(&app, unreadable, unreadable).await;
-    let app = app.stop().await.start().await;
-    assert_eq!(ended(&app, &id, 2).await, "completed");
-    assert_eq!(ended(&app, &id, 1).await, "interrupted");
-}
-
-#[tokio::test]
-async fn turn_without_its_message_is_ended() {
-    let app = TestApp::start().await;
-    let id = app.open(&json!({})).await;
-    let (shop, conversation, database) = (TenantId::default(), id.parse().unwrap(), app.database_url.clone());
-    store::accepted(&store::open(&database).await, &shop, conversation, 2).await;
     // As the retention does at a start, while the turn still waits.
     let forgotten = "DELETE FROM messages WHERE turn = 1";
-    meddle(&app, forgotten, forgotten).await;
-    let app = app.stop().await.start().await;
-    assert_eq!(ended(&app, &id, 2).await, "completed");
-    assert_eq!(ended(&app, &id, 1).await, "interrupted");
+    for damage in [unreadable, forgotten] {
+        let app = TestApp::start().await;
+        let id = app.open(&json!({})).await;
+        let (shop, conversation, database) = (TenantId::default(), id.parse().unwrap(), app.database_url.clone());
+        store::accepted(&store::open(&database).await, &shop, conversation, 2).await;
+        meddle(&app, damage, damage).await;
+        let app = app.stop().await.start().await;
+        assert_eq!(ended(&app, &id, 2).await, "completed", "{damage}");
+        assert_eq!(ended(&app, &id, 1).await, "interrupted", "{damage}");
+    }
 }
 
-/// A desk that speaks when it is told to, and then waits for ever. Takes the place of the retail desk.
+/// A desk that speaks when `speak` is notified, and then waits for ever. Takes the place of the retail desk.
 #[derive(Clone, Default)]
 struct WaitingFactory {
     speak: Arc<Notify>,

@@ -372,7 +372,7 @@ fn paying(state: ConversationState, incoming: &Incoming) -> Option<Next> {
 
 impl Said {
     /// Whether the message asks for something cheaper.
-    fn wants_cheaper(&self) -> bool {
+    pub(in crate::desks::commerce) fn wants_cheaper(&self) -> bool {
         matches!(self.pick, Some(Pick::Cheaper)) || self.says(Says::Cheaper)
     }
 }

@@ -51,14 +51,18 @@ impl Finder<'_> {
         }
         let needs = |one: &Row, other: &Row| {
             let named = self.knowledge.categories(self.folders, &one.passage.text, self.query.language);
-            let unit = self.desk.picks.fit_units().iter().find(|_| named.contains(&other.passage.section))?;
-            let (needed, given) = (one.amount(unit)?, other.amount(unit)?);
-            let said = |amount: f64| format!("{amount} {}", unit.to_uppercase());
-            Some((given >= needed, said(needed), said(given)))
+            if !named.contains(&other.passage.section) {
+                return None;
+            }
+            self.desk.picks.fit_units().iter().find_map(|unit| {
+                let (needed, given) = (one.amount(unit)?, other.amount(unit)?);
+                let said = |amount: f64| format!("{amount} {}", unit.to_uppercase());
+                Some((given >= needed, said(needed), said(given)))
+            })
         };
         let turned = |(fits, given, needed): (bool, String, String)| (fits, needed, given);
-        let by_power = needs(one, other).or_else(|| needs(other, one).map(turned));
-        self.desk.picks.fit(&one.whole(), &other.whole()).or(by_power)
+        let by_power = || needs(one, other).or_else(|| needs(other, one).map(turned));
+        self.desk.picks.fit(&one.whole(), &other.whole()).or_else(by_power)
     }
 
     /// Returns two products of which the message asks whether they fit together, or those of a kind that fit one of the conversation.

@@ -31,7 +31,7 @@ impl Finder<'_> {
         if rows.is_empty() && is_sure && !self.has_advice() {
             rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1));
         }
-        // "An SSD for my old laptop": what the customer owns tells what fits.
+        // "An SSD for my old laptop": what fits depends on what the customer owns.
         let told = self.knowledge.rows_told(self.folders, &rows, self.asked.text, self.query.language);
         let rows = if told.is_empty() { rows } else { told };
         // "The lightest laptop you have": one.

@@ -11,7 +11,7 @@ use crate::replies::MissingValue;
 use crate::retrieval::Passage;
 use crate::retrieval::catalogue::money;
 
-/// More pieces of one product are not added up. A larger number is mostly a part of its name: "rtx 4060 con này bao nhiêu".
+/// More pieces of one product are not added up. A larger number is probably a model that the catalogue does not have: "rtx 4060 con này bao nhiêu".
 const MOST_PIECES: u64 = 999;
 
 impl Retail {
@@ -43,7 +43,7 @@ impl Retail {
         for plan in plans {
             let (months, monthly, fee) = (plan.months.to_string(), money(plan.monthly), money(plan.fee));
             let (down, loan, interest) = (money(plan.down), money(plan.loan), money(plan.interest));
-            let all_interest = money((plan.monthly * plan.months).saturating_sub(plan.loan));
+            let all_interest = money(plan.interest * plan.months);
             let text = match (plan.interest, plan.fee) {
                 (0, 0) => Text::ReplyPlanFree,
                 (0, _) => Text::ReplyPlanFee,

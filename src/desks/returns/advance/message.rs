@@ -87,8 +87,8 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         return declined(state);
     }
     take_slots(&mut state, utterance, asked);
-    let is_decided_again = decides_damage(&mut state, utterance);
-    let asked = asked.filter(|_| !is_decided_again);
+    let is_reopened = reopens_decision(&mut state, utterance);
+    let asked = asked.filter(|_| !is_reopened);
     let is_about_other_lines = is_about_items(&state, utterance, asked) && take_lines(&mut state, utterance);
     let is_about_other_lines = take_pieces(&mut state, utterance, asked) || is_about_other_lines;
     // A message that names another order or other items does not answer a question about the first ones.
@@ -119,9 +119,8 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     state
 }
 
-/// Forgets a decision that allows a return when the message reports damage: the rules decide again before the customer answers.
-/// Returns whether they do.
-fn decides_damage(state: &mut State, utterance: &Utterance) -> bool {
+/// Forgets a decision that allowed the return if the message reports damage, so that the rules decide again. Returns whether it did.
+fn reopens_decision(state: &mut State, utterance: &Utterance) -> bool {
     let may_return = state.decision().is_some_and(|decision| decision.eligible) && state.ticket().is_none();
     if !may_return || !utterance.reports(Topic::Damage) {
         return false;

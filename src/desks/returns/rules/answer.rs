@@ -2,8 +2,9 @@
 //!
 //! Only a yes lets the desk do what cannot be undone, so no clause may doubt or say no. A clear yes may lead its clause, with a reason
 //! or a question after it ("yes they pinch, who pays the shipping?"); any other yes must be a whole clause. A polite word that also
-//! opens any other sentence ("ok", "dạ", "vâng") is a yes only if the message says nothing else. A question that only doubts ("yes?", "right?") takes the yes back. A no and a cancel count among other words, too. Anything else is not an
-//! answer, and the desk repeats its question.
+//! opens other sentences ("ok", "dạ", "vâng") is a yes only if the message says nothing else. A question that only doubts
+//! ("yes?", "right?") takes the yes back. A no and a cancel count among other words, too. Anything else is not an answer, and the
+//! desk repeats its question.
 
 use std::ops::Range;
 

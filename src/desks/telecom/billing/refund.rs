@@ -38,7 +38,12 @@ impl Draft {
         let is_likely = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if LIKELY.contains(&one.minor));
         let amount = match said.amount(asked == Some(Asked::Amount) || takes_numbers) {
             SaidAmount::Unclear if is_claim => Some(said.amount(true)).filter(is_likely).unwrap_or(SaidAmount::Unclear),
-            SaidAmount::Unclear if !is_other => said.exact_amount(),
+            SaidAmount::Unclear if !is_other && self.amount.is_none() => {
+                let exact = said.exact_amount();
+                // Without a currency it may be a date or a speed, so the customer has to confirm it.
+                self.concluded |= matches!(exact, SaidAmount::One(_));
+                exact
+            }
             amount => amount,
         };
         match amount {

@@ -95,6 +95,7 @@ fn uncertain_amount_needs_a_yes() {
         ("my plan is 45 PLN a month, refund me 30 PLN", 3_000, false),
         ("can you refund me 20 PLN?", 2_000, true),
         ("around 20 PLN", 2_000, true),
+        ("refund 20 PLN, no internet for a month", 2_000, false),
         ("20 or so", 2_000, true),
         ("50 PLN?", 5_000, true),
         ("możecie zwrócić mi 20 zł?", 2_000, true),

@@ -36,7 +36,7 @@ async fn damage_in_any_words_needs_a_person() {
 }
 
 #[tokio::test]
-async fn damage_beside_a_question_is_kept() {
+async fn damage_next_to_a_question_is_kept() {
     let app = open(TestApp::builder()).await;
     let question = "Until when can I send them back? The sole came off.";
     let mut chat = Chat::open(&app).await;
@@ -48,7 +48,7 @@ async fn damage_beside_a_question_is_kept() {
 }
 
 #[tokio::test]
-async fn wish_beside_a_question_is_kept() {
+async fn wish_next_to_a_question_is_kept() {
     let app = open(TestApp::builder()).await;
     let invoice = ["order 77893: I need an invoice", JOHN, "yes"];
     let mut chat = Chat::open(&app).await;
@@ -64,9 +64,13 @@ async fn wish_beside_a_question_is_kept() {
 #[tokio::test]
 async fn damage_before_the_yes_is_decided_first() {
     let app = open(TestApp::builder()).await;
-    for said in ["the sole is torn", "wait, one of them has a hole in it"] {
+    for (wish, said) in [
+        ("return order 77893", "the sole is torn"),
+        ("return order 77893", "no, the sole is torn"),
+        ("exchange order 77893 for size 44", "no, the sole is torn"),
+    ] {
         let mut chat = Chat::open(&app).await;
-        let reply = chat.say_all(&["return order 77893", JOHN, said]).await;
+        let reply = chat.say_all(&[wish, JOHN, said]).await;
         assert_eq!(reply.kinds(), ["escalation", "follow_up"], "{said}: {reply:?}");
     }
 }

@@ -9,27 +9,28 @@ use super::damage::two_items;
 use super::decisions::{mailed, resolve};
 use super::shop::{Chat, metadata, open};
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 const JOHN: &str = "john.doe@example.com";
 const INVOICE: [&str; 3] = ["order 77893: I need an invoice", JOHN, "yes"];
 
-/// The number of the ticket with which the last of these messages ends.
+/// Asks for a cancellation and confirms it. Returns its ticket's number.
 async fn cancelled(chat: &mut Chat<'_>) -> String {
     let made = chat.say_all(&["cancel order ABC-100001", "an.nguyen@example.com", "yes, cancel it"]).await;
     metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned()
 }
 
-/// The returns of the order, once there are so many and all have their labels.
+/// Returns the order's returns once there are `count` and all have labels.
 async fn labelled(app: &TestApp, order: &OrderNumber, count: usize) -> Vec<Rma> {
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);
-    loop {
-        let made = store.list_rmas_of(order).await.unwrap();
-        if made.len() == count && made.iter().all(|rma| rma.status == RmaStatus::LabelSent) {
-            return made;
-        }
-        tokio::task::yield_now().await;
-    }
+    let mut made = Vec::new();
+    eventually_async("the labels are sent", async || {
+        made = store.list_rmas_of(order).await.unwrap();
+        made.len() == count && made.iter().all(|rma| rma.status == RmaStatus::LabelSent)
+    })
+    .await;
+    made
 }
 
 #[tokio::test]

@@ -1,11 +1,9 @@
 //! Twelve scenarios and one whole conversation, without a model.
 
-use chrono::Utc;
 use frontdesk::domain::TenantId;
-use frontdesk::domain::commerce::OrderStatus;
-use frontdesk::domain::returns::ListedOrder;
 use serde_json::json;
 
+use super::damage::two_items;
 use super::shop::{Chat, mails, metadata, open};
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
@@ -241,19 +239,14 @@ async fn partial_returns_are_listed_in_the_status() {
     let app = open(TestApp::builder()).await;
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);
-    let mut order = store.find_order(&"77900".parse().unwrap()).await.unwrap().unwrap();
-    order.number = "77901".parse().unwrap();
-    order.status = OrderStatus::Delivered;
-    order.items.iter_mut().for_each(|item| item.rma = None);
-    let listed = ListedOrder { order: order.clone(), is_vip: None, fraud_flag: None };
-    store.import_orders(&[listed], false, Utc::now()).await.unwrap();
+    let order = two_items(&app).await;
     let mut chat = Chat::open(&app).await;
     let both = chat.say_all(&["return order 77901", "buyer-77900@example.com"]).await.text("order_confirm");
     assert!(both.contains("Boots") && both.contains("Poles"), "{both}");
     let only = chat.say("yes, only the poles").await.text("order_confirm");
     assert!(!only.contains("Boots") && only.contains("Poles"), "{only}");
     assert!(chat.say("yes").await.text("return_ticket").contains("$59.00"));
-    let made = store.list_rmas_of(&order.number).await.unwrap();
+    let made = store.list_rmas_of(&order).await.unwrap();
     assert_eq!(made.iter().map(|rma| rma.lines[0].line).collect::<Vec<_>>(), [2]);
     assert_eq!(made[0].reason, "return order 77901\nyes, only the poles", "answers are no reasons");
     chat.say_all(&["return the boots of order 77901 as well", "yes"]).await;

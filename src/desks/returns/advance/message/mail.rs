@@ -57,10 +57,11 @@ fn other_address(state: &State, utterance: &Utterance) -> Option<String> {
 
 /// Gives the label again, and mails it to this address.
 pub(super) fn send_label_to(state: State, address: String) -> State {
-    let order = state.order().cloned();
+    let (order, rma_asked) = (state.order().cloned(), state.case.rma_asked.clone());
     let mut next = state.next_flow();
     next.case.intent = Some(Intent::OrderStatus);
     next.case.wants_label = true;
+    next.case.rma_asked = rma_asked;
     next.case.label_to = Some(address);
     next.stage = order.map_or(Stage::NoOrder, |order| Stage::Found(Box::new(Subject::new(order, 1.0))));
     next
