@@ -282,7 +282,8 @@ impl ReturnsRules {
             (Act::Chat(chats_about.unwrap_or(Social::Other)), chats_about.is_some()),
         ];
         // "No, the sole is torn" reports damage, and stops nothing.
-        let counts = |answer: &Answer| !spells_number && !(reports_damage && *answer == Answer::No);
+        let only_tells_damage = |answer: &Answer| reports_damage && *answer == Answer::No;
+        let counts = |answer: &Answer| !(spells_number || only_tells_damage(answer));
         let utterance = Utterance {
             text: self.without_not_items(text),
             explanation: if has_explanation { without_contact(text, contacts.first()) } else { String::new() },
