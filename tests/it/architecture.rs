@@ -39,10 +39,7 @@ struct File {
 #[derive(Default)]
 struct Code {
     text: String,
-    /// The line on which each token begins, by its offset in the text.
-    lines: Vec<(usize, usize)>,
-    /// The literals, each with its line.
-    literals: Vec<(usize, String)>,
+    literals: Vec<String>,
 }
 
 impl Code {
@@ -55,7 +52,6 @@ impl Code {
     fn add(&mut self, tokens: TokenStream) {
         let mut tokens = tokens.into_iter();
         while let Some(token) = tokens.next() {
-            self.lines.push((self.text.len(), token.span().start().line));
             match token {
                 TokenTree::Group(group) if group.stream().to_string().replace(' ', "") == "cfg(test)" => {
                     let ends_item = |token: &TokenTree| match token {
@@ -75,7 +71,7 @@ impl Code {
                     self.text.push_str(close);
                 }
                 TokenTree::Literal(literal) => {
-                    self.literals.push((literal.span().start().line, literal.to_string()));
+                    self.literals.push(literal.to_string());
                     self.text.push(' ');
                 }
                 TokenTree::Ident(word) => {
@@ -89,19 +85,15 @@ impl Code {
         }
     }
 
-    /// Returns what follows each occurrence of `text`, with its line.
-    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
-        self.text.match_indices(text).map(|(at, _)| {
-            let token = self.lines.partition_point(|(start, _)| *start <= at);
-            (self.lines[token - 1].1, &self.text[at + text.len()..])
-        })
+    /// Returns what follows each occurrence of `text`.
+    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = &'a str> {
+        self.text.match_indices(text).map(|(at, _)| &self.text[at + text.len()..])
     }
 
-    /// Returns the top-level modules of the crate that the code names, each with its line.
-    fn modules(&self) -> impl Iterator<Item = (usize, String)> {
-        ["crate::", "frontdesk::"].into_iter().flat_map(|root| self.find(root)).map(|(line, path)| {
-            (line, path.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '{')).collect())
-        })
+    /// Returns the top-level modules of the crate that the code names.
+    fn modules(&self) -> impl Iterator<Item = String> {
+        let paths = ["crate::", "frontdesk::"].into_iter().flat_map(|root| self.find(root));
+        paths.map(|path| path.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '{')).collect())
     }
 }
 
@@ -154,7 +146,7 @@ fn reserved_words_stay_in_their_modules() {
                 continue;
             }
             for word in words {
-                found.extend(file.code.find(word).map(|(line, _)| format!("{}:{line}: {word}", file.path)));
+                found.extend(file.code.find(word).map(|_| format!("{}: {word}", file.path)));
             }
         }
     }
@@ -168,7 +160,7 @@ fn modules_use_only_lower_layers() {
     for file in read_source() {
         let own = layer_of(&file.module);
         assert!(own.is_some() || file.module == "lib", "{} is missing in LAYERS", file.module);
-        for (line, used) in file.code.modules() {
+        for used in file.code.modules() {
             let layer = layer_of(&used);
             let is_lower = match own {
                 // The binaries only start the commands.
@@ -177,7 +169,7 @@ fn modules_use_only_lower_layers() {
                 _ => layer.map_or(!used.starts_with('{'), |layer| own < Some(layer)),
             };
             if !is_lower && used != file.module {
-                broken.push(format!("{}:{line}: {} uses {used}", file.path, file.module));
+                broken.push(format!("{}: {} uses {used}", file.path, file.module));
             }
         }
     }
@@ -190,8 +182,8 @@ fn parser_skips_comments_literals_and_tests() {
                   use crate::{app, turn};\ncrate::store::x()";
     let code = Code::parse(source);
     assert_eq!(code.text, "let a= ;let b= ;e.unwrap();#use crate::{app,turn};crate::store::x()");
-    assert_eq!(code.find(".unwrap()").map(|(line, _)| line).collect::<Vec<_>>(), [3]);
-    assert_eq!(code.modules().collect::<Vec<_>>(), [(8, "{app".to_owned()), (9, "store".to_owned())]);
+    assert_eq!(code.find(".unwrap()").collect::<Vec<_>>(), [";#use crate::{app,turn};crate::store::x()"]);
+    assert_eq!(code.modules().collect::<Vec<_>>(), ["{app", "store"]);
 }
 
 /// Files outside a desk's folder that may name it, and why.
@@ -215,9 +207,10 @@ fn desk_names_stay_in_their_folder() {
                 continue;
             }
             let literal = format!("\"{name}\"");
-            let literals = file.code.literals.iter().filter(|(_, text)| *text == literal).map(|(line, _)| *line);
-            let paths = file.code.find("desks::").filter(|(_, path)| path.starts_with(name)).map(|(line, _)| line);
-            found.extend(literals.chain(paths).map(|line| format!("{}:{line}: {name}", file.path)));
+            let has_path = file.code.find("desks::").any(|path| path.starts_with(name));
+            if has_path || file.code.literals.contains(&literal) {
+                found.push(format!("{}: {name}", file.path));
+            }
         }
     }
     assert!(found.is_empty(), "a desk is named outside its folder:\n{}", found.join("\n"));
