@@ -216,7 +216,6 @@ fn canonical(arguments: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use async_trait::async_trait;
     use schemars::JsonSchema;
     use serde::Deserialize;
     use serde_json::json;
@@ -250,7 +249,6 @@ mod tests {
         email: Option<String>,
     }
 
-    #[async_trait]
     impl Tool<Nothing> for LookUp {
         const NAME: &'static str = "look_up";
         const ACTS: bool = true;

@@ -2,8 +2,7 @@
 //!
 //! A tool is the type of its arguments. Its JSON Schema, with the doc comments as descriptions, is what the model sees, and
 //! [`Tool::run`] is what it does.
-
-use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -29,7 +28,6 @@ pub trait CallError: Send {
 }
 
 /// A tool, which is the type of its arguments.
-#[async_trait]
 pub trait Tool<C: ToolContext>: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The name that the model uses.
     const NAME: &'static str;
@@ -40,19 +38,17 @@ pub trait Tool<C: ToolContext>: DeserializeOwned + JsonSchema + Send + Sync + 's
     fn recorded(&self) -> Value;
 
     /// Runs the tool and returns the result for the model. `"success": false` in it marks a failed call.
-    async fn run(&self, context: &mut C) -> Result<Value, C::Error>;
+    fn run(&self, context: &mut C) -> impl Future<Output = Result<Value, C::Error>> + Send;
 }
 
 /// A call with valid arguments: a [`Tool`] without its type.
-#[async_trait]
 pub trait ToolCallable<C: ToolContext>: Send + Sync {
     fn name(&self) -> &'static str;
     fn acts(&self) -> bool;
     fn recorded(&self) -> Value;
-    async fn run(&self, context: &mut C) -> Result<Value, C::Error>;
+    fn run<'a>(&'a self, context: &'a mut C) -> BoxFuture<'a, Result<Value, C::Error>>;
 }
 
-#[async_trait]
 impl<C: ToolContext, T: Tool<C>> ToolCallable<C> for T {
     fn name(&self) -> &'static str {
         T::NAME
@@ -66,8 +62,8 @@ impl<C: ToolContext, T: Tool<C>> ToolCallable<C> for T {
         Tool::recorded(self)
     }
 
-    async fn run(&self, context: &mut C) -> Result<Value, C::Error> {
-        Tool::run(self, context).await
+    fn run<'a>(&'a self, context: &'a mut C) -> BoxFuture<'a, Result<Value, C::Error>> {
+        Box::pin(Tool::run(self, context))
     }
 }
 

@@ -329,7 +329,6 @@ struct Running<'a> {
     situation: tokio::sync::Mutex<Situation>,
 }
 
-#[async_trait]
 impl Machine for Running<'_> {
     type State = ConversationState;
     type Input = Event;

@@ -5,8 +5,6 @@
 //! next message of the customer continues with the second one. An effect outside the state (a ticket, a mail) has an idempotency
 //! key, so an effect that is repeated after a crash happens once. A message is stored before the state that records it: after a
 //! crash it may be sent twice, but is never lost.
-
-use async_trait::async_trait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -16,7 +14,6 @@ use super::{DeskError, Turn};
 use crate::store::Store;
 
 /// A desk as a state machine.
-#[async_trait]
 pub trait Machine: Sync {
     /// Stored with the conversation.
     type State: Default + Serialize + DeserializeOwned + Send + Sync;
@@ -31,12 +28,12 @@ pub trait Machine: Sync {
         Self: Sized;
 
     /// Performs an effect, and returns its result, if it has one. What a customer may run into is a result; an error ends the turn.
-    async fn perform(
+    fn perform(
         &self,
         turn: &mut Turn,
         state: &Self::State,
         effect: Self::Effect,
-    ) -> Result<Option<Self::Input>, DeskError>;
+    ) -> impl Future<Output = Result<Option<Self::Input>, DeskError>> + Send;
 }
 
 /// More inputs than any path through a machine has, to end a loop.

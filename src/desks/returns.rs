@@ -255,7 +255,6 @@ impl Desk for Returns {
     }
 }
 
-#[async_trait]
 impl Machine for Returns {
     type State = State;
     type Input = Event;

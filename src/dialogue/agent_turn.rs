@@ -1,10 +1,9 @@
 //! Runs a language model with tools inside a turn.
 
+use serde_json::{Value, json};
+use std::future::ready;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-use async_trait::async_trait;
-use serde_json::{Value, json};
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -16,18 +15,17 @@ use crate::domain::Event;
 use crate::providers::llm::{ChatMessage, ChatRequest, Gateway, LlmError, Reply};
 
 /// What the tools of a turn work on, and what happens after they have run.
-#[async_trait]
 pub trait AgentContext: ToolContext<Error: CallError<Fatal = DeskError>> {
     fn turn(&mut self) -> &mut Turn;
 
     /// Stores a call in the audit log. `call` holds the recorded arguments, whether it succeeded, and the error's code.
-    async fn record(&mut self, _tool: &'static str, _call: &Value) -> Result<(), DeskError> {
-        Ok(())
+    fn record(&mut self, _tool: &'static str, _call: &Value) -> impl Future<Output = Result<(), DeskError>> + Send {
+        ready(Ok(()))
     }
 
     /// Runs after the calls of each reply. `Break` ends the run before the model is asked again.
-    async fn after_calls(&mut self) -> Result<ControlFlow<()>, DeskError> {
-        Ok(ControlFlow::Continue(()))
+    fn after_calls(&mut self) -> impl Future<Output = Result<ControlFlow<()>, DeskError>> + Send {
+        ready(Ok(ControlFlow::Continue(())))
     }
 }
 

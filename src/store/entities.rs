@@ -32,7 +32,6 @@ macro_rules! table {
             use sea_orm::entity::prelude::*;
 
             $(#[$doc])*
-            #[sea_orm::model]
             #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, DeriveEntityModel)]
             #[sea_orm(table_name = $name)]
             pub struct Model {
@@ -42,6 +41,9 @@ macro_rules! table {
                 )+
                 $($columns)*
             }
+
+            #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+            pub enum Relation {}
 
             impl ActiveModelBehavior for ActiveModel {}
 

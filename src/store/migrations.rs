@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
+use futures_util::future::BoxFuture;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait, SqliteTransactionMode,
@@ -44,27 +45,39 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
-/// Every migration, oldest first.
-fn all() -> Vec<Box<dyn MigrationTrait>> {
-    vec![
-        Box::new(m0001_initial::Migration),
-        Box::new(m0002_durable::Migration),
-        Box::new(m0003_vectors::Migration),
-        Box::new(m0005_jobs::Migration),
-        Box::new(m0006_handoff::Migration),
-        Box::new(m0007_persona_versions::Migration),
-        Box::new(m0008_orders::Migration),
-        Box::new(m0009_decisions::Migration),
-        Box::new(m0010_console_audit::Migration),
-        Box::new(m0011_sign_out::Migration),
-        Box::new(m0012_accounts::Migration),
-        Box::new(m0013_commerce::Migration),
-        Box::new(m0014_sales::Migration),
-        Box::new(m0015_channels::Migration),
-        Box::new(m0016_payment_callbacks::Migration),
-        Box::new(m0017_due_jobs::Migration),
-    ]
+/// A change of the schema.
+struct Migration {
+    /// The name that the database records.
+    name: &'static str,
+    up: for<'a> fn(&'a SchemaManager<'a>) -> BoxFuture<'a, Result<(), DbErr>>,
 }
+
+/// Names a module with a function `up`.
+macro_rules! migration {
+    ($name:ident) => {
+        Migration { name: stringify!($name), up: |manager| Box::pin($name::up(manager)) }
+    };
+}
+
+/// Every migration, oldest first.
+const ALL: &[Migration] = &[
+    migration!(m0001_initial),
+    migration!(m0002_durable),
+    migration!(m0003_vectors),
+    migration!(m0005_jobs),
+    migration!(m0006_handoff),
+    migration!(m0007_persona_versions),
+    migration!(m0008_orders),
+    migration!(m0009_decisions),
+    migration!(m0010_console_audit),
+    migration!(m0011_sign_out),
+    migration!(m0012_accounts),
+    migration!(m0013_commerce),
+    migration!(m0014_sales),
+    migration!(m0015_channels),
+    migration!(m0016_payment_callbacks),
+    migration!(m0017_due_jobs),
+];
 
 /// How long a command waits for a process that is migrating the database.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -79,7 +92,7 @@ pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duratio
             Schema::Older { .. } => {}
         }
         if let Some(lock) = ServingLock::acquire(options, Duration::ZERO).await? {
-            let upgraded = run(&store.write, &all()).await;
+            let upgraded = run(&store.write, ALL).await;
             lock.release().await;
             return upgraded;
         }
@@ -99,14 +112,14 @@ pub(super) async fn upgrade_locked(store: &Store, _lock: &ServingLock) -> Result
     match schema(&store.write).await? {
         Schema::Current => Ok(()),
         Schema::Newer { migration } => Err(StoreError::NewerSchema { migration }),
-        Schema::Older { .. } => run(&store.write, &all()).await,
+        Schema::Older { .. } => run(&store.write, ALL).await,
     }
 }
 
 /// Compares the database's schema with this version's. Writes nothing.
 pub(super) async fn schema(connection: &DatabaseConnection) -> Result<Schema> {
     let applied = applied(connection).await?;
-    let known: BTreeSet<String> = all().iter().map(|migration| migration.name().to_owned()).collect();
+    let known: BTreeSet<String> = ALL.iter().map(|migration| migration.name.to_owned()).collect();
     if let Some(migration) = applied.difference(&known).last() {
         return Ok(Schema::Newer { migration: migration.clone() });
     }
@@ -126,7 +139,7 @@ async fn applied(connection: &DatabaseConnection) -> Result<BTreeSet<String>, Db
 }
 
 /// Runs the migrations that the database lacks.
-async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTrait>]) -> Result<()> {
+async fn run(connection: &DatabaseConnection, migrations: &[Migration]) -> Result<()> {
     let backend = connection.get_database_backend();
     let mut table = sea_orm::Schema::new(backend).create_table_from_entity(seaql_migrations::Entity);
     connection.execute(table.if_not_exists()).await?;
@@ -135,32 +148,28 @@ async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTra
         info!("Updating the database schema");
     }
     for (index, migration) in migrations.iter().enumerate() {
-        let name = migration.name();
+        let name = migration.name;
         if applied.contains(name) {
             continue;
         }
-        let Err(cause) = apply(connection, migration.as_ref(), &[]).await else { continue };
+        let Err(cause) = apply(connection, migration, &[]).await else { continue };
         // Earlier versions ran migrations on SQLite without a transaction, so a killed process could leave a part of
         // one.
         let leftovers = match backend {
-            DbBackend::Sqlite => repair::find_leftovers(connection, &migrations[..index], migration.as_ref()).await?,
+            DbBackend::Sqlite => repair::find_leftovers(connection, &migrations[..index], migration).await?,
             _ => Vec::new(),
         };
         if leftovers.is_empty() {
             return Err(failed(name, cause));
         }
         warn!(migration = name, "Removing the incomplete migration of an earlier version");
-        apply(connection, migration.as_ref(), &leftovers).await.map_err(|cause| failed(name, cause))?;
+        apply(connection, migration, &leftovers).await.map_err(|cause| failed(name, cause))?;
     }
     Ok(())
 }
 
 /// Runs the statements in `before` and the migration in one transaction, and records the migration.
-async fn apply(
-    connection: &DatabaseConnection,
-    migration: &dyn MigrationTrait,
-    before: &[String],
-) -> Result<(), DbErr> {
+async fn apply(connection: &DatabaseConnection, migration: &Migration, before: &[String]) -> Result<(), DbErr> {
     // Take the write lock immediately: upgrading a read lock fails if another process has written in between.
     let options =
         TransactionOptions { sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate), ..Default::default() };
@@ -174,16 +183,12 @@ async fn apply(
     }
 }
 
-async fn apply_in(
-    transaction: &DatabaseTransaction,
-    migration: &dyn MigrationTrait,
-    before: &[String],
-) -> Result<(), DbErr> {
+async fn apply_in(transaction: &DatabaseTransaction, migration: &Migration, before: &[String]) -> Result<(), DbErr> {
     for statement in before {
         transaction.execute_unprepared(statement).await?;
     }
-    migration.up(&SchemaManager::new(transaction)).await?;
-    let (version, applied_at) = (migration.name().to_owned(), Utc::now().timestamp());
+    (migration.up)(&SchemaManager::new(transaction)).await?;
+    let (version, applied_at) = (migration.name.to_owned(), Utc::now().timestamp());
     let row = seaql_migrations::ActiveModel { version: Set(version), applied_at: Set(applied_at) };
     seaql_migrations::Entity::insert(row).exec_without_returning(transaction).await?;
     Ok(())

@@ -2,8 +2,6 @@
 //!
 //! The server fills in the shop, the customer, the conversation and the request ([`ToolContext`]); an argument that is not listed is
 //! refused. The receipt of a message has each call with its error, if there is one.
-
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -45,13 +43,12 @@ pub struct ToolContext<'a> {
 }
 
 /// A tool: the type of its arguments.
-#[async_trait]
 pub trait Tool: Serialize + DeserializeOwned + JsonSchema + Send + Sync {
     const NAME: &'static str;
     type Output: Serialize + Send;
 
     /// Runs the tool.
-    async fn run(&self, context: &ToolContext<'_>) -> Result<Self::Output, CallError>;
+    fn run(&self, context: &ToolContext<'_>) -> impl Future<Output = Result<Self::Output, CallError>> + Send;
 }
 
 /// Why a call has no result: the tool's own answer, or a store that does not answer, which ends the turn.

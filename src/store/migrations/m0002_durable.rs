@@ -1,22 +1,17 @@
+//! Cancellation, removal of events, and the number of turns per day.
+
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::{add_column, create_table, index};
 
-/// Cancellation, removal of events, and the number of turns per day.
-#[derive(DeriveMigrationName)]
-pub struct Migration;
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        add_column(manager, "turns", boolean("cancel_requested").default(false).take()).await?;
-        add_column(manager, "turns", boolean("events_kept").default(true).take()).await?;
-        // Retention queries the oldest ended turns that still have events.
-        index(manager, "turns", "turns_to_forget", &["events_kept", "ended_at"], false).await?;
-        index(manager, "idempotency_keys", "idempotency_keys_by_age", &["created_at"], false).await?;
-        index(manager, "messages", "messages_by_age", &["created_at"], false).await?;
-        let columns = [string("tenant_id"), date("day"), integer("turns")];
-        create_table(manager, "daily_turns", &["tenant_id", "day"], columns).await
-    }
+pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    add_column(manager, "turns", boolean("cancel_requested").default(false).take()).await?;
+    add_column(manager, "turns", boolean("events_kept").default(true).take()).await?;
+    // Retention queries the oldest ended turns that still have events.
+    index(manager, "turns", "turns_to_forget", &["events_kept", "ended_at"], false).await?;
+    index(manager, "idempotency_keys", "idempotency_keys_by_age", &["created_at"], false).await?;
+    index(manager, "messages", "messages_by_age", &["created_at"], false).await?;
+    let columns = [string("tenant_id"), date("day"), integer("turns")];
+    create_table(manager, "daily_turns", &["tenant_id", "day"], columns).await
 }

@@ -1,3 +1,5 @@
+//! Handoffs to a person, searchable messages, and the figures of each turn.
+
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 use sea_orm_migration::sea_orm::DbBackend;
@@ -6,40 +8,33 @@ use sea_orm_migration::sea_orm::prelude::Uuid;
 use super::{add_column, index};
 use crate::domain::text::fold;
 
-/// Handoffs to a person, searchable messages, and the figures of each turn.
-#[derive(DeriveMigrationName)]
-pub struct Migration;
-
 /// The number of rows to fold at a time.
 const AT_ONCE: u64 = 1000;
 
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let epoch = "1970-01-01T00:00:00+00:00";
-        let columns = [
-            ("conversations", string_null("agent")),
-            ("conversations", timestamp_with_time_zone_null("waiting_since")),
-            ("conversations", timestamp_with_time_zone("last_activity_at").default(epoch).take()),
-            ("conversations", text("folded_user").default("").take()),
-            ("messages", text("folded").default("").take()),
-            ("turns", string("sender").default("user").take()),
-            ("turns", string_null("intent")),
-            ("turns", string_null("kind")),
-            ("turns", integer_null("first_text_ms")),
-            ("turns", boolean("asked_person").default(false).take()),
-            ("turns", boolean("model_failed").default(false).take()),
-        ];
-        for (table, column) in columns {
-            add_column(manager, table, column).await?;
-        }
-        fill(manager).await?;
-        let by_activity = ["tenant_id", "last_activity_at"];
-        index(manager, "conversations", "conversations_by_activity", &by_activity, false).await?;
-        let by_status = ["tenant_id", "status", "last_activity_at"];
-        index(manager, "conversations", "conversations_by_status", &by_status, false).await?;
-        index(manager, "turns", "turns_by_day", &["tenant_id", "accepted_at"], false).await
+pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    let epoch = "1970-01-01T00:00:00+00:00";
+    let columns = [
+        ("conversations", string_null("agent")),
+        ("conversations", timestamp_with_time_zone_null("waiting_since")),
+        ("conversations", timestamp_with_time_zone("last_activity_at").default(epoch).take()),
+        ("conversations", text("folded_user").default("").take()),
+        ("messages", text("folded").default("").take()),
+        ("turns", string("sender").default("user").take()),
+        ("turns", string_null("intent")),
+        ("turns", string_null("kind")),
+        ("turns", integer_null("first_text_ms")),
+        ("turns", boolean("asked_person").default(false).take()),
+        ("turns", boolean("model_failed").default(false).take()),
+    ];
+    for (table, column) in columns {
+        add_column(manager, table, column).await?;
     }
+    fill(manager).await?;
+    let by_activity = ["tenant_id", "last_activity_at"];
+    index(manager, "conversations", "conversations_by_activity", &by_activity, false).await?;
+    let by_status = ["tenant_id", "status", "last_activity_at"];
+    index(manager, "conversations", "conversations_by_status", &by_status, false).await?;
+    index(manager, "turns", "turns_by_day", &["tenant_id", "accepted_at"], false).await
 }
 
 /// Fills the new columns of existing rows.

@@ -1,20 +1,15 @@
+//! Orders, returns, tickets and mails, with their audit log.
+
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::{create_table, index};
 
-/// Orders, returns, tickets and mails, with their audit log.
-#[derive(DeriveMigrationName)]
-pub struct Migration;
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        orders(manager).await?;
-        returns(manager).await?;
-        tickets(manager).await?;
-        records(manager).await
-    }
+pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    orders(manager).await?;
+    returns(manager).await?;
+    tickets(manager).await?;
+    records(manager).await
 }
 
 async fn orders(manager: &SchemaManager<'_>) -> Result<(), DbErr> {

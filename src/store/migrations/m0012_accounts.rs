@@ -1,27 +1,22 @@
+//! Accounts of a telecom operator, with their invoices and refund cases; and the sessions of `POST /chat`.
+
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::{add_column, create_table, index};
 
-/// Accounts of a telecom operator, with their invoices and refund cases; and the sessions of `POST /chat`.
-#[derive(DeriveMigrationName)]
-pub struct Migration;
-
 /// At most one case of an invoice is open.
 const OPEN: &str = "CREATE UNIQUE INDEX refund_cases_open ON refund_cases (tenant_id, invoice_number) \
      WHERE status IN ('opened', 'pending_review')";
 
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        accounts(manager).await?;
-        refund_cases(manager).await?;
-        add_column(manager, "audit", string_null("user_id")).await?;
-        add_column(manager, "conversations", string_null("session_id")).await?;
-        index(manager, "audit", "audit_by_user", &["tenant_id", "user_id"], false).await?;
-        // Conversations without a session do not conflict: null differs from null.
-        index(manager, "conversations", "conversations_by_session", &["tenant_id", "session_id"], true).await
-    }
+pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    accounts(manager).await?;
+    refund_cases(manager).await?;
+    add_column(manager, "audit", string_null("user_id")).await?;
+    add_column(manager, "conversations", string_null("session_id")).await?;
+    index(manager, "audit", "audit_by_user", &["tenant_id", "user_id"], false).await?;
+    // Conversations without a session do not conflict: null differs from null.
+    index(manager, "conversations", "conversations_by_session", &["tenant_id", "session_id"], true).await
 }
 
 async fn accounts(manager: &SchemaManager<'_>) -> Result<(), DbErr> {

@@ -1,29 +1,24 @@
+//! Addresses at which payment providers call back, each with a secret.
+
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::{create_table, index};
 
-/// Addresses at which payment providers call back, each with a secret.
-#[derive(DeriveMigrationName)]
-pub struct Migration;
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let columns = [
-            uuid("id"),
-            string("tenant_id"),
-            string("purpose"),
-            string("subject"),
-            uuid_null("payment_id"),
-            blob("sealed"),
-            json_binary("detail"),
-            timestamp_with_time_zone("created_at"),
-        ];
-        create_table(manager, "payment_callbacks", &["id"], columns).await?;
-        let columns = &["tenant_id", "purpose", "subject"];
-        index(manager, "payment_callbacks", "payment_callbacks_by_subject", columns, true).await?;
-        let columns = &["tenant_id", "provider_reference"];
-        index(manager, "payment_requests", "payment_requests_by_reference", columns, false).await
-    }
+pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    let columns = [
+        uuid("id"),
+        string("tenant_id"),
+        string("purpose"),
+        string("subject"),
+        uuid_null("payment_id"),
+        blob("sealed"),
+        json_binary("detail"),
+        timestamp_with_time_zone("created_at"),
+    ];
+    create_table(manager, "payment_callbacks", &["id"], columns).await?;
+    let columns = &["tenant_id", "purpose", "subject"];
+    index(manager, "payment_callbacks", "payment_callbacks_by_subject", columns, true).await?;
+    let columns = &["tenant_id", "provider_reference"];
+    index(manager, "payment_requests", "payment_requests_by_reference", columns, false).await
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use sea_orm::{ConnectOptions, Database, DatabaseConnection, Statement};
 use sea_orm_migration::prelude::*;
 
-use super::failed;
+use super::{Migration, failed};
 use crate::store::Result;
 
 /// A part of an SQLite schema. Parts are dropped in the order of the variants.
@@ -23,16 +23,16 @@ enum Part {
 /// Returns the statements that drop what an interrupted run of `next` made in a database that has `applied`.
 pub(super) async fn find_leftovers(
     connection: &DatabaseConnection,
-    applied: &[Box<dyn MigrationTrait>],
-    next: &dyn MigrationTrait,
+    applied: &[Migration],
+    next: &Migration,
 ) -> Result<Vec<String>> {
     let reference = in_memory().await?;
     let manager = SchemaManager::new(&reference);
     for migration in applied {
-        migration.up(&manager).await?;
+        (migration.up)(&manager).await?;
     }
     let before = parts(&reference).await?;
-    next.up(&manager).await?;
+    (next.up)(&manager).await?;
     let added = &parts(&reference).await? - &before;
     let leftovers = &added & &parts(connection).await?;
     for part in &leftovers {
@@ -40,7 +40,7 @@ pub(super) async fn find_leftovers(
             && connection.query_one_raw(sql(format!("SELECT 1 FROM \"{name}\" LIMIT 1"))).await?.is_some()
         {
             let cause = format!("the table {name} is there already and holds rows");
-            return Err(failed(next.name(), DbErr::Custom(cause)));
+            return Err(failed(next.name, DbErr::Custom(cause)));
         }
     }
     let goes_with_its_table = |part: &&Part| match part {

@@ -63,7 +63,7 @@ impl TestDatabase {
         seen
     }
 
-    async fn migrate(&self, migrations: &[Box<dyn MigrationTrait>]) {
+    async fn migrate(&self, migrations: &[Migration]) {
         run(&self.store.write, migrations).await.unwrap();
     }
 
@@ -109,10 +109,10 @@ fn fixture(migration: &str) -> String {
 
 #[tokio::test]
 async fn killed_migration_is_undone_and_runs_again() {
-    let migrations = all();
+    let migrations = ALL;
     let mut base = Files::default();
     for (index, migration) in migrations.iter().enumerate() {
-        let (name, up_to) = (migration.name(), &migrations[..=index]);
+        let (name, up_to) = (migration.name, &migrations[..=index]);
         let before = TestDatabase::open(&base).await.dump().await;
         let whole = TestDatabase::open(&base).await;
         whole.migrate(up_to).await;
@@ -134,7 +134,7 @@ async fn killed_migration_is_undone_and_runs_again() {
         if name <= LAST_WITHOUT_TRANSACTION {
             let killed = TestDatabase::open(&base).await;
             let seen = killed.watch().await;
-            migration.up(&SchemaManager::new(&killed.store.write)).await.unwrap();
+            (migration.up)(&SchemaManager::new(&killed.store.write)).await.unwrap();
             let seen = std::mem::take(&mut *seen.lock().unwrap());
             assert!(seen.len() > 2, "{name}: {} moments", seen.len());
             for files in seen {
@@ -165,7 +165,7 @@ fn with_torn_commits(seen: &[Files]) -> Vec<Files> {
 
 #[tokio::test]
 async fn first_start_can_be_killed_at_any_moment() {
-    let migrations = all();
+    let migrations = ALL;
     let whole = TestDatabase::open(&Files::default()).await;
     let seen = whole.watch().await;
     whole.migrate(&migrations).await;
@@ -184,7 +184,7 @@ async fn leftover_table_with_rows_is_refused() {
     let database = TestDatabase::open(&Files::default()).await;
     database.execute("CREATE TABLE conversations (id INTEGER); INSERT INTO conversations VALUES (1)").await;
     let before = database.dump().await;
-    let error = run(&database.store.write, &all()).await.unwrap_err().to_string();
+    let error = run(&database.store.write, ALL).await.unwrap_err().to_string();
     assert!(
         error.contains("m0001_initial failed") && error.contains("conversations is there already and holds rows"),
         "{error}"
@@ -199,7 +199,7 @@ async fn only_the_holder_of_the_lock_migrates() {
     let lock = ServingLock::acquire(options, Duration::ZERO).await.unwrap().unwrap();
     let error = upgrade(store, options, Duration::ZERO).await.unwrap_err().to_string();
     assert!(error.contains("older schema") && error.contains("stop that server"), "{error}");
-    assert_eq!(schema(&store.write).await.unwrap(), Schema::Older { pending: all().len() });
+    assert_eq!(schema(&store.write).await.unwrap(), Schema::Older { pending: ALL.len() });
     upgrade_locked(store, &lock).await.unwrap();
     // Up to date: no lock is needed.
     upgrade(store, options, Duration::ZERO).await.unwrap();

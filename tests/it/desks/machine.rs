@@ -23,7 +23,6 @@ struct Talker;
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Said(u32);
 
-#[async_trait]
 impl Machine for Talker {
     type State = Said;
     type Input = u32;

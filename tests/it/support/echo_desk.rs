@@ -115,7 +115,6 @@ struct Repeat {
     text: String,
 }
 
-#[async_trait]
 impl<'t> Tool<EchoContext<'t>> for Repeat {
     const NAME: &'static str = "repeat";
     const ACTS: bool = true;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +43,6 @@ pub struct Filters {
     pub without: Vec<String>,
 }
 
-#[async_trait]
 impl Tool for CatalogSearch {
     const NAME: &'static str = "catalog_search";
     type Output = CatalogMatches;
@@ -89,7 +87,6 @@ pub struct CatalogGetItem {
     pub item_id: String,
 }
 
-#[async_trait]
 impl Tool for CatalogGetItem {
     const NAME: &'static str = "catalog_get_item";
     type Output = CatalogItem;

@@ -1,6 +1,5 @@
 //! `customer_get_or_create` and `customer_update_preferences`.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -24,7 +23,6 @@ pub struct CustomerFound {
     pub created: bool,
 }
 
-#[async_trait]
 impl Tool for CustomerGetOrCreate {
     const NAME: &'static str = "customer_get_or_create";
     type Output = CustomerFound;
@@ -62,7 +60,6 @@ pub struct CustomerUpdated {
     pub audit_id: Option<Uuid>,
 }
 
-#[async_trait]
 impl Tool for CustomerUpdatePreferences {
     const NAME: &'static str = "customer_update_preferences";
     type Output = CustomerUpdated;

@@ -1,6 +1,5 @@
 //! `order_create`, `offers_get_applicable`, `order_apply_coupon` and `order_get_status`.
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,7 +72,6 @@ impl OrderCreate {
     }
 }
 
-#[async_trait]
 impl Tool for OrderCreate {
     const NAME: &'static str = "order_create";
     type Output = OrderCreated;
@@ -111,7 +109,6 @@ pub struct OffersFound {
     pub offers: Vec<Offer>,
 }
 
-#[async_trait]
 impl Tool for OffersGetApplicable {
     const NAME: &'static str = "offers_get_applicable";
     type Output = OffersFound;
@@ -160,7 +157,6 @@ pub enum CouponApplied {
     Reason(CouponRefused),
 }
 
-#[async_trait]
 impl Tool for OrderApplyCoupon {
     const NAME: &'static str = "order_apply_coupon";
     type Output = CouponApplied;
@@ -200,7 +196,6 @@ pub struct OrderView {
     pub sale: Sale,
 }
 
-#[async_trait]
 impl Tool for OrderGetStatus {
     const NAME: &'static str = "order_get_status";
     type Output = OrdersFound;

@@ -2,7 +2,6 @@
 //!
 //! Each payment is stored before its provider is asked.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +26,6 @@ pub struct MethodsFound {
     pub methods: Vec<PaymentMethod>,
 }
 
-#[async_trait]
 impl Tool for PaymentGetMethods {
     const NAME: &'static str = "payment_get_methods";
     type Output = MethodsFound;
@@ -84,7 +82,6 @@ impl PaymentGetC2bInstructions {
     }
 }
 
-#[async_trait]
 impl Tool for PaymentGetC2bInstructions {
     const NAME: &'static str = "payment_get_c2b_instructions";
     type Output = C2bInstructions;
@@ -105,7 +102,6 @@ pub struct PaymentInitiateStkPush {
     pub confirmed_amount: i64,
 }
 
-#[async_trait]
 impl Tool for PaymentInitiateStkPush {
     const NAME: &'static str = "payment_initiate_stk_push";
     type Output = Started;
@@ -138,7 +134,6 @@ pub struct Checkout {
     pub started: Started,
 }
 
-#[async_trait]
 impl Tool for PaymentCreatePesapalCheckout {
     const NAME: &'static str = "payment_create_pesapal_checkout";
     type Output = Checkout;

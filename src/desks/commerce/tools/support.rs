@@ -1,6 +1,5 @@
 //! `kb_retrieve` and `handoff_create_ticket`.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +73,6 @@ pub struct TicketCreated {
     pub expected_wait: u32,
 }
 
-#[async_trait]
 impl Tool for HandoffCreateTicket {
     const NAME: &'static str = "handoff_create_ticket";
     type Output = TicketCreated;

@@ -1,6 +1,5 @@
 //! `tenant_get_context`.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,6 @@ pub struct TenantFound {
     pub tenant: TenantSettings,
 }
 
-#[async_trait]
 impl Tool for TenantGetContext {
     const NAME: &'static str = "tenant_get_context";
     type Output = TenantFound;

@@ -5,7 +5,6 @@
 
 use std::ops::ControlFlow;
 
-use async_trait::async_trait;
 use chrono::Utc;
 use serde_json::{Value, json};
 
@@ -41,7 +40,6 @@ impl ToolContext for ReturnsContext<'_> {
     type Error = ToolError;
 }
 
-#[async_trait]
 impl AgentContext for ReturnsContext<'_> {
     fn turn(&mut self) -> &mut Turn {
         self.turn

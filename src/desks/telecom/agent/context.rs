@@ -1,6 +1,5 @@
 //! What the tools work on. The customer comes from the desk, never from a model's arguments.
 
-use async_trait::async_trait;
 use chrono::Utc;
 use serde_json::Value;
 
@@ -40,7 +39,6 @@ impl ToolContext for BillingContext<'_> {
     type Error = ToolError;
 }
 
-#[async_trait]
 impl AgentContext for BillingContext<'_> {
     fn turn(&mut self) -> &mut Turn {
         self.turn

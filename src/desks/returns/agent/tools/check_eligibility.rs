@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,7 +19,6 @@ pub(super) struct CheckEligibility {
     return_reason: String,
 }
 
-#[async_trait]
 impl<'t> Tool<ReturnsContext<'t>> for CheckEligibility {
     const NAME: &'static str = "check_eligibility";
     const ACTS: bool = false;

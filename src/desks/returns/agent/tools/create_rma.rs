@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -31,7 +30,6 @@ enum Wanted {
     Refund,
 }
 
-#[async_trait]
 impl<'t> Tool<ReturnsContext<'t>> for CreateRma {
     const NAME: &'static str = "create_rma";
     const ACTS: bool = true;

@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,7 +21,6 @@ pub(super) struct EscalateToHuman {
     priority: Option<Priority>,
 }
 
-#[async_trait]
 impl<'t> Tool<ReturnsContext<'t>> for EscalateToHuman {
     const NAME: &'static str = "escalate_to_human";
     const ACTS: bool = true;

@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +17,6 @@ pub(super) struct GenerateReturnLabel {
     rma_number: String,
 }
 
-#[async_trait]
 impl<'t> Tool<ReturnsContext<'t>> for GenerateReturnLabel {
     const NAME: &'static str = "generate_return_label";
     const ACTS: bool = true;

@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +17,6 @@ pub(super) struct GetOrderDetails {
     email: Option<String>,
 }
 
-#[async_trait]
 impl<'t> Tool<ReturnsContext<'t>> for GetOrderDetails {
     const NAME: &'static str = "get_order_details";
     const ACTS: bool = false;

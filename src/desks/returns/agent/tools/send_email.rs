@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,7 +40,6 @@ impl From<TemplateName> for Template {
     }
 }
 
-#[async_trait]
 impl<'t> Tool<ReturnsContext<'t>> for SendEmail {
     const NAME: &'static str = "send_email";
     const ACTS: bool = true;

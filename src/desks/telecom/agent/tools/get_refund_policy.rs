@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,7 +13,6 @@ use crate::domain::telecom::refund::{COOLING_OFF_DAYS, DECISION_BUSINESS_DAYS, P
 #[serde(deny_unknown_fields)]
 pub(super) struct GetRefundPolicy {}
 
-#[async_trait]
 impl<'t> Tool<BillingContext<'t>> for GetRefundPolicy {
     const NAME: &'static str = "get_refund_policy";
     const ACTS: bool = false;

@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,7 +15,6 @@ pub(super) struct GetSubscription {
     user_id: Option<String>,
 }
 
-#[async_trait]
 impl<'t> Tool<BillingContext<'t>> for GetSubscription {
     const NAME: &'static str = "get_subscription";
     const ACTS: bool = false;

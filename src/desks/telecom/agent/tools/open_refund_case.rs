@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Number, Value, json};
@@ -28,7 +27,6 @@ pub(super) struct OpenRefundCase {
     description: Option<String>,
 }
 
-#[async_trait]
 impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
     const NAME: &'static str = "open_refund_case";
     const ACTS: bool = true;

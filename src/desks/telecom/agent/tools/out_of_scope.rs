@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,7 +11,6 @@ use crate::desks::telecom::agent::context::BillingContext;
 #[serde(deny_unknown_fields)]
 pub(super) struct OutOfScope {}
 
-#[async_trait]
 impl<'t> Tool<BillingContext<'t>> for OutOfScope {
     const NAME: &'static str = "out_of_scope";
     const ACTS: bool = false;
