@@ -1,6 +1,6 @@
 //! The OpenAPI document, and the page that shows it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::response::Html;
 use axum::routing::get;
@@ -98,9 +98,11 @@ fn responses(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Resp
 
 /// `/openapi.json`, and `/docs` for the shop.
 pub(super) fn routes(openapi: utoipa::openapi::OpenApi) -> Router<Arc<App>> {
-    let described = serde_json::to_value(&openapi).unwrap_or_default();
-    let page = Arc::<str>::from(reference::page(&described));
     let description = Arc::new(openapi);
+    let described = description.clone();
+    // Written when it is first asked for, so that no start waits for it.
+    let page =
+        Arc::new(LazyLock::new(move || reference::page(&serde_json::to_value(described.as_ref()).unwrap_or_default())));
     Router::new()
         .route("/openapi.json", get(move || async move { Json(description.as_ref().clone()) }))
         .route("/docs", get(move |_: Operator| async move { (standalone(), Html(page.to_string())) }))

@@ -5,7 +5,7 @@
 //! similar to anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::config::{KnowledgeConfig, SearchConfig, ShopConfig};
 use crate::domain::{TenantId, Vocabulary};
 use crate::nlu::long_text::read_text;
 use crate::providers::embedding::Embedder;
-use crate::providers::vector::VectorIndex;
+use crate::providers::vector::{Collection, VectorIndex};
 
 mod meaning;
 mod overview;
@@ -111,8 +111,7 @@ impl Knowledge {
         self.lost.clone()
     }
 
-    /// Reads the documents that personas with these folders see, and replaces the earlier ones. Folders without a change are not
-    /// indexed again.
+    /// Reads the documents that personas with these folders see, and replaces the earlier ones.
     ///
     /// # Errors
     /// A folder exists but cannot be listed. The earlier documents stay in use.
@@ -120,43 +119,24 @@ impl Knowledge {
         let folders: BTreeSet<&str> = personas.iter().flatten().map(String::as_str).collect();
         let library = Arc::new(Library::load(&self.knowledge.folder, folders, rules, &self.knowledge.chunks)?);
         let earlier = self.shelves.load();
-        let unchanged = |folders: &Vec<String>| {
-            let is_unchanged = |folder| library.shelves.get(folder) == earlier.library.shelves.get(folder);
-            let view = earlier.views.get(folders).filter(|_| earlier.rules == rules.source)?;
-            folders.iter().all(is_unchanged).then(|| view.clone())
-        };
-        let view = |folders: &Vec<String>| {
-            if let Some(view) = unchanged(folders) {
-                return (folders.clone(), view);
-            }
-            let collections = folders.iter().map(|folder| self.collection(folder)).collect();
-            let (library, rules, of) = (library.clone(), rules.clone(), folders.clone());
-            let index: Box<dyn FnOnce() -> View + Send> =
-                Box::new(move || View::index(library.shelf_of(&of), &rules, collections));
-            (folders.clone(), Arc::new(LazyLock::new(index)))
-        };
+        let view = |folders: &Vec<String>| (folders.clone(), LazyView::of(library.shelf_of(folders), rules));
         let mut views: BTreeMap<Vec<String>, Arc<LazyView>> = personas.iter().map(view).collect();
         if !earlier.views.is_empty() {
             // No question waits for the new index. Turns of the earlier personas keep their documents.
-            for view in views.values() {
-                LazyLock::force(view.as_ref());
-            }
+            views.values().for_each(index);
             let replaced = earlier.personas.difference(personas);
             views.extend(replaced.filter_map(|folders| Some((folders.clone(), earlier.views.get(folders)?.clone()))));
         }
         if library != earlier.library {
             *self.last_sync.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
-        let (personas, rules) = (personas.clone(), rules.source.clone());
-        self.shelves.store(Arc::new(Shelves { library, views, personas, rules }));
+        self.shelves.store(Arc::new(Shelves { library, views, personas: personas.clone() }));
         Ok(())
     }
 
     /// Indexes all documents that were read, so that no customer's question waits for it. Takes processor time.
     pub fn index_all(&self) {
-        for view in self.shelves.load_full().views.values() {
-            LazyLock::force(view.as_ref());
-        }
+        self.shelves.load_full().views.values().for_each(index);
     }
 
     /// Returns the result of reading the documents of these folders.
@@ -217,15 +197,16 @@ impl Knowledge {
             }
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
-        let near = timeout(self.config.vector_timeout, self.near(view, query, &question, &ranked)).await;
+        let collections: Vec<Collection> = folders.iter().map(|folder| self.collection(folder)).collect();
+        let near = timeout(self.config.vector_timeout, self.near(view, &collections, query, &question, &ranked)).await;
         if let Ok(Ok(Some(_))) = &near {
             self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
         match near.unwrap_or(Err(Blind::Late)) {
-            Ok(Some(near)) if words.is_empty() && self.lacks(view, query, &near) => {
+            Ok(Some(near)) if words.is_empty() && self.lacks(&collections, query, &near) => {
                 Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }
             }
-            Ok(Some(near)) => self.found(view, query, &ranked, &near, nothing),
+            Ok(Some(near)) => self.found(view, &collections, query, &ranked, &near, nothing),
             Ok(None) => Found { passages: view.passages_by_words(&words, query), ..nothing },
             Err(cause) => {
                 self.complain(&cause);
@@ -271,4 +252,9 @@ impl Knowledge {
     pub fn names_nothing(&self, folders: &[String], query: &Query) -> bool {
         self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 0).unwrap_or(true)
     }
+}
+
+/// Indexes the documents, unless they are indexed already.
+fn index(view: &Arc<LazyView>) {
+    let _: &View = view;
 }

@@ -8,7 +8,7 @@ use tracing::{debug, warn};
 use super::view::View;
 use super::{By, Found, Knowledge};
 use crate::providers::embedding::EmbeddingError;
-use crate::providers::vector::{Labels, VectorError, cosine};
+use crate::providers::vector::{Collection, Labels, VectorError, cosine};
 use crate::retrieval::calibration::Calibration;
 use crate::retrieval::hybrid::{self, FETCH, Lists, Near, Threshold};
 use crate::retrieval::{Query, in_one_language};
@@ -74,13 +74,14 @@ impl Knowledge {
     pub(super) fn found(
         &self,
         view: &View,
+        collections: &[Collection],
         query: &Query,
         words: &[(usize, f64)],
         meaning: &Meaning,
         nothing: Found,
     ) -> Found {
         let Meaning { nearest, others, similarity } = meaning;
-        let unrelated = self.calibrated(view, Calibration::unrelated).into_iter().fold(0.0, f64::max);
+        let unrelated = self.calibrated(collections, Calibration::unrelated).into_iter().fold(0.0, f64::max);
         let chunks = view.index.chunks();
         let lists = Lists { words, near: nearest, others, unrelated };
         let score = |place: usize| similarity.get(&place).copied().unwrap_or_default().clamp(0.0, 1.0);
@@ -93,15 +94,15 @@ impl Knowledge {
     }
 
     /// Whether no chunk is similar enough.
-    pub(super) fn lacks(&self, view: &View, query: &Query, meaning: &Meaning) -> bool {
-        let proposed = self.calibrated(view, |calibration| calibration.threshold);
+    pub(super) fn lacks(&self, collections: &[Collection], query: &Query, meaning: &Meaning) -> bool {
+        let proposed = self.calibrated(collections, |calibration| calibration.threshold);
         Threshold::of(&self.config, self.embedder.model(), proposed).lacks(&meaning.nearest, query.limit)
     }
 
-    /// Returns a value from the calibration of each collection of the view.
-    fn calibrated(&self, view: &View, what: impl Fn(&Calibration) -> f64) -> Vec<f64> {
+    /// Returns a value from the calibration of each collection.
+    fn calibrated(&self, collections: &[Collection], what: impl Fn(&Calibration) -> f64) -> Vec<f64> {
         let calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = view.collections.iter().filter_map(|collection| calibrations.get(&collection.name));
+        let own = collections.iter().filter_map(|collection| calibrations.get(&collection.name));
         own.map(what).collect()
     }
 
@@ -110,6 +111,7 @@ impl Knowledge {
     pub(super) async fn near(
         &self,
         view: &View,
+        collections: &[Collection],
         query: &Query,
         question: &[f32],
         words: &[(usize, f64)],
@@ -120,7 +122,7 @@ impl Knowledge {
         // Rows may be nearer than all pages.
         let rows = view.index.chunks().iter().filter(|chunk| query.pages_only && chunk.product.is_some()).count();
         let count = FETCH + rows.min(MOST_ROWS);
-        for collection in &view.collections {
+        for collection in collections {
             let hits = self.vectors.query(collection, &space, question, count, &Labels::new()).await?;
             is_empty &= hits.is_empty();
             // A removed chunk may still have a vector.
@@ -147,7 +149,7 @@ impl Knowledge {
             .filter(|(place, _)| !similarity.contains_key(place))
             .map(|(place, _)| view.index.chunks()[*place].id())
             .collect();
-        for collection in view.collections.iter().filter(|_| !missing.is_empty()) {
+        for collection in collections.iter().filter(|_| !missing.is_empty()) {
             for (id, vector) in self.vectors.vectors(collection, &missing).await? {
                 if let Some(place) = view.places.get(&id) {
                     similarity.insert(*place, cosine(question, &vector));

@@ -1,10 +1,10 @@
 //! The documents as one persona sees them, indexed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, LazyLock};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::domain::Vocabulary;
-use crate::providers::vector::Collection;
 use crate::retrieval::mention::Titles;
 use crate::retrieval::{Chunk, LexicalIndex, Library, Passage, Query, SearchRules, Shelf, in_one_language};
 
@@ -16,12 +16,40 @@ pub(super) struct Shelves {
     pub(super) views: BTreeMap<Vec<String>, Arc<LazyView>>,
     /// The folders of the current personas.
     pub(super) personas: BTreeSet<Vec<String>>,
-    /// The files of the rules that the views were indexed with.
-    pub(super) rules: Arc<str>,
 }
 
-/// A view, indexed at the first question, or by [`Knowledge::index_all`](super::Knowledge::index_all).
-pub(super) type LazyView = LazyLock<View, Box<dyn FnOnce() -> View + Send>>;
+/// A view, indexed when it is first used.
+pub(super) struct LazyView {
+    shelf: Shelf,
+    rules: SearchRules,
+    view: OnceLock<View>,
+}
+
+/// The views in use. Shops with the same documents and rules share one, and so do the documents before and after a reload that changed
+/// none.
+static VIEWS: Mutex<Vec<Weak<LazyView>>> = Mutex::new(Vec::new());
+
+impl LazyView {
+    pub(super) fn of(shelf: Shelf, rules: &SearchRules) -> Arc<Self> {
+        let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+        views.retain(|view| view.strong_count() > 0);
+        let is_same = |view: &Arc<Self>| view.rules.source == rules.source && view.shelf == shelf;
+        if let Some(same) = views.iter().filter_map(Weak::upgrade).find(is_same) {
+            return same;
+        }
+        let view = Arc::new(Self { shelf, rules: rules.clone(), view: OnceLock::new() });
+        views.push(Arc::downgrade(&view));
+        view
+    }
+}
+
+impl Deref for LazyView {
+    type Target = View;
+
+    fn deref(&self) -> &View {
+        self.view.get_or_init(|| View::index(self.shelf.clone(), &self.rules))
+    }
+}
 
 pub(in crate::retrieval) struct View {
     pub(in crate::retrieval) index: LexicalIndex,
@@ -29,16 +57,15 @@ pub(in crate::retrieval) struct View {
     /// The index of each chunk by its id.
     pub(in crate::retrieval) places: HashMap<String, usize>,
     pub(super) vocabulary: Arc<Vocabulary>,
-    pub(super) collections: Vec<Collection>,
 }
 
 impl View {
-    pub(super) fn index(shelf: Shelf, rules: &SearchRules, collections: Vec<Collection>) -> Self {
+    fn index(shelf: Shelf, rules: &SearchRules) -> Self {
         let index = LexicalIndex::build(shelf, rules);
         let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
         let vocabulary = Arc::new(vocabulary(index.chunks()));
         let titles = Titles::new(index.chunks(), rules);
-        Self { index, titles, places, vocabulary, collections }
+        Self { index, titles, places, vocabulary }
     }
 
     pub(super) fn passages_by_words(&self, words: &[(usize, f64)], query: &Query) -> Vec<Passage> {

@@ -1,13 +1,14 @@
 //! A real server on a free port, with a real database, for the tests that drive it over HTTP.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use frontdesk::app::App;
 use frontdesk::cli::lists::{ImportOptions, ListArgs};
 use frontdesk::cli::upsert_warranty;
 use frontdesk::config::{Config, Env};
-use frontdesk::desks::{DeskFactory, DeskRegistry};
+use frontdesk::desks::{DeskFactory, DeskRegistry, Shop};
 use frontdesk::domain::TenantId;
 use frontdesk::store::{Store, StoreOptions};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -206,6 +207,7 @@ impl TestAppBuilder {
         .await
         .unwrap();
         let app = App::start_with(self.desks, config, store).await.unwrap();
+        keep_parsed(&app);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = CancellationToken::new();
@@ -234,6 +236,14 @@ impl TestAppBuilder {
         let persona = prompts.join(persona).display().to_string();
         self.env("PROMPTS_PATH", prompts.display()).env("PERSONA_PATH", persona)
     }
+}
+
+/// Keeps the first shop of each set of personas, so that later servers share what it parsed and indexed.
+fn keep_parsed(app: &App) {
+    static KEPT: Mutex<BTreeMap<Vec<String>, Arc<Shop>>> = Mutex::new(BTreeMap::new());
+    let shop = app.shops.get(&TenantId::default());
+    let personas = shop.prompts().personas().map(|persona| persona.id.clone()).collect();
+    KEPT.lock().unwrap().entry(personas).or_insert(shop);
 }
 
 async fn import_warranties(database_url: &str) {
