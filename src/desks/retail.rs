@@ -12,7 +12,7 @@ use crate::config::{CuteGreeting, RetailConfig};
 use crate::dialogue::Social;
 use crate::dialogue::language::{self, MessageWithoutSwitch};
 use crate::dialogue::social::{SocialModel, SocialTexts, Written};
-use crate::domain::{Kind, Language, Metadata, Vocabulary};
+use crate::domain::{Kind, Language, Message, Metadata, Sender, Vocabulary};
 use crate::grounding::{Canary, Grounding, GroundingRules, Piece, joined};
 use crate::nlu::examples::Classifier;
 use crate::nlu::instalments::Instalments;
@@ -23,8 +23,11 @@ use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::replies::{MissingValue, Replies, ReplyKey};
 
+mod builds;
+mod cases;
 mod classify;
 mod context;
+mod correction;
 mod failed_attempts;
 pub mod intent;
 mod memory;
@@ -38,6 +41,7 @@ mod texts;
 mod topics;
 mod warranty;
 
+use cases::Cases;
 use classify::Understood;
 use failed_attempts::FailedAttempts;
 use intent::Intent;
@@ -54,6 +58,7 @@ pub struct Retail {
     language_rules: Arc<LanguageRules>,
     rules: Arc<RetailRules>,
     picks: Arc<PickRules>,
+    cases: Arc<Cases>,
     instalments: Instalments,
     /// Examples of the kinds of messages.
     examples: Classifier,
@@ -117,6 +122,8 @@ mod kind {
     pub const WARRANTY_RESULT: Kind = Kind::desk("warranty_result");
 }
 
+/// Earlier messages of the customer in which trouble leaves out the cheerful greeting.
+const TROUBLE: usize = 3;
 /// How often the desk asks in a row what the customer wants before it offers a person.
 const CLARIFY_IN_A_ROW: u32 = 2;
 
@@ -133,6 +140,7 @@ impl Retail {
         let language_rules = LanguageRules::read(prompts)?;
         let rules = RetailRules::read(prompts)?;
         let picks = PickRules::read(prompts)?;
+        let cases = Cases::read(prompts)?;
         let instalments = Instalments::read(prompts)?;
         let examples = Classifier::read(prompts, "retail")?;
         let grounding = GroundingRules::read(prompts)?;
@@ -145,6 +153,7 @@ impl Retail {
             language_rules,
             rules,
             picks,
+            cases,
             instalments,
             examples,
             classify_prompt,
@@ -214,7 +223,9 @@ impl Retail {
             return Ok(());
         }
         let earlier = memory.last_intent.replace(understood.intent());
-        let is_out_of_place = understood.utterance.complains() || understood.utterance.says_farewell();
+        let is_out_of_place = understood.utterance.complains()
+            || understood.utterance.says_farewell()
+            || earlier.is_some() && self.is_in_trouble(turn);
         let greets = match self.config().cute_greeting {
             CuteGreeting::OnChange => earlier != Some(understood.intent()) && !is_out_of_place,
             CuteGreeting::Always => true,
@@ -224,6 +235,14 @@ impl Retail {
             self.say(turn, Kind::CuteGreeting, Text::CuteGreeting).await?;
         }
         Ok(())
+    }
+
+    /// Whether the customer complained in one of the last messages, or the warranty of the last answer has ended.
+    fn is_in_trouble(&self, turn: &Turn) -> bool {
+        let vocabulary = self.vocabulary(turn);
+        let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User).take(TROUBLE);
+        let complains = |message: &Message| self.rules.parse(&message.text, &vocabulary).complains();
+        earlier.into_iter().any(complains) || self.has_expired(turn)
     }
 
     /// Asks what the customer wants. When that did not help, it offers a person.

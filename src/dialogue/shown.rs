@@ -86,6 +86,10 @@ impl Shown {
                 Self::list(same.map_or(query.text.as_str(), |earlier| earlier.asked.as_str()), products)
             }
         };
+        // A product of the customer's own that they name now may be bought.
+        if shown.asked.is_empty() {
+            shown.asked.clone_from(&query.text);
+        }
         shown.current = None;
         shown.before = shown.list_before(earlier);
         shown.taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());

@@ -38,6 +38,15 @@ pub struct PickRules {
     fit_values: Vec<Vec<String>>,
     /// Units of which one product needs what another one has: "w".
     fit_units: Vec<String>,
+    /// The height of a product, and the most that another one holds.
+    fit_has: Vec<Pattern>,
+    fit_holds: Vec<Pattern>,
+    /// Wants another part in a set of goods: "swap the card for".
+    swap: Vec<Pattern>,
+    /// Words for numbers, from two: "two", "twelve".
+    numbers: HashMap<String, u64>,
+    /// Stands before the fee of a service that is added to an order.
+    fee: Vec<String>,
     /// Points at a product by its kind: "the board".
     kind: Vec<Pattern>,
     /// Points at the products that were shown last, all of them: "which of those".
@@ -93,6 +102,11 @@ struct File {
     fits: Vec<String>,
     fit_values: BTreeMap<String, Vec<String>>,
     fit_units: Vec<String>,
+    fit_has: Vec<String>,
+    fit_holds: Vec<String>,
+    swap: Vec<String>,
+    numbers: HashMap<String, u64>,
+    fee: Vec<String>,
     among: Vec<String>,
     set: Vec<String>,
     things: Vec<String>,
@@ -134,17 +148,24 @@ impl PickRules {
             (lexicon.patterns(&file.among)?, lexicon.patterns(&file.set)?, lexicon.patterns(&file.things)?);
         let (total, pieces) = (lexicon.patterns(&file.total)?, lexicon.patterns(&file.pieces)?);
         let between = lexicon.patterns(&file.between)?;
+        let (fit_has, fit_holds) = (lexicon.patterns(&file.fit_has)?, lexicon.patterns(&file.fit_holds)?);
+        let swap = lexicon.patterns(&file.swap)?;
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        let bundle = file.bundle;
+        let (bundle, fee, numbers) = (file.bundle, file.fee, file.numbers);
         Ok(Self {
             lexicon,
             attributes,
             fits,
             fit_values,
             fit_units: file.fit_units,
+            fit_has,
+            fit_holds,
+            swap,
+            numbers,
+            fee,
             kind,
             among,
             set,
@@ -240,9 +261,29 @@ impl PickRules {
 
     /// Returns the price of several products together that a page gives: 19,840,000 of "Total 19,840,000 VND:".
     pub fn bundle_price(&self, page: &str) -> Option<u64> {
-        let (_, written) = self.bundle.iter().find_map(|words| page.split_once(words.as_str()))?;
-        let amount = written.trim_start().chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
-        amount.filter(char::is_ascii_digit).collect::<String>().parse().ok()
+        amount_after(&self.bundle, page)
+    }
+
+    /// Returns the fee of a service that is added to an order: 60,000 of "express delivery for 60,000 VND".
+    pub fn fee(&self, page: &str) -> Option<u64> {
+        amount_after(&self.fee, page)
+    }
+
+    /// Returns whether the message wants another part in a set of goods.
+    pub fn asks_swap(&self, text: &str) -> bool {
+        any_match(&self.swap, &self.lexicon.tokenize(text), &[])
+    }
+
+    /// Returns whether one text holds what the other one has by its height, with both numbers: a case and a cooler. The number of `one`
+    /// comes first. `None` if nothing tells.
+    pub fn fit_height(&self, one: &str, other: &str) -> Option<(bool, u64, u64)> {
+        let holds = |text: &str| self.number_in(&self.fit_holds, text);
+        let has = |text: &str| self.number_in(&self.fit_has, text);
+        match (holds(one), holds(other)) {
+            (Some(most), None) => has(other).map(|height| (height <= most, most, height)),
+            (None, Some(most)) => has(one).map(|height| (height <= most, height, most)),
+            _ => None,
+        }
     }
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
@@ -256,12 +297,26 @@ impl PickRules {
     }
 
     fn number_in(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
-        let stream = self.lexicon.tokenize(text);
+        let text = self.with_digits(text);
+        let stream = self.lexicon.tokenize(&text);
         let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         // Between them may be a name with numbers: "mua i5-12400f 2 con".
         let is_number = |at: &usize| stream.tokens()[*at].folded().starts_with(|c: char| c.is_ascii_digit());
         let at = Some(found.start).filter(is_number).or_else(|| found.rev().find(is_number))?;
         stream.source(at..at + 1).parse().ok().filter(|number| *number > 0)
+    }
+
+    /// Writes words for numbers with digits: "two of them" becomes "2 of them".
+    fn with_digits(&self, text: &str) -> String {
+        let mut written = String::with_capacity(text.len());
+        for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+            let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+            match self.numbers.get(&word.to_lowercase()) {
+                Some(number) => written.push_str(&format!("{number}{}", &part[word.len()..])),
+                None => written.push_str(part),
+            }
+        }
+        written
     }
 
     /// Returns the parts of a message between words that join or separate goods.
@@ -306,6 +361,13 @@ impl PickRules {
     }
 }
 
+/// Returns the whole number after some words.
+fn amount_after(words: &[String], text: &str) -> Option<u64> {
+    let (_, written) = words.iter().find_map(|words| text.split_once(words.as_str()))?;
+    let amount = written.trim_start().chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
+    amount.filter(char::is_ascii_digit).collect::<String>().parse().ok()
+}
+
 fn without(stream: &TokenStream<'_>, words: Range<usize>) -> String {
     let before = stream.source(0..words.start);
     let after = stream.source(words.end..stream.tokens().len());
@@ -313,88 +375,4 @@ fn without(stream: &TokenStream<'_>, words: Range<usize>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shown_products_are_pointed_at() {
-        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        let least = |name: &str| Some(Pick::Least(name.to_owned()));
-        for (text, pick) in [
-            ("cái đầu tiên có đèn không", Some(Pick::Nth(0))),
-            ("cai dau tien co den ko", Some(Pick::Nth(0))),
-            ("the second one please", Some(Pick::Nth(1))),
-            ("con do bao hanh bao lau", Some(Pick::It)),
-            ("does it have wifi", Some(Pick::It)),
-            ("2 con đó khác gì nhau, nên lấy con nào", Some(Pick::All)),
-            ("which is better value?", Some(Pick::All)),
-            ("anything cheaper?", Some(Pick::Cheaper)),
-            ("re hon nua co ko", Some(Pick::Cheaper)),
-            ("con nao nhe nhat", least("kg|g")),
-            ("the cheapest of them", least("price")),
-            ("laptop dưới 15 triệu", None),
-            ("phí giao hàng về cần thơ", None),
-        ] {
-            assert_eq!(rules.pick(text).map(|(pick, _)| pick), pick, "{text}");
-        }
-    }
-
-    #[test]
-    fn pointing_words_are_removed() {
-        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        let rest = |text: &str| rules.pick(text).map(|(_, rest)| rest);
-        assert_eq!(rest("cái đầu tiên có đèn không").as_deref(), Some("có đèn không"));
-        assert_eq!(rest("how heavy is the second one").as_deref(), Some("how heavy is the one"));
-    }
-
-    #[test]
-    fn message_is_split_into_its_wishes() {
-        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        let parts = |text: &str| rules.wishes_of(text).iter().map(|part| part.trim().to_owned()).collect::<Vec<_>>();
-        assert_eq!(parts("a cheap headset plus a basic mouse, today"), ["a cheap headset", "a basic mouse", "today"]);
-        assert_eq!(parts("chuột với bàn phím").len(), 2);
-    }
-
-    #[test]
-    fn page_gives_the_price_of_a_set() {
-        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        assert_eq!(rules.bundle_price("For games. Total 19,840,000 VND:\n- CPU"), Some(19_840_000));
-        assert_eq!(rules.bundle_price("Hợp với game. Tổng giá 19.840.000đ:"), Some(19_840_000));
-        assert_eq!(rules.bundle_price("Total weight"), None);
-    }
-
-    #[test]
-    fn products_fit_by_their_values() {
-        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        let (board, cpu) = ("Socket LGA1700, 4 DDR4 slots", "6 cores, socket LGA1700");
-        assert_eq!(rules.fit(board, cpu), Some((true, "LGA1700".into(), "LGA1700".into())));
-        assert_eq!(rules.fit("DDR5 5600 MHz", board), Some((false, "DDR5".into(), "DDR4".into())));
-        assert_eq!(rules.fit("27 inch", board), None);
-        assert!(rules.asks_fit("would the ram work in it") && rules.asks_fit("cpu này lắp main đó được không"));
-    }
-
-    #[test]
-    fn numbers_of_names_are_no_pieces() {
-        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        for (text, pieces) in [
-            ("mua i5-12400f 2 con hết bao nhiêu", Some(2)),
-            ("lấy rtx 4060 2 con", Some(2)),
-            ("mua ổ 1tb 2 cái", Some(2)),
-            ("12 con hết bao nhiêu", Some(12)),
-            ("2 con rtx 4060 bao nhiêu tiền", Some(2)),
-            ("I need the g102 mouse 3 pcs, how much in total", Some(3)),
-            ("how much is the g102 for 3", Some(3)),
-            ("mua i5-12400f", None),
-        ] {
-            assert_eq!(rules.pieces(text), pieces, "{text}");
-        }
-    }
-
-    #[test]
-    fn other_products_are_asked_for() {
-        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
-        for text in ["what else would you suggest", "có con nào tương tự không"] {
-            assert_eq!(rules.pick(text).map(|(pick, _)| pick), Some(Pick::Similar), "{text}");
-        }
-    }
-}
+mod tests;

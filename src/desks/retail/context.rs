@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use super::builds::Build;
 use super::classify::Understood;
 use super::intent::Intent;
 use super::memory::{Current, Memory};
@@ -81,6 +82,8 @@ pub(super) struct About {
     pub is_of_subject: bool,
     /// The section that the customer chose among those that the last reply offered, with the question.
     pub topic: Option<(Candidate, Passage)>,
+    /// What it asks of the sample build of the conversation.
+    pub build: Option<Build>,
     /// What is searched instead of the message: without what the customer owns, with the kind of goods that the conversation is about.
     pub searched: Option<String>,
 }
@@ -137,6 +140,9 @@ impl Retail {
         let gives_serial =
             understood.utterance.entities.serials.iter().any(|serial| serial.likeness() >= Likeness::Number);
         let looks_up = gives_serial && understood.intent() == Intent::Warranty;
+        if !incoming.is_only_switch() && !looks_up && self.correct_serial(turn, incoming, understood) {
+            return About::default();
+        }
         if incoming.is_only_switch() || looks_up || understood.utterance.social() == Some(Social::Person) {
             return About::default();
         }
@@ -179,6 +185,10 @@ impl Retail {
             is_set,
         };
         let searched = self.searched(turn, &asked, memory);
+        let is_for_person = decisive == Some(Guessed::Chat(Social::Person));
+        if let Some(about) = self.settled_first(turn, &asked, understood, memory).filter(|_| !is_for_person) {
+            return About { names_products: !mentions.is_empty(), ..about };
+        }
         match likely {
             Some(Guessed::Chat(Social::Person)) if decisive.is_some() => {
                 understood.utterance.set(Act::Chat(Social::Person), true);

@@ -27,6 +27,17 @@ pub(super) struct Bundle {
     pub price: u64,
     /// The categories of its parts.
     pub parts: Vec<String>,
+    /// Its parts in the catalogue, where their prices add up to its price.
+    #[serde(default)]
+    pub products: Vec<String>,
+    /// The parts that the customer replaces, each with what takes its place.
+    #[serde(default)]
+    pub swaps: Vec<(String, String)>,
+    /// The page that sells it.
+    #[serde(default)]
+    pub file: String,
+    #[serde(default)]
+    pub section: String,
 }
 
 /// Stored when a turn ends.

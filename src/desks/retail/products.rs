@@ -40,6 +40,8 @@ pub(super) struct Goods {
     pub wished: Vec<Passage>,
     /// Whether the message asks for the sum of their prices.
     pub is_total: bool,
+    /// How many pieces of one product, as this message or an earlier one says.
+    pub pieces: Option<u64>,
     /// Whether it asks what their rows say.
     pub asks_row: bool,
     /// Whether two products fit together, and by what.
@@ -127,6 +129,17 @@ impl Retail {
             mentions.retain(|mention| {
                 mention.level == Level::Model || mention.rows.iter().any(|row| row.passage.section == category)
             });
+        }
+        // "Two of the 1 TB 990 Pros", after the one of 2 TB: the quantity decides.
+        if let [mention] = mentions.as_mut_slice()
+            && is_known(mention)
+            && let Some(first) = mention.rows.first()
+        {
+            let rows = knowledge.rows_of_category(folders, &first.passage.section, "", turn.language());
+            let told = knowledge.rows_told(folders, &rows, text, turn.language());
+            if told.len() == 1 && mention.rows != told {
+                mention.rows = told;
+            }
         }
         knowledge.without_parts(folders, &mut mentions, &query);
         mentions

@@ -5,7 +5,7 @@ use tracing::warn;
 use super::Retail;
 use super::context::About;
 use super::intent::Intent;
-use super::memory::{Bundle, Memory};
+use super::memory::Memory;
 use super::products::Goods;
 use super::prompt::{EARLIER_MAX_CHARS, Given, system};
 use super::retrieve::Retrieved;
@@ -43,11 +43,16 @@ impl Retail {
         about: About,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let About { goods, written, pages_only, names_products, besides, is_of_subject, searched, topic, .. } = about;
+        let About {
+            goods, written, pages_only, names_products, besides, is_of_subject, searched, topic, build, ..
+        } = about;
+        if let Some(build) = build {
+            return self.reply_build(turn, build, memory).await;
+        }
         if let Some(text) = written {
             return self.reply_written(turn, text, goods.chosen, memory).await;
         }
-        let Goods { chosen, wished, is_total, asks_row, fit, plans } = goods;
+        let Goods { chosen, wished, is_total, pieces, asks_row, fit, plans } = goods;
         let is_chosen = chosen.is_some();
         let of_topic = topic.as_ref().map(|(topic, _)| topic.asked.as_str());
         let question = of_topic.or(searched.as_deref()).unwrap_or(&utterance.text).to_owned();
@@ -94,14 +99,14 @@ impl Retail {
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
         let repeated = match self.services.llm.is_up() || self.has_rows(turn, &quoted) {
             true => Repeated::Not,
-            false => self.replace_repeated(turn, question, &asked, &found, &mut quoted)?,
+            false => self.replace_repeated(turn, question, &asked, &found, &mut quoted, is_topic)?,
         };
         let is_catalogue = self.has_rows(turn, &quoted);
         let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
         let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
         let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
         let bundle = memory.bundle.as_ref();
-        let total = if is_total { self.total(turn, &utterance.text, &quoted, bundle)? } else { None };
+        let total = if is_total { self.total(turn, &utterance.text, &quoted, pieces, bundle)? } else { None };
         // What is computed is not left to a model.
         let is_computed = total.is_some() || fit.is_some() || !plans.is_empty();
         // A model's reply needs it only if the guards stop it.
@@ -136,12 +141,9 @@ impl Retail {
             return self.follow_up(turn).await;
         };
         if let [page] = quoted.as_slice()
-            && let Some(price) = self.picks.bundle_price(&page.text).filter(|_| !is_catalogue && !pages_only)
+            && let Some(bundle) = self.bundle_of(turn, page).filter(|_| !is_catalogue && !pages_only)
         {
-            let name = page.section.rsplit(" > ").next().unwrap_or(&page.title).to_owned();
-            let parts: Vec<&str> = page.text.lines().filter(|line| line.starts_with('-')).collect();
-            let parts = knowledge.categories(&folders, &parts.join("\n"), asked.language);
-            memory.bundle = Some(Bundle { name, price, parts });
+            memory.bundle = Some(bundle);
         }
         let are_products = shown.is_some();
         // Products that the message names stay those of the conversation, whatever a page lists.
@@ -301,7 +303,7 @@ impl Retail {
         !self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language()).is_empty()
     }
 
-    fn quotes(&self, turn: &Turn, passages: &[Passage]) -> Result<Vec<String>, MissingValue> {
+    pub(super) fn quotes(&self, turn: &Turn, passages: &[Passage]) -> Result<Vec<String>, MissingValue> {
         let quote = |passage: &Passage| {
             self.text(turn, Text::ReplyQuote, &[("title", &passage.title), ("text", &passage.text)])
         };
@@ -309,7 +311,7 @@ impl Retail {
     }
 
     /// Names products in stock of about the same price, where those of the passages are sold out.
-    fn instead(&self, turn: &Turn, passages: &[Passage]) -> Result<String, MissingValue> {
+    pub(super) fn instead(&self, turn: &Turn, passages: &[Passage]) -> Result<String, MissingValue> {
         let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
         let rows = knowledge.rows_of(folders, passages, language);
         let Some(sold_out) = rows.first().filter(|_| rows.iter().all(|row| !row.in_stock)) else {

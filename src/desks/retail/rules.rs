@@ -44,6 +44,11 @@ pub struct RetailRules {
     grievance: Vec<Pattern>,
     /// Words before a number that is not a serial number, such as "invoice".
     other_numbers: Vec<Pattern>,
+    /// Reports what a serial number lacks at its beginning or end.
+    lacks_start: Vec<Pattern>,
+    lacks_end: Vec<Pattern>,
+    /// Asks for goods that most computer shops do not sell.
+    unsold: Vec<Pattern>,
     /// Spellings and the words that they mean.
     aliases: HashMap<String, String>,
 }
@@ -96,6 +101,9 @@ struct RuleFile {
     contact: Vec<String>,
     grievance: Vec<String>,
     other_numbers: Vec<String>,
+    lacks_start: Vec<String>,
+    lacks_end: Vec<String>,
+    unsold: Vec<String>,
     /// The topics of small talk, in order.
     topics: Vec<Social>,
     /// The patterns of each topic.
@@ -190,6 +198,9 @@ impl RetailRules {
             contact: lexicon.patterns(&file.contact)?,
             grievance: lexicon.patterns(&file.grievance)?,
             other_numbers: lexicon.patterns(&file.other_numbers)?,
+            lacks_start: lexicon.patterns(&file.lacks_start)?,
+            lacks_end: lexicon.patterns(&file.lacks_end)?,
+            unsold: lexicon.patterns(&file.unsold)?,
             aliases: file.aliases,
             lexicon,
         })

@@ -7,7 +7,7 @@ use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
 
 impl Shown {
-    /// Returns the products whose prices a message adds up: several pieces of one, or what the conversation came to in each category,
+    /// Returns the products whose prices a message adds up: `pieces` of one, or what the conversation came to in each category,
     /// with the product that the message names. `None` if the conversation came to fewer products than the message counts.
     pub fn to_sum(
         &self,
@@ -15,6 +15,7 @@ impl Shown {
         folders: &[String],
         rules: &PickRules,
         query: &Query,
+        pieces: Option<u64>,
     ) -> Option<Chosen> {
         if self.is_other_kind(knowledge, folders, query) {
             return None;
@@ -23,7 +24,6 @@ impl Shown {
         let shown = named.map_or_else(|| self.clone(), |named| named.shown);
         let current = shown.current.and_then(|n| shown.products.get(n)).cloned();
         let all = shown.clone().after(Some(self), knowledge, folders, query.language).taken;
-        let pieces = rules.pieces(&query.text);
         let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         let products = match (rules.things(&query.text).map(count), pieces) {
             // "How much are those two?"

@@ -1,10 +1,15 @@
 //! What is computed of products: sums, monthly amounts, and whether two fit together.
 
-use super::{Finder, FitTogether, Goods};
-use crate::dialogue::shown::Chosen;
+use super::{Finder, FitTogether, Goods, Retail, wish};
+use crate::desks::Turn;
+use crate::dialogue::shown::{Chosen, Shown};
 use crate::domain::Sender;
 use crate::retrieval::Passage;
+use crate::retrieval::mention::Level;
 use crate::retrieval::rows::Row;
+
+/// Earlier messages that may say how many pieces the customer wants.
+const EARLIER: usize = 3;
 
 impl Finder<'_> {
     pub(super) fn computed(&self) -> Option<Goods> {
@@ -13,17 +18,53 @@ impl Finder<'_> {
         if plans.is_some() {
             return plans;
         }
-        if let Some(chosen) = self.to_sum().filter(|_| self.is_current() || self.asked.mentions.len() > 1) {
-            return Some(Goods { is_total: true, ..Goods::chosen(chosen) });
+        let pieces = self.pieces();
+        let is_about_goods = || self.is_current() || self.asked.mentions.len() > 1 || self.adds_fee();
+        if let Some(chosen) = self.to_sum(pieces).filter(|_| is_about_goods()) {
+            return Some(Goods { is_total: true, pieces, ..Goods::chosen(chosen) });
         }
         self.fitting()
     }
 
+    /// Returns how many pieces the message wants. One that only asks for the sum means those of an earlier message about the product:
+    /// "what is the total?" after "we need 3 of them".
+    fn pieces(&self) -> Option<u64> {
+        let (picks, text) = (&self.desk.picks, self.asked.text);
+        let earlier = || {
+            let shown = self.shown.filter(|_| picks.asks_total(text) && picks.things(text).is_none())?;
+            let one = shown.current.and_then(|n| shown.products.get(n))?;
+            let messages = self.turn.history.iter().rev().filter(|message| message.sender == Sender::User);
+            let is_about = |text: &str| {
+                let query = wish(self.turn, text);
+                let named = Shown::named(Some(shown), self.knowledge, self.folders, &query);
+                named.iter().any(|of| of.rows.iter().any(|row| row.passage.title == *one))
+            };
+            let about = messages.take(EARLIER).take_while(|message| is_about(&message.text));
+            about.filter_map(|message| picks.pieces(&message.text)).next()
+        };
+        picks.pieces(text).or_else(earlier)
+    }
+
+    /// Whether the message asks for the sum after the fee of a service was named.
+    fn adds_fee(&self) -> bool {
+        self.desk.picks.asks_total(self.asked.text) && self.desk.fee_before(self.turn).is_some()
+    }
+
     /// Returns the products whose prices the message adds up.
-    fn to_sum(&self) -> Option<Chosen> {
+    fn to_sum(&self, pieces: Option<u64>) -> Option<Chosen> {
         let (picks, text) = (&self.desk.picks, self.asked.text);
         let asks = picks.asks_total(text) || picks.pieces(text).is_some_and(|pieces| pieces > 1);
-        self.shown.filter(|_| asks)?.to_sum(self.knowledge, self.folders, picks, &self.query)
+        let shown = self.shown.filter(|_| asks)?;
+        // What the customer owns is not bought again: "how much is that in total", after a look-up and a repair.
+        if shown.asked.is_empty() && self.asked.mentions.is_empty() {
+            return None;
+        }
+        let sure: Vec<&Row> =
+            self.asked.mentions.iter().filter(|of| of.level > Level::Brand).flat_map(|of| &of.rows).collect();
+        if let ([row], Some(_)) = (sure.as_slice(), pieces) {
+            return Some(shown.about(vec![(*row).clone()]));
+        }
+        shown.to_sum(self.knowledge, self.folders, picks, &self.query, pieces)
     }
 
     /// Returns the product of the conversation, with what it costs each month, if the message asks for it or names other months after
@@ -43,26 +84,9 @@ impl Finder<'_> {
         (!plans.is_empty()).then(|| Goods { plans, ..Goods::chosen(shown.about(vec![row])) })
     }
 
-    /// Returns whether two products of different kinds fit together, and by which values: a socket, or the power that one recommends
-    /// for the kind of the other.
+    /// Returns whether two products fit together.
     pub(super) fn fit(&self, one: &Row, other: &Row) -> Option<(bool, String, String)> {
-        if one.passage.section == other.passage.section {
-            return None;
-        }
-        let needs = |one: &Row, other: &Row| {
-            let named = self.knowledge.categories(self.folders, &one.passage.text, self.query.language);
-            if !named.contains(&other.passage.section) {
-                return None;
-            }
-            self.desk.picks.fit_units().iter().find_map(|unit| {
-                let (needed, given) = (one.amount(unit)?, other.amount(unit)?);
-                let said = |amount: f64| format!("{amount} {}", unit.to_uppercase());
-                Some((given >= needed, said(needed), said(given)))
-            })
-        };
-        let turned = |(fits, given, needed): (bool, String, String)| (fits, needed, given);
-        let by_power = || needs(one, other).or_else(|| needs(other, one).map(turned));
-        self.desk.picks.fit(&one.whole(), &other.whole()).or_else(by_power)
+        self.desk.fit(self.turn, one, other)
     }
 
     /// Returns two products of which the message asks whether they fit together, or those of a kind that fit one of the conversation.
@@ -83,5 +107,34 @@ impl Finder<'_> {
         let fitting = rows.filter(|row| tells(row).is_some_and(|(_, (fits, ..))| fits));
         let wished: Vec<Passage> = fitting.take(self.query.limit).map(|row| row.passage).collect();
         Goods::wished(wished)
+    }
+}
+
+impl Retail {
+    /// Returns whether two products of different kinds fit together, and by which values: a socket, the power that one recommends for
+    /// the kind of the other, or a height.
+    pub(in super::super) fn fit(&self, turn: &Turn, one: &Row, other: &Row) -> Option<(bool, String, String)> {
+        if one.passage.section == other.passage.section {
+            return None;
+        }
+        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let needs = |one: &Row, other: &Row| {
+            let named = knowledge.categories(folders, &one.passage.text, language);
+            if !named.contains(&other.passage.section) {
+                return None;
+            }
+            self.picks.fit_units().iter().find_map(|unit| {
+                let (needed, given) = (one.amount(unit)?, other.amount(unit)?);
+                let said = |amount: f64| format!("{amount} {}", unit.to_uppercase());
+                Some((given >= needed, said(needed), said(given)))
+            })
+        };
+        let turned = |(fits, given, needed): (bool, String, String)| (fits, needed, given);
+        let by_power = || needs(one, other).or_else(|| needs(other, one).map(turned));
+        let by_height = || {
+            let (fits, of_one, of_other) = self.picks.fit_height(&one.passage.text, &other.passage.text)?;
+            Some((fits, format!("{of_one} mm"), format!("{of_other} mm")))
+        };
+        self.picks.fit(&one.whole(), &other.whole()).or_else(by_power).or_else(by_height)
     }
 }

@@ -4,12 +4,14 @@ use super::super::Retail;
 use super::super::memory::Bundle;
 use super::super::products::FitTogether;
 use super::super::texts::Text;
+use super::last_reply;
 use crate::desks::Turn;
 use crate::dialogue::{answer, attribute};
 use crate::nlu::instalments::Plan;
 use crate::replies::MissingValue;
 use crate::retrieval::Passage;
 use crate::retrieval::catalogue::money;
+use crate::retrieval::rows::Row;
 
 /// More pieces of one product are not added up. A larger number is probably a model that the catalogue does not have: "rtx 4060 con này bao nhiêu".
 const MOST_PIECES: u64 = 999;
@@ -22,10 +24,7 @@ impl Retail {
         fit: &FitTogether,
         passages: &[Passage],
     ) -> Result<String, MissingValue> {
-        let ([name, other], [value, of_other]) = (&fit.names, &fit.values);
-        let values: [(&str, &str); 4] = [("name", name), ("other", other), ("value", value), ("of_other", of_other)];
-        let text = if fit.fits { Text::ReplyFits } else { Text::ReplyFitsNot };
-        Ok(answer::quotation(self.text(turn, text, &values)?, self.quotes(turn, passages)?.into_iter()))
+        Ok(answer::quotation(self.said_fit(turn, fit)?, self.quotes(turn, passages)?.into_iter()))
     }
 
     /// Says what a product costs each month.
@@ -64,40 +63,64 @@ impl Retail {
         Ok(answer::quotation(intro, lines.into_iter()))
     }
 
-    /// Adds up the prices of the quoted products, if all have one.
+    /// Says whether two products fit together.
+    pub(in super::super) fn said_fit(&self, turn: &Turn, fit: &FitTogether) -> Result<String, MissingValue> {
+        let ([name, other], [value, of_other]) = (&fit.names, &fit.values);
+        let values: [(&str, &str); 4] = [("name", name), ("other", other), ("value", value), ("of_other", of_other)];
+        self.text(turn, if fit.fits { Text::ReplyFits } else { Text::ReplyFitsNot }, &values)
+    }
+
+    /// Adds up the prices of the quoted products, if all have one: `pieces` of one product.
     pub(super) fn total(
         &self,
         turn: &Turn,
         asked: &str,
         passages: &[Passage],
+        pieces: Option<u64>,
         bundle: Option<&Bundle>,
     ) -> Result<Option<String>, MissingValue> {
-        let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
+        let mut rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
+        let is_swapped = |bundle: &Bundle, row: &Row| bundle.swaps.iter().any(|(_, new)| *new == row.passage.title);
         // A product that replaces one of its parts changes its price.
-        let is_part = |bundle: &&Bundle| rows.iter().any(|row| bundle.parts.contains(&row.passage.section));
-        let bundle = bundle.filter(|bundle| self.picks.pieces(asked).is_none() && !is_part(bundle));
-        let pieces = self.picks.pieces(asked).unwrap_or(1);
+        let is_part =
+            |bundle: &Bundle, row: &Row| bundle.parts.contains(&row.passage.section) && !is_swapped(bundle, row);
+        let bundle = bundle.filter(|bundle| pieces.is_none() && !rows.iter().any(|row| is_part(bundle, row)));
+        if let Some(bundle) = bundle {
+            rows.retain(|row| !is_swapped(bundle, row));
+        }
         // "Both": the number counts products, not pieces.
-        let count = if rows.len() > 1 { 1 } else { pieces };
-        if rows.is_empty() || rows.iter().any(|row| row.price.is_none()) || !(1..=MOST_PIECES).contains(&count) {
+        let count = if rows.len() > 1 { 1 } else { pieces.unwrap_or(1) };
+        let is_empty = rows.is_empty() && bundle.is_none();
+        if is_empty || rows.iter().any(|row| row.price.is_none()) || !(1..=MOST_PIECES).contains(&count) {
             return Ok(None);
         }
-        let (mut lines, mut sum) = (Vec::new(), 0_u64);
-        let bundles = bundle.iter().map(|bundle| (bundle.name.as_str(), 1, bundle.price));
-        let of_rows = rows.iter().map(|row| (row.passage.title.as_str(), count, row.price.unwrap_or_default()));
-        // "Are both in stock, and what do they cost together?"
-        let said = rows.iter().map(|row| {
-            let mut said = attribute::parts_said(&self.picks, asked, &row.passage.text);
-            said.retain(|part| !part.contains(&money(row.price.unwrap_or_default())));
-            said.iter().map(|part| format!("; {part}")).collect::<String>()
-        });
-        let said = bundle.iter().map(|_| String::new()).chain(said);
-        for ((name, count, price), said) in bundles.chain(of_rows).zip(said) {
+        let (mut lines, mut sum) = match bundle {
+            Some(bundle) => self.bundle_lines(turn, bundle, 1)?,
+            None => (Vec::new(), 0),
+        };
+        for row in &rows {
+            let price = row.price.unwrap_or_default();
             sum += price * count;
-            let values = [("name", name), ("count", &count.to_string()), ("price", &money(price))];
+            let values =
+                [("name", row.passage.title.as_str()), ("count", &count.to_string()), ("price", &money(price))];
+            // "Are both in stock, and what do they cost together?"
+            let mut said = attribute::parts_said(&self.picks, asked, &row.passage.text);
+            said.retain(|part| !part.contains(&money(price)));
+            let said: String = said.iter().map(|part| format!("; {part}")).collect();
             lines.push(self.text(turn, Text::ReplyTotalLine, &values)? + &said);
         }
-        lines.push(self.text(turn, Text::ReplyTotal, &[("sum", &money(sum))])?);
+        let fee = self.fee_before(turn);
+        if let Some(fee) = fee {
+            sum += fee;
+            lines.push(self.text(turn, Text::ReplyFee, &[("fee", &money(fee))])?);
+        }
+        let total = if fee.is_some() { Text::ReplyTotalAll } else { Text::ReplyTotal };
+        lines.push(self.text(turn, total, &[("sum", &money(sum))])?);
         Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
+    }
+
+    /// Returns the fee of the service that the last reply described.
+    pub(in super::super) fn fee_before(&self, turn: &Turn) -> Option<u64> {
+        self.picks.fee(&last_reply(turn)?.text)
     }
 }

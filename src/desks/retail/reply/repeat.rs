@@ -25,7 +25,7 @@ pub(super) enum Repeated {
 impl Retail {
     /// Replaces a passage that the last reply quoted: by those of its sentences that answer; else by the next one of nearly the same score;
     /// else by the passage that answers the question alone, without the subject of the conversation. If that is the same one, it is quoted
-    /// again.
+    /// again, and so is the section of a topic.
     pub(super) fn replace_repeated(
         &self,
         turn: &Turn,
@@ -33,6 +33,7 @@ impl Retail {
         search: &Query,
         found: &Found,
         quoted: &mut Vec<Passage>,
+        is_topic: bool,
     ) -> Result<Repeated, MissingValue> {
         let Some(last) = last_reply(turn) else { return Ok(Repeated::Not) };
         let was_said = |passage: &Passage| {
@@ -48,6 +49,10 @@ impl Retail {
             question.is_some_and(|asked| asked.turn == last.turn && words(&asked.text) == words(&turn.message.text));
         if !is_same && let Some(part) = self.answering_part(turn, asked, first) {
             *quoted = vec![part];
+            return Ok(Repeated::Again);
+        }
+        // The section is known to be the right one.
+        if is_topic {
             return Ok(Repeated::Again);
         }
         let best = found.passages.first().map_or(0.0, |best| best.score);

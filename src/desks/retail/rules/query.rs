@@ -2,8 +2,7 @@
 
 use super::RetailRules;
 use crate::domain::Vocabulary;
-use crate::domain::text::fold;
-use crate::domain::text::match_mask;
+use crate::domain::text::{Pattern, any_match, fold, match_mask};
 
 impl RetailRules {
     /// Returns a message without what the customer owns ("for my old laptop", "I already have a monitor"), or `None` if it names nothing
@@ -24,6 +23,18 @@ impl RetailRules {
         // The words of an expanded alias have one spelling.
         words.dedup();
         Some(words.join(" "))
+    }
+
+    /// Returns whether a serial number lacks what the message names at its end, or else at its beginning. `None` if it says neither.
+    pub fn lacks_at_end(&self, text: &str) -> Option<bool> {
+        let stream = self.lexicon.tokenize(text);
+        let has = |patterns: &[Pattern]| any_match(patterns, &stream, &[]);
+        if has(&self.lacks_end) { Some(true) } else { has(&self.lacks_start).then_some(false) }
+    }
+
+    /// Returns whether a message asks for goods that most computer shops do not sell.
+    pub fn asks_unsold(&self, text: &str) -> bool {
+        any_match(&self.unsold, &self.lexicon.tokenize(text), &[])
     }
 
     /// Returns whether a message asks how to reach the shop.
