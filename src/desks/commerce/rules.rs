@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::phone;
-use super::said::{Details, Limits, Said};
+use super::said::{Details, End, Limits, Said};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::Language;
@@ -19,6 +19,7 @@ use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::nlu::pick::PickRules;
 use crate::persona::{PromptError, Prompts};
 
+mod exact;
 mod pieces;
 mod says;
 
@@ -44,6 +45,7 @@ pub(super) struct CommerceRules {
     permits: Vec<Pattern>,
     unsure: Vec<Pattern>,
     joins: Vec<Pattern>,
+    alternatives: Vec<Pattern>,
     measures: Vec<Pattern>,
     brands: Vec<Pattern>,
     coupon: Vec<Pattern>,
@@ -60,6 +62,8 @@ pub(super) struct CommerceRules {
     subjects: Vec<(String, Vec<Pattern>)>,
     queries: HashMap<Language, BTreeMap<String, String>>,
     kinds: BTreeMap<String, Vec<String>>,
+    qualities: BTreeMap<String, Vec<String>>,
+    exact: Vec<(String, Vec<Pattern>)>,
     says: Vec<(Says, Vec<Pattern>)>,
     methods: Vec<(PaymentMethod, Vec<Pattern>)>,
     compliance: Vec<(String, Vec<Pattern>)>,
@@ -86,6 +90,7 @@ struct RuleFile {
     permits: Vec<String>,
     unsure: Vec<String>,
     joins: Vec<String>,
+    alternatives: Vec<String>,
     measures: Vec<String>,
     brands: Vec<String>,
     coupon: Vec<String>,
@@ -102,6 +107,8 @@ struct RuleFile {
     subjects: BTreeMap<String, Vec<String>>,
     queries: HashMap<Language, BTreeMap<String, String>>,
     kinds: BTreeMap<String, Vec<String>>,
+    qualities: BTreeMap<String, Vec<String>>,
+    exact: BTreeMap<String, Vec<String>>,
     says: BTreeMap<Says, Vec<String>>,
     methods: BTreeMap<PaymentMethod, Vec<String>>,
     compliance: BTreeMap<String, Vec<String>>,
@@ -151,6 +158,7 @@ impl CommerceRules {
             permits: patterns(&file.permits)?,
             unsure: patterns(&file.unsure)?,
             joins: patterns(&file.joins)?,
+            alternatives: patterns(&file.alternatives)?,
             measures: patterns(&file.measures)?,
             brands: patterns(&file.brands)?,
             coupon: patterns(&file.coupon)?,
@@ -168,6 +176,8 @@ impl CommerceRules {
             subjects: listed(&lexicon, file.subjects)?,
             queries: file.queries,
             kinds: file.kinds,
+            qualities: file.qualities,
+            exact: listed(&lexicon, file.exact)?,
             methods: listed(&lexicon, file.methods)?,
             compliance: listed(&lexicon, file.compliance)?,
             most: patterns(&file.limits.most)?,
@@ -287,11 +297,13 @@ impl CommerceRules {
                 words: named.collect(),
                 numbers: free.map(|count| count.value).collect(),
                 choices: Vec::new(),
+                end: End::of(&utterance),
             },
             all_numbers: numbers.iter().map(|count| count.value).collect(),
             least: limits.least,
             most: limits.most,
             sought: words.clone(),
+            qualities: self.qualities_of(&stream),
             needs: all(&self.needs).iter().flat_map(|words| words.split_whitespace()).map(str::to_owned).collect(),
             unwanted,
             words,
@@ -347,15 +359,17 @@ impl CommerceRules {
     fn limits(&self, stream: &TokenStream<'_>, numbers: &[Count]) -> Limits {
         const SMALLEST_PRICE: u64 = 50;
         let mut limits = Limits::default();
-        let after = |patterns: &[Pattern]| -> Option<(u64, Range<usize>)> {
+        // "I have no more than 2,000" is the most, and not more than that.
+        let after = |patterns: &[Pattern], known: &[Range<usize>]| -> Option<(u64, Range<usize>)> {
             let ends = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[]));
-            ends.into_iter().find_map(|words| {
+            let is_free = |words: &Range<usize>| known.iter().all(|known| !known.contains(&words.start));
+            ends.into_iter().filter(is_free).find_map(|words| {
                 let next = numbers.iter().find(|count| (words.end..words.end + 3).contains(&count.words.start))?;
                 (next.value >= SMALLEST_PRICE).then_some((next.value, words.start..next.words.end))
             })
         };
         for (limit, patterns) in [(&mut limits.most, &self.most), (&mut limits.least, &self.least)] {
-            if let Some((shillings, words)) = after(patterns) {
+            if let Some((shillings, words)) = after(patterns, &limits.words) {
                 *limit = i64::try_from(shillings).ok();
                 limits.words.push(words);
             }

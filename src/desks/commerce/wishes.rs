@@ -80,6 +80,8 @@ impl Commerce {
             let is_sale = chooses || names || journey(&rest) == Routing::Journey(Journey::Sales);
             if (is_sale && !rest.utterance.has_question()) || asks_total {
                 let is_asked = asked.utterance.has_question() || asked.is_about("delivery_cost");
+                // The total with the delivery: what it costs.
+                let is_asked = is_asked && !(asks_total && asked.is_about("delivery"));
                 let subjects = if is_asked { asked.subjects.clone() } else { vec!["delivery_cost".to_owned()] };
                 let text = if is_asked { asked.text().trim().to_owned() } else { String::new() };
                 let question = Question { text, subjects };
@@ -89,9 +91,24 @@ impl Commerce {
         (said, None)
     }
 
+    /// Leaves out of a message that removes goods what it says of those that stay: "take out the socks, I keep the sandals".
+    pub(super) fn cut_kept(&self, said: Said) -> Said {
+        if !said.says(Says::Remove) || !said.says(Says::Keeps) {
+            return said;
+        }
+        let pieces = self.rules.pieces(&said.rest).into_iter();
+        let parts: Vec<Said> = pieces.map(|piece| self.rules.parse(&said.rest[piece])).collect();
+        let removed = parts.into_iter().find(|part| part.says(Says::Remove) && !part.says(Says::Keeps));
+        removed.unwrap_or(said)
+    }
+
     /// Leaves the first goods in a message. Returns the searches for the others; one without words means the same goods again.
     pub(super) fn cut_goods(&self, said: Said, state: &ConversationState, known: &CatalogWords) -> (Said, Vec<Search>) {
-        let pieces = self.rules.pieces(&said.rest);
+        let changes = said.says(Says::Instead) || said.says(Says::Corrects);
+        let pieces = match changes {
+            true => self.rules.pieces(&said.rest),
+            false => self.rules.pieces_with(&said.rest, &known.choices),
+        };
         let own = state.item().or(state.last.as_ref()).map(|wanted| wanted.item.names()).unwrap_or_default();
         let is_cut = pieces.len() > 1 && !said.says(Says::Remove);
         if !is_cut || matches!(state.stage, Stage::Phone { .. } | Stage::ConfirmAmount { .. }) {
@@ -118,18 +135,20 @@ impl Commerce {
         let only_asks = wishes.iter().all(|wish| wish.said.utterance.has_question());
         let is_exact = |wish: &Wish| wish.has_number() || !wish.choices.is_empty();
         let wants = !said.utterance.has_question() || !own.is_empty() || wishes.iter().all(is_exact);
-        if wishes.len() < 2 || only_asks || !wants {
+        let compares = said.says(Says::Compares);
+        if wishes.len() < 2 || (!compares && (only_asks || !wants)) {
             return (said, Vec::new());
         }
         let first = wishes.remove(0);
         // "… and leave the others" names goods that are not wanted.
         let asks = first.said.utterance.has_question();
         let later = wishes.into_iter().filter(|wish| !wish.said.refuses());
-        let later = later.map(|wish| wish.into_search(asks, known)).collect();
+        let later = later.map(|wish| wish.into_search(asks || compares, known)).collect();
         // Paying, and everything else about the whole message, does not change.
         let mut main = first.said;
         main.utterance.text.clone_from(&said.utterance.text);
         main.utterance.set(Act::Mention(Says::Pay), said.says(Says::Pay));
+        main.utterance.set(Act::Mention(Says::Compares), compares);
         main.utterance.set(Act::WantPerson, said.utterance.wants_person());
         let Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, .. } = said;
         let main = Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, ..main };
