@@ -105,7 +105,7 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     }
     // Other goods end a question about earlier ones.
     if incoming.names_goods() {
-        state.later.retain(|earlier| !earlier.is_question);
+        state.later.retain(|earlier| !earlier.is_question && !earlier.words.is_empty());
     }
     state.later.extend(incoming.later.iter().cloned());
     (state.is_later, state.question) = (false, incoming.question.clone());
@@ -265,6 +265,9 @@ impl ConversationState {
         self.asks_details = said.says(Says::AsksChoices) || (is_question && points_at);
         self.only_asks = is_question && said.says(Says::AsksStock) && !said.says(Says::Wants);
         self.asks_sum = said.says(Says::HowMuch);
+        self.asks_left = said.says(Says::HowMany) && !said.says(Says::AsksChoices);
+        let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty();
+        self.asks_details |= is_question && is_plain && said.says(Says::AsksIfSo);
         self.postpones = said.says(Says::Postpones);
     }
 

@@ -51,12 +51,17 @@ pub(super) fn answer_at_every_stage(
             None => (state, vec![Effect::Say(Line::PaybillLater)]),
         });
     }
+    // "What is the total, with delivery to Kasarani?"
+    if said.is_about("delivery") && said.says(Says::ShowCart) && state.order.is_some() && !is_asking && !is_paying {
+        state.question = Some(Question { text: String::new(), subjects: vec!["delivery_cost".to_owned()] });
+        return Ok(sales::show_cart(state));
+    }
     if said.says(Says::Why) && !asked.is_empty() && !is_asking && !state.is_waiting {
         state.offers_person = true;
         return Ok((state, vec![Effect::Say(Line::ReasonUnknown)]));
     }
     // "And on the tenth day?", after a question about returns.
-    let is_unknown = matches!(incoming.routing, Routing::Unknown) && !incoming.names_goods();
+    let is_unknown = matches!(incoming.routing, Routing::Unknown | Routing::Clarify) && !incoming.names_goods();
     if is_unknown && said.utterance.has_question() && said.subjects.is_empty() && state.item().is_none() {
         if let Some(subject) = asked.first().filter(|_| said.says(Says::Follows)) {
             return Ok(support::ask_more(state, subject));

@@ -320,7 +320,9 @@ pub(super) enum Line {
     /// The reason of a rule is not known.
     ReasonUnknown,
     /// There are no pictures here.
-    NoPicture { link: Search },
+    NoPicture {
+        link: Search,
+    },
     /// The number of the paybill comes with the amount.
     PaybillLater,
 }

@@ -46,6 +46,7 @@ pub(super) struct CommerceRules {
     unsure: Vec<Pattern>,
     joins: Vec<Pattern>,
     alternatives: Vec<Pattern>,
+    occasions: Vec<Pattern>,
     measures: Vec<Pattern>,
     brands: Vec<Pattern>,
     coupon: Vec<Pattern>,
@@ -91,6 +92,7 @@ struct RuleFile {
     unsure: Vec<String>,
     joins: Vec<String>,
     alternatives: Vec<String>,
+    occasions: Vec<String>,
     measures: Vec<String>,
     brands: Vec<String>,
     coupon: Vec<String>,
@@ -159,6 +161,7 @@ impl CommerceRules {
             unsure: patterns(&file.unsure)?,
             joins: patterns(&file.joins)?,
             alternatives: patterns(&file.alternatives)?,
+            occasions: patterns(&file.occasions)?,
             measures: patterns(&file.measures)?,
             brands: patterns(&file.brands)?,
             coupon: patterns(&file.coupon)?,
@@ -260,6 +263,7 @@ impl CommerceRules {
             // A customer who is angry about an order is one of business.
             () if has(&self.abuse) && (is_clear || claims || utterance.wants_person()) => GovernorClass::Business,
             () if has(&self.abuse) => GovernorClass::Abuse,
+            () if utterance.mentions(Says::AsksSecret) => GovernorClass::Business,
             () if has(&self.spam) => GovernorClass::Spam,
             () if utterance.social().is_some() => GovernorClass::Casual,
             () => GovernorClass::Business,
@@ -272,16 +276,17 @@ impl CommerceRules {
         let unwanted = others.chain(disliked).collect();
         let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
         let (measured, disliking) = (mask(&self.measures), mask(&self.dislikes));
+        let occasions = mask(&self.occasions);
         let methods: Vec<_> = self.methods.iter().map(|(method, patterns)| (*method, mask(patterns))).collect();
         let is_other = |at: usize| {
             let is_answer = is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
-            is_answer || measured[at] || disliking[at] || methods.iter().any(|(_, mask)| mask[at])
+            is_answer || measured[at] || occasions[at] || disliking[at] || methods.iter().any(|(_, mask)| mask[at])
         };
         let goods = (0..stream.tokens().len()).filter(|at| !is_other(*at) && !is_in_limit(*at) && !in_phrase[*at]);
         let goods = goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned());
         let words: Vec<String> = phrases.iter().cloned().chain(goods).collect();
         let free = numbers.iter().filter(|count| !count.words.clone().any(|at| is_in_limit(at) || measured[at]));
-        let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at]);
+        let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at] && !occasions[*at]);
         let named = named.map(|at| stream.tokens()[at].folded().to_owned()).chain(phrases);
         let find = |patterns: &[Pattern]| any_match(patterns, &stream, &in_phrase);
         let all = |table: &[(String, Vec<Pattern>)]| -> Vec<String> {

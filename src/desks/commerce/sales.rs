@@ -20,8 +20,8 @@ mod pay;
 mod remove;
 
 pub(super) use answer::answer;
-pub(super) use ask::compared;
 use ask::cheaper;
+pub(super) use ask::compared;
 pub(super) use later::show_first;
 use later::{next_goods, or_next};
 use pay::{ask_phone, choose_method, confirm};
@@ -255,6 +255,7 @@ fn show(mut state: ConversationState, line: Wanted) -> Next {
     let names_choice = !state.details.numbers.is_empty() || !state.details.choices.is_empty();
     let answer = match () {
         () if state.only_asks && names_choice && !line.choices.is_empty() => Line::Available(line),
+        () if state.asks_left => Line::Left(line),
         () if state.asks_sum && line.quantity.is_some_and(|pieces| pieces > 1) => Line::Sum(line),
         () if state.asks_details => Line::About(line, Known::Plain),
         () => Line::Item(line),

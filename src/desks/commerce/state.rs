@@ -56,6 +56,9 @@ pub(super) struct ConversationState {
     /// The message asks what several pieces cost, as of this turn.
     #[serde(skip)]
     pub asks_sum: bool,
+    /// The message asks how many pieces there are, as of this turn.
+    #[serde(skip)]
+    pub asks_left: bool,
     /// The customer decides later, as of this turn.
     #[serde(skip)]
     pub postpones: bool,
@@ -212,6 +215,7 @@ impl Default for ConversationState {
             asks_details: false,
             only_asks: false,
             asks_sum: false,
+            asks_left: false,
             postpones: false,
             details: Details::default(),
             rejections: 0,

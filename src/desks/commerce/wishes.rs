@@ -32,6 +32,23 @@ impl Wish {
         self.said.details.numbers.iter().any(|number| (MOST_PIECES + 1..LARGEST_SIZE).contains(number))
     }
 
+    /// Whether it names only choices, for all goods of the message.
+    fn is_shared(&self) -> bool {
+        self.said.says(Says::ForAll) && self.goods.is_empty() && (self.has_size() || !self.choices.is_empty())
+    }
+
+    /// Takes the choices that hold for all goods.
+    fn share(&mut self, shared: &[Self]) {
+        let details = &mut self.said.details;
+        for other in shared {
+            let is_size = |number: &&u64| **number > MOST_PIECES;
+            details.words.extend(other.said.details.words.iter().cloned());
+            details.numbers.extend(other.said.details.numbers.iter().filter(is_size));
+            details.choices.extend(other.choices.iter().cloned());
+            self.choices.extend(other.choices.iter().cloned());
+        }
+    }
+
     /// Whether the next part of the message is about other goods, or about another piece of the same.
     fn ends_before(&self, next: &Self, has_item: bool) -> bool {
         let is_part = |a: &Self, b: &Self| a.goods.iter().all(|word| b.goods.contains(word));
@@ -80,9 +97,12 @@ impl Commerce {
             let is_sale = chooses || names || journey(&rest) == Routing::Journey(Journey::Sales);
             if (is_sale && !rest.utterance.has_question()) || asks_total {
                 let is_asked = asked.utterance.has_question() || asked.is_about("delivery_cost");
-                // The total with the delivery: what it costs.
-                let is_asked = is_asked && !(asks_total && asked.is_about("delivery"));
-                let subjects = if is_asked { asked.subjects.clone() } else { vec!["delivery_cost".to_owned()] };
+                let mut subjects = if is_asked { asked.subjects.clone() } else { Vec::new() };
+                // The total with the delivery: what that costs as well.
+                let is_cost = !is_asked || (asks_total && asked.is_about("delivery"));
+                if is_cost && !subjects.iter().any(|subject| subject == "delivery_cost") {
+                    subjects.insert(0, "delivery_cost".to_owned());
+                }
                 let text = if is_asked { asked.text().trim().to_owned() } else { String::new() };
                 let question = Question { text, subjects };
                 return (rest, Some(question));
@@ -121,8 +141,14 @@ impl Commerce {
             Wish { text, said: part, goods, choices }
         };
         let mut wishes: Vec<Wish> = Vec::new();
+        let mut shared: Vec<Wish> = Vec::new();
         for piece in pieces {
             let next = wish(piece);
+            // "1 black, 2 grey, all large"
+            if next.is_shared() && !wishes.is_empty() {
+                shared.push(next);
+                continue;
+            }
             let is_own = !next.goods.is_empty() && next.goods.iter().all(|word| own.contains(word));
             let has_item = wishes.len() > 1 || (!own.is_empty() && !is_own);
             match wishes.pop() {
@@ -131,6 +157,7 @@ impl Commerce {
                 None => wishes.push(next),
             }
         }
+        wishes.iter_mut().for_each(|wish| wish.share(&shared));
         // "Do you have boots and sandals?" is one question; "can I get 2 socks and a sandal size 40?" wants both.
         let only_asks = wishes.iter().all(|wish| wish.said.utterance.has_question());
         let is_exact = |wish: &Wish| wish.has_number() || !wish.choices.is_empty();
@@ -145,10 +172,13 @@ impl Commerce {
         let later = wishes.into_iter().filter(|wish| !wish.said.refuses());
         let later = later.map(|wish| wish.into_search(asks || compares, known)).collect();
         // Paying, and everything else about the whole message, does not change.
+        let names_other = first.goods.iter().any(|word| !own.contains(word));
         let mut main = first.said;
         main.utterance.text.clone_from(&said.utterance.text);
         main.utterance.set(Act::Mention(Says::Pay), said.says(Says::Pay));
         main.utterance.set(Act::Mention(Says::Compares), compares);
+        let adds = main.says(Says::More) || (names_other && said.says(Says::More));
+        main.utterance.set(Act::Mention(Says::More), adds);
         main.utterance.set(Act::WantPerson, said.utterance.wants_person());
         let Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, .. } = said;
         let main = Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, ..main };

@@ -51,9 +51,8 @@ impl Commerce {
         }
         // What is about something else than the question, such as parking, is no answer.
         let is_exact = self.rules.is_exact(text);
-        let answers = |passage: &Passage| {
-            self.rules.is_answered_by(text, &format!("{} {}", passage.title, passage.text))
-        };
+        let answers =
+            |passage: &Passage| self.rules.is_answered_by(text, &format!("{} {}", passage.title, passage.text));
         if is_exact {
             found.passages.retain(answers);
         }

@@ -64,7 +64,8 @@ impl Commerce {
                 PriceOrder::Dearest => -item.price.minor,
             });
             let middle = found.items.get(found.items.len() / 2).map(|item| item.price.whole());
-            let (Some(middle), true) = (middle, round < ROUNDS && found.total_matches_estimate > found.items.len()) else {
+            let (Some(middle), true) = (middle, round < ROUNDS && found.total_matches_estimate > found.items.len())
+            else {
                 return Ok(Some(found));
             };
             match order {

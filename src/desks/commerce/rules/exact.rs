@@ -50,7 +50,10 @@ mod tests {
     #[test]
     fn qualities_are_named_with_their_attribute() {
         let rules = CommerceRules::read(&Prompts::shipped()).expect("the shipped rules");
-        assert_eq!(rules.parse("are they real leather?").qualities.get("material").map(String::as_str), Some("leather"));
+        assert_eq!(
+            rules.parse("are they real leather?").qualities.get("material").map(String::as_str),
+            Some("leather")
+        );
         assert!(rules.parse("do they fit?").qualities.is_empty());
     }
 }

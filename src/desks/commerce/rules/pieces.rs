@@ -29,9 +29,7 @@ impl Group {
     fn ends_before(&self, word: &Word) -> bool {
         match (self.number, word.number) {
             _ if !self.has_choice => false,
-            (Some(first), Some(number)) => {
-                word.is_before_choice && (first <= MOST_PIECES) == (number <= MOST_PIECES)
-            }
+            (Some(first), Some(number)) => word.is_before_choice && (first <= MOST_PIECES) == (number <= MOST_PIECES),
             (None, None) => word.is_choice && self.ends_with_number && word.is_before_number,
             _ => false,
         }

@@ -84,6 +84,8 @@ pub(in crate::desks::commerce) enum Says {
     SendsNumber,
     /// Asks for the number of the paybill or till.
     PaybillNumber,
+    /// What follows holds for all goods of the message: "all size 39".
+    ForAll,
     /// Names goods that stay in the cart: "I keep the sandals".
     Keeps,
     /// Has worn the goods, or lost the receipt.

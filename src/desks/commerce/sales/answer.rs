@@ -5,10 +5,10 @@ use super::super::effect::{Effect, Incoming, Known, Line};
 use super::super::rules::Says;
 use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, Stage};
-use super::change::Change;
-use super::remove::remove;
 use super::ask::{about_cart, compare, rank};
+use super::change::Change;
 use super::item::item;
+use super::remove::remove;
 use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::add;
@@ -112,7 +112,8 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         return Some(remove(state, incoming));
     }
     // "What is the difference?", "which sizes do they have?"
-    let compares = said.utterance.has_question() && matches!(said.pick, Some(Pick::All));
+    let has_choice = !said.details.choices.is_empty() || !said.details.sizes().is_empty();
+    let compares = said.utterance.has_question() && matches!(said.pick, Some(Pick::All)) && !has_choice;
     let asks_choices = said.says(Says::AsksChoices) && said.details.numbers.is_empty();
     if (compares || asks_choices) && !incoming.names_goods() {
         let ids: Vec<_> = state.options.iter().map(|shown| shown.id.clone()).collect();

@@ -97,7 +97,7 @@ pub(super) fn rank(state: &ConversationState, incoming: &Incoming) -> Option<Nex
         return None;
     }
     let mut wanted = Search { order: Some(order), is_question: true, ..search_of(said, false) };
-    if !incoming.names_goods() {
+    if said.words.is_empty() || incoming.is_strange {
         let earlier = state.search.clone().map(|search| search.words).filter(|words| !words.is_empty());
         let kind = || state.kind().map(|kind| vec![kind]);
         let topic = Some(state.topic.clone()).filter(|topic| !topic.is_empty());

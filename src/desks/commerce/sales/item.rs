@@ -68,7 +68,8 @@ pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: 
     if said.says(Says::HowMuch) && !took && is_known {
         return Some(say(state, Line::Details(line, Known::Plain)));
     }
-    if took && strange.is_none() && (state.only_asks || state.asks_details) {
+    let asks_end = said.utterance.has_question() && said.details.end.is_some();
+    if took && strange.is_none() && (state.only_asks || state.asks_details || asks_end) {
         return Some(show(state, line));
     }
     if took || strange.is_some() || (said.affirms() && is_known) {
