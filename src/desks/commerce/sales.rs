@@ -254,8 +254,8 @@ fn show(mut state: ConversationState, line: Wanted) -> Next {
     state.stage = Stage::Item { line: line.clone() };
     let names_choice = !state.details.numbers.is_empty() || !state.details.choices.is_empty();
     let answer = match () {
-        () if state.only_asks && names_choice && !line.choices.is_empty() => Line::Available(line),
         () if state.asks_left => Line::Left(line),
+        () if state.only_asks && names_choice && !line.choices.is_empty() => Line::Available(line),
         () if state.asks_sum && line.quantity.is_some_and(|pieces| pieces > 1) => Line::Sum(line),
         () if state.asks_details => Line::About(line, Known::Plain),
         () => Line::Item(line),

@@ -37,6 +37,12 @@ impl Wish {
         self.said.says(Says::ForAll) && self.goods.is_empty() && (self.has_size() || !self.choices.is_empty())
     }
 
+    /// Whether it counts the pieces of which the next part chooses some.
+    fn is_total_of(&self, next: &Self) -> bool {
+        let counts = |wish: &Self| wish.said.details.numbers.first().is_some_and(|number| *number <= MOST_PIECES);
+        counts(self) && self.choices.is_empty() && !self.has_size() && counts(next) && !next.choices.is_empty()
+    }
+
     /// Takes the choices that hold for all goods.
     fn share(&mut self, shared: &[Self]) {
         let details = &mut self.said.details;
@@ -153,7 +159,14 @@ impl Commerce {
             let has_item = wishes.len() > 1 || (!own.is_empty() && !is_own);
             match wishes.pop() {
                 Some(last) if last.ends_before(&next, has_item) => wishes.extend([last, next]),
-                Some(last) => wishes.push(wish(last.text.start..next.text.end)),
+                Some(last) => {
+                    let mut whole = wish(last.text.start..next.text.end);
+                    // "Two pairs of socks, one black …": the first number counts all of them.
+                    if last.is_total_of(&next) && !whole.said.details.numbers.is_empty() {
+                        whole.said.details.numbers.remove(0);
+                    }
+                    wishes.push(whole);
+                }
                 None => wishes.push(next),
             }
         }

@@ -115,7 +115,10 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     let has_choice = !said.details.choices.is_empty() || !said.details.sizes().is_empty();
     let compares = said.utterance.has_question() && matches!(said.pick, Some(Pick::All)) && !has_choice;
     let asks_choices = said.says(Says::AsksChoices) && said.details.numbers.is_empty();
-    if (compares || asks_choices) && !incoming.names_goods() {
+    // "Are they leather?", of a list.
+    let asks_quality = said.says(Says::AsksIfSo) && !said.qualities.is_empty() && !said.says(Says::Ones);
+    let asks_quality = asks_quality && said.utterance.has_question();
+    if asks_quality || ((compares || asks_choices) && !incoming.names_goods()) {
         let ids: Vec<_> = state.options.iter().map(|shown| shown.id.clone()).collect();
         if let [only] = ids.as_slice() {
             return Some((state, vec![Effect::GetItem(only.clone())]));
