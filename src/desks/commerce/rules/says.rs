@@ -70,6 +70,8 @@ pub(in crate::desks::commerce) enum Says {
     Compares,
     /// Asks whether the goods that were talked about are so: "are they leather?".
     AsksIfSo,
+    /// Asks for more than yes or no.
+    AsksWhat,
     /// Asks how many pieces the shop has.
     HowMany,
     /// Asks for a picture.

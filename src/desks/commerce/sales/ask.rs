@@ -15,9 +15,8 @@ impl StoredItem {
     pub fn answers(&self, said: &Said) -> Known {
         let own = self.words();
         let is_own = |word: &String| words(word).iter().all(|word| own.contains(word));
-        if said.says(Says::AsksIfSo)
-            && let Some((attribute, value)) = said.qualities.iter().next()
-        {
+        let asks_if_so = said.says(Says::AsksIfSo) && !said.says(Says::AsksWhat);
+        if asks_if_so && let Some((attribute, value)) = said.qualities.iter().next() {
             return match self.attributes.contains_key(attribute) {
                 _ if own.contains(value) => Known::Yes,
                 true => Known::No,
@@ -26,7 +25,7 @@ impl StoredItem {
         }
         let serves = !said.needs.is_empty() && said.needs.iter().all(is_own);
         match said.words.iter().all(is_own) {
-            true if said.says(Says::AsksIfSo) && !said.words.is_empty() => Known::Yes,
+            true if asks_if_so && !said.words.is_empty() => Known::Yes,
             true => Known::Plain,
             false if serves => Known::Plain,
             false => Known::Unknown,
