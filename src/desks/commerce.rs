@@ -28,6 +28,7 @@ use crate::store::TenantStore;
 use crate::store::shoppers::PreferenceChange;
 
 mod advance;
+mod always;
 mod classify;
 mod effect;
 mod nodes;

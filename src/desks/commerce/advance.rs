@@ -1,8 +1,9 @@
 //! The next state and its effects, for each input. Pure: every decision of the desk is here and in the journeys.
 
+use super::always::{answer_at_every_stage, warn};
 use super::effect::{Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
-use super::state::{ConversationState, Question, Stage};
+use super::state::{ConversationState, Stage};
 use super::{offers, orders, prefs, sales, support};
 use crate::dialogue::Social;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
@@ -102,13 +103,25 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     if !matches!(state.stage, Stage::Item { .. } | Stage::Disambiguate { .. } | Stage::Options) {
         state.later.clear();
     }
+    // Other goods end a question about earlier ones.
+    if incoming.names_goods() {
+        state.later.retain(|earlier| !earlier.is_question && !earlier.words.is_empty());
+    }
     state.later.extend(incoming.later.iter().cloned());
     (state.is_later, state.question) = (false, incoming.question.clone());
     state.note_message(incoming);
     let was_sold_out = std::mem::take(&mut state.was_sold_out);
     let may_call = std::mem::take(&mut state.offers_person);
     let asked = std::mem::take(&mut state.asked);
-    if let Some(reason) = needs_person(&state, incoming, may_call) {
+    // "How long till somebody talks to me?"
+    if state.is_waiting && said.says(Says::Waits) && said.utterance.has_question() {
+        return (state, vec![Effect::Say(Line::HandedOver)]);
+    }
+    let person = needs_person(&state, incoming, may_call);
+    if said.asks_secret() && person != Some(Reason::Dispute) {
+        return warn(state);
+    }
+    if let Some(reason) = person {
         let priority = match reason {
             Reason::Asked | Reason::Topic | Reason::Clarifications | Reason::OrderChange => Priority::Medium,
             _ => Priority::High,
@@ -145,43 +158,6 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     (state, effects)
 }
 
-/// Answers messages that mean the same at every stage: why a payment failed, "let me ask her first", when sold-out
-/// goods come back, and goods that may not be returned.
-fn answer_at_every_stage(
-    mut state: ConversationState,
-    incoming: &Incoming,
-    (was_sold_out, asked): (bool, &[String]),
-) -> Result<Next, Box<ConversationState>> {
-    let said = &incoming.said;
-    let is_paying = matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review);
-    // The order's status names the last payment.
-    if let Some(order) = state.order.as_ref().filter(|_| said.says(Says::WhyFailed) && !is_paying) {
-        let effects = vec![Effect::GetOrders(Some(order.id.clone()))];
-        return Ok((state, effects));
-    }
-    let is_asking = matches!(state.stage, Stage::ConfirmAmount { .. });
-    if said.says(Says::Restock) && was_sold_out && !is_asking {
-        return Ok(support::restock_unknown(state));
-    }
-    if said.says(Says::Excuse) && !is_asking && (said.is_about("exchange") || asked.iter().any(|of| of == "exchange")) {
-        let is_first = asked.is_empty();
-        let question = Question { text: String::new(), subjects: vec!["exchange".to_owned()] };
-        (state.offers_person, state.question) = (true, is_first.then_some(question));
-        return Ok((state, vec![Effect::Say(Line::PersonDecides)]));
-    }
-    let decides = incoming.names_goods() || !said.details.numbers.is_empty() || said.utterance.has_question();
-    let decides = decides || said.says(Says::Remove);
-    if state.postpones && !decides && !said.utterance.cancels() && !is_paying && !state.is_waiting {
-        let is_payment = is_asking || matches!(state.stage, Stage::Method { .. } | Stage::Phone { .. });
-        if is_payment {
-            state.stage = Stage::Draft;
-        }
-        let line = if is_payment { Line::NotPaid } else { Line::TakeTime };
-        return Ok((state, vec![Effect::Say(line)]));
-    }
-    Err(Box::new(state))
-}
-
 /// Decides about a message that no person is called for.
 fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
     let Incoming { said, routing, .. } = incoming;
@@ -198,14 +174,14 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         return (state, [Effect::Say(Line::NoPayment)].into_iter().chain(reminder).collect());
     }
     let seeks_cheaper = said.wants_cheaper() && (state.item().is_some() || state.last.is_some());
+    // "I have 2,000 only. What shoes can I get?" names a limit.
+    let seeks_cheaper = seeks_cheaper || (said.most.is_some() && state.seeks_other(incoming));
     if said.says(Says::Haggle) && incoming.coupon.is_none() && !seeks_cheaper {
         return resolved(haggle(state, incoming), incoming);
     }
     let waits = said.says(Says::Waits) && (state.is_waiting || !utterance.has_question());
     if waits && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
         let line = match state.is_waiting {
-            // "How long do I wait?"
-            true if utterance.has_question() => Line::HandedOver,
             true => Line::PersonWaiting,
             false if state.is_selling() => Line::TakeTime,
             false => Line::NobodyCalled,
@@ -255,6 +231,14 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         }
         // In the middle of a sale, the name of another item means that item.
         _ if incoming.names_goods() && state.is_selling() => resolved(sales::start(state, incoming), incoming),
+        // "Is there parking?", "can I pay half now?"
+        Routing::Clarify if utterance.has_question() && incoming.is_about_shop() => {
+            resolved(support::start(ConversationState { journey: Journey::Support, ..state }, incoming), incoming)
+        }
+        // "Do you have laces?", with other goods in the cart.
+        Routing::Unknown | Routing::Clarify if incoming.wants_unknown_goods() && !state.cart.is_empty() => {
+            resolved(sales::start(state, incoming), incoming)
+        }
         Routing::Clarify => clarify(state, incoming, Line::Clarify),
         Routing::Unknown if utterance.greets() && utterance.stalls() => greet(state),
         Routing::Unknown if said.affirms() && utterance.only_answers() => match sales::reminder(&state) {
@@ -280,11 +264,32 @@ impl ConversationState {
         let points_at = matches!(said.pick, Some(Pick::Nth(_) | Pick::Last)) && !said.words.is_empty();
         self.asks_details = said.says(Says::AsksChoices) || (is_question && points_at);
         self.only_asks = is_question && said.says(Says::AsksStock) && !said.says(Says::Wants);
+        self.asks_sum = said.says(Says::HowMuch);
+        self.asks_left = said.says(Says::HowMany) && !said.says(Says::AsksChoices);
+        let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty();
+        self.asks_details |= is_question && is_plain && said.says(Says::AsksIfSo);
         self.postpones = said.says(Says::Postpones);
+    }
+
+    /// Whether a message names other goods than the item that is talked about.
+    fn seeks_other(&self, incoming: &Incoming) -> bool {
+        let own = self.item().or(self.last.as_ref()).map(|wanted| wanted.item.names());
+        incoming.names_goods() && own.is_none_or(|own| incoming.goods.iter().any(|word| !own.contains(word)))
     }
 }
 
 impl Incoming {
+    /// Whether a question of which the meaning is not sure seems to be about the shop.
+    fn is_about_shop(&self) -> bool {
+        !self.names_goods() && matches!(self.intent, Intent::SupportQuestion | Intent::PaymentHelp)
+    }
+
+    /// Whether the message wants something that the shop does not have.
+    fn wants_unknown_goods(&self) -> bool {
+        let wants = [Says::More, Says::Wants, Says::AsksStock].into_iter().any(|says| self.said.says(says));
+        self.is_strange && wants && self.said.subjects.is_empty()
+    }
+
     /// Whether the message surely wants something else than what a person was called for.
     fn asks_else(&self) -> bool {
         let complains = [Says::Dispute, Says::Wronged, Says::Refund, Says::ChangeOrder, Says::WentThrough];

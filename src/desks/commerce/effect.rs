@@ -1,7 +1,7 @@
 //! The inputs and effects of the machine.
 
 use super::said::Said;
-use super::state::{Question, Search, Shown, StoredItem, Wanted};
+use super::state::{PriceOrder, Question, Search, Shown, StoredItem, Wanted};
 use super::tools::OrderView;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::commerce::sale::{CannotOrder, CouponRefused, Offer};
@@ -127,6 +127,8 @@ pub(super) enum Began {
 pub(super) enum Effect {
     Say(Line),
     Search(Search),
+    /// Finds the best match of each search, to compare them.
+    FindEach(Vec<Search>),
     GetItem(ItemId),
     Compare(Vec<ItemId>),
     PlaceOrder,
@@ -216,9 +218,15 @@ pub(super) enum Line {
     /// What is known of each of several items.
     Compare(Vec<Wanted>),
     /// What is known of an item in the cart.
-    About(Wanted),
-    /// What is known of the item, and whether it can answer the question.
-    Details(Wanted, bool),
+    About(Wanted, Known),
+    /// What is known of the item.
+    Details(Wanted, Known),
+    /// What several pieces of the item cost.
+    Sum(Wanted),
+    /// How many pieces of the item there are.
+    Left(Wanted),
+    /// Goods sorted by price.
+    Ranked(Vec<Shown>, PriceOrder),
     AskChoices(Wanted),
     NoSuchChoice {
         item: StoredItem,
@@ -241,6 +249,8 @@ pub(super) enum Line {
     PriceChanged,
     NextStep,
     EmptyCart,
+    /// The cart has nothing of what is to be removed.
+    NotInCart,
     Dropped,
     /// This order is cancelled.
     Cancelled(SaleId),
@@ -303,4 +313,27 @@ pub(super) enum Line {
     TryLater,
     OfferPerson,
     Sorry,
+    /// A PIN or the number of a card is not sent here.
+    NeverSend,
+    /// The documents have no answer: a person may.
+    NotKnown,
+    /// The reason of a rule is not known.
+    ReasonUnknown,
+    /// There are no pictures here.
+    NoPicture {
+        link: Search,
+    },
+    /// The number of the paybill comes with the amount.
+    PaybillLater,
+}
+
+/// How what is known of goods answers a question about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Yes,
+    No,
+    /// The question is no yes-or-no question, and what is known answers it.
+    Plain,
+    /// What is known may not answer it.
+    Unknown,
 }

@@ -45,6 +45,7 @@ impl Commerce {
         match effect {
             Effect::Say(line) => self.say_line(turn, situation, &line).await.map(|()| None),
             Effect::Search(search) => self.search(turn, situation, &search).await,
+            Effect::FindEach(searches) => self.find_each(turn, situation, &searches).await,
             Effect::GetItem(id) => {
                 let tool = CatalogGetItem { item_id: id.to_string() };
                 Ok(Some(match self.call(turn, situation, &tool).await? {
@@ -145,7 +146,8 @@ impl Commerce {
             }
             Line::LanguageAck => Kind::LanguageAck,
             Line::Options { .. } | Line::SameOptions(_) | Line::Compare(_) => kind::GOODS,
-            Line::Item(_) | Line::Available(_) | Line::Details(..) | Line::About(_) => kind::GOODS,
+            Line::Item(_) | Line::Available(_) | Line::Details(..) | Line::About(..) => kind::GOODS,
+            Line::Sum(_) | Line::Left(_) | Line::Ranked(..) => kind::GOODS,
             Line::Cart { .. } => kind::CART,
             Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone | Line::AskCardPhone => kind::PAYMENT_PROMPT,
             Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid | Line::PayReview => kind::PAYMENT,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::phone;
-use super::said::{Details, Limits, Said};
+use super::said::{Details, End, Limits, Said};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::Language;
@@ -19,6 +19,7 @@ use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::nlu::pick::PickRules;
 use crate::persona::{PromptError, Prompts};
 
+mod exact;
 mod pieces;
 mod says;
 
@@ -44,6 +45,8 @@ pub(super) struct CommerceRules {
     permits: Vec<Pattern>,
     unsure: Vec<Pattern>,
     joins: Vec<Pattern>,
+    alternatives: Vec<Pattern>,
+    occasions: Vec<Pattern>,
     measures: Vec<Pattern>,
     brands: Vec<Pattern>,
     coupon: Vec<Pattern>,
@@ -60,6 +63,8 @@ pub(super) struct CommerceRules {
     subjects: Vec<(String, Vec<Pattern>)>,
     queries: HashMap<Language, BTreeMap<String, String>>,
     kinds: BTreeMap<String, Vec<String>>,
+    qualities: BTreeMap<String, Vec<String>>,
+    exact: Vec<(String, Vec<Pattern>)>,
     says: Vec<(Says, Vec<Pattern>)>,
     methods: Vec<(PaymentMethod, Vec<Pattern>)>,
     compliance: Vec<(String, Vec<Pattern>)>,
@@ -86,6 +91,8 @@ struct RuleFile {
     permits: Vec<String>,
     unsure: Vec<String>,
     joins: Vec<String>,
+    alternatives: Vec<String>,
+    occasions: Vec<String>,
     measures: Vec<String>,
     brands: Vec<String>,
     coupon: Vec<String>,
@@ -102,6 +109,8 @@ struct RuleFile {
     subjects: BTreeMap<String, Vec<String>>,
     queries: HashMap<Language, BTreeMap<String, String>>,
     kinds: BTreeMap<String, Vec<String>>,
+    qualities: BTreeMap<String, Vec<String>>,
+    exact: BTreeMap<String, Vec<String>>,
     says: BTreeMap<Says, Vec<String>>,
     methods: BTreeMap<PaymentMethod, Vec<String>>,
     compliance: BTreeMap<String, Vec<String>>,
@@ -151,6 +160,8 @@ impl CommerceRules {
             permits: patterns(&file.permits)?,
             unsure: patterns(&file.unsure)?,
             joins: patterns(&file.joins)?,
+            alternatives: patterns(&file.alternatives)?,
+            occasions: patterns(&file.occasions)?,
             measures: patterns(&file.measures)?,
             brands: patterns(&file.brands)?,
             coupon: patterns(&file.coupon)?,
@@ -168,6 +179,8 @@ impl CommerceRules {
             subjects: listed(&lexicon, file.subjects)?,
             queries: file.queries,
             kinds: file.kinds,
+            qualities: file.qualities,
+            exact: listed(&lexicon, file.exact)?,
             methods: listed(&lexicon, file.methods)?,
             compliance: listed(&lexicon, file.compliance)?,
             most: patterns(&file.limits.most)?,
@@ -250,6 +263,7 @@ impl CommerceRules {
             // A customer who is angry about an order is one of business.
             () if has(&self.abuse) && (is_clear || claims || utterance.wants_person()) => GovernorClass::Business,
             () if has(&self.abuse) => GovernorClass::Abuse,
+            () if utterance.mentions(Says::AsksSecret) => GovernorClass::Business,
             () if has(&self.spam) => GovernorClass::Spam,
             () if utterance.social().is_some() => GovernorClass::Casual,
             () => GovernorClass::Business,
@@ -262,16 +276,17 @@ impl CommerceRules {
         let unwanted = others.chain(disliked).collect();
         let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
         let (measured, disliking) = (mask(&self.measures), mask(&self.dislikes));
+        let occasions = mask(&self.occasions);
         let methods: Vec<_> = self.methods.iter().map(|(method, patterns)| (*method, mask(patterns))).collect();
         let is_other = |at: usize| {
             let is_answer = is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
-            is_answer || measured[at] || disliking[at] || methods.iter().any(|(_, mask)| mask[at])
+            is_answer || measured[at] || occasions[at] || disliking[at] || methods.iter().any(|(_, mask)| mask[at])
         };
         let goods = (0..stream.tokens().len()).filter(|at| !is_other(*at) && !is_in_limit(*at) && !in_phrase[*at]);
         let goods = goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned());
         let words: Vec<String> = phrases.iter().cloned().chain(goods).collect();
         let free = numbers.iter().filter(|count| !count.words.clone().any(|at| is_in_limit(at) || measured[at]));
-        let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at]);
+        let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at] && !occasions[*at]);
         let named = named.map(|at| stream.tokens()[at].folded().to_owned()).chain(phrases);
         let find = |patterns: &[Pattern]| any_match(patterns, &stream, &in_phrase);
         let all = |table: &[(String, Vec<Pattern>)]| -> Vec<String> {
@@ -287,11 +302,13 @@ impl CommerceRules {
                 words: named.collect(),
                 numbers: free.map(|count| count.value).collect(),
                 choices: Vec::new(),
+                end: End::of(&utterance),
             },
             all_numbers: numbers.iter().map(|count| count.value).collect(),
             least: limits.least,
             most: limits.most,
             sought: words.clone(),
+            qualities: self.qualities_of(&stream),
             needs: all(&self.needs).iter().flat_map(|words| words.split_whitespace()).map(str::to_owned).collect(),
             unwanted,
             words,
@@ -347,15 +364,17 @@ impl CommerceRules {
     fn limits(&self, stream: &TokenStream<'_>, numbers: &[Count]) -> Limits {
         const SMALLEST_PRICE: u64 = 50;
         let mut limits = Limits::default();
-        let after = |patterns: &[Pattern]| -> Option<(u64, Range<usize>)> {
+        // "I have no more than 2,000" is the most, and not more than that.
+        let after = |patterns: &[Pattern], known: &[Range<usize>]| -> Option<(u64, Range<usize>)> {
             let ends = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[]));
-            ends.into_iter().find_map(|words| {
+            let is_free = |words: &Range<usize>| known.iter().all(|known| !known.contains(&words.start));
+            ends.into_iter().filter(is_free).find_map(|words| {
                 let next = numbers.iter().find(|count| (words.end..words.end + 3).contains(&count.words.start))?;
                 (next.value >= SMALLEST_PRICE).then_some((next.value, words.start..next.words.end))
             })
         };
         for (limit, patterns) in [(&mut limits.most, &self.most), (&mut limits.least, &self.least)] {
-            if let Some((shillings, words)) = after(patterns) {
+            if let Some((shillings, words)) = after(patterns, &limits.words) {
                 *limit = i64::try_from(shillings).ok();
                 limits.words.push(words);
             }

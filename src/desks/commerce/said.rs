@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{SandboxWish, Says, Utterance};
-use super::state::StoredItem;
+use super::state::{PriceOrder, StoredItem};
 use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::policy::{GovernorClass, Intent};
@@ -41,7 +41,9 @@ pub(super) struct Said {
     pub most: Option<i64>,
     /// The words that may name goods.
     pub words: Vec<String>,
-    /// Those of them to search for: next to the name of goods, words that the shop does not know are left out.
+    /// The values of attributes that it names, such as the material `leather`.
+    pub qualities: BTreeMap<String, String>,
+    /// Those of the words to search for: next to the name of goods, words that the shop does not know are left out.
     pub sought: Vec<String>,
     /// The words of goods that serve the need that the message names, such as a gift.
     pub needs: Vec<String>,
@@ -70,6 +72,17 @@ pub(super) struct Details {
     pub numbers: Vec<u64>,
     /// The words that are a choice of some goods of the shop, such as colours.
     pub choices: Vec<String>,
+    /// The end of the sizes that the message wants.
+    #[serde(default)]
+    pub end: Option<End>,
+}
+
+/// An end of a row of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum End {
+    Smallest,
+    Largest,
 }
 
 /// The limits of a price with their words.
@@ -90,9 +103,8 @@ impl Details {
             let is_named = |choice: &&String| self.has(choice);
             let known = before.get(variant);
             let named = choices.iter().filter(is_named);
-            let Some(choice) = named.clone().find(|choice| Some(*choice) != known).or(named.clone().next()) else {
-                continue;
-            };
+            let chosen_by_name = named.clone().find(|choice| Some(*choice) != known).or(named.clone().next());
+            let Some(choice) = chosen_by_name.or_else(|| self.end?.of_sizes(variant, choices)) else { continue };
             for number in named.filter(|named| *named == choice || Some(*named) == known) {
                 let at = number.parse().ok().and_then(|number: u64| rest.iter().position(|known| *known == number));
                 if let Some(at) = at {
@@ -145,7 +157,44 @@ impl Details {
     }
 }
 
+impl End {
+    pub fn of(utterance: &Utterance) -> Option<Self> {
+        match () {
+            () if utterance.mentions(Says::Smallest) => Some(Self::Smallest),
+            () if utterance.mentions(Says::Largest) => Some(Self::Largest),
+            () => None,
+        }
+    }
+
+    /// Returns the choice at this end, if the variant is one of sizes: numbers, or words in the order of the list.
+    fn of_sizes<'c>(self, variant: &str, choices: &'c [String]) -> Option<&'c String> {
+        let number = |choice: &&'c String| choice.parse::<u64>().ok();
+        let has_numbers = choices.iter().all(|choice| number(&choice).is_some());
+        match self {
+            Self::Smallest if has_numbers => choices.iter().min_by_key(number),
+            Self::Largest if has_numbers => choices.iter().max_by_key(number),
+            Self::Smallest => choices.first().filter(|_| variant == "size"),
+            Self::Largest => choices.last().filter(|_| variant == "size"),
+        }
+    }
+}
+
 impl Said {
+    /// Whether the message asks about a PIN, or about the number of a card.
+    pub fn asks_secret(&self) -> bool {
+        let about_card = self.says(Says::SendsNumber) && self.methods.contains(&PaymentMethod::Pesapal);
+        self.says(Says::AsksSecret) || about_card
+    }
+
+    /// Returns the order of prices that the message asks for.
+    pub fn order_of_prices(&self) -> Option<PriceOrder> {
+        match () {
+            () if self.says(Says::Cheapest) => Some(PriceOrder::Cheapest),
+            () if self.says(Says::Dearest) => Some(PriceOrder::Dearest),
+            () => None,
+        }
+    }
+
     pub fn says(&self, says: Says) -> bool {
         self.utterance.mentions(says)
     }

@@ -3,21 +3,25 @@
 //! A changed cart, price or stock returns to the draft.
 
 use super::advance::Next;
-use super::effect::{Effect, Incoming, Line, OnOffer, OrderProblem};
+use super::effect::{Effect, Incoming, Known, Line, OnOffer, OrderProblem};
 use super::rules::Says;
 use super::said::Said;
 use super::state::{ConversationState, Search, Shown, Stage, Wanted};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::{CannotOrder, add};
-use crate::domain::commerce::{CatalogItem, Money, Sale};
+use crate::domain::commerce::{CatalogItem, Sale};
 
 mod answer;
+mod ask;
 mod change;
+mod item;
 mod later;
 mod pay;
 mod remove;
 
 pub(super) use answer::answer;
+use ask::cheaper;
+pub(super) use ask::compared;
 pub(super) use later::show_first;
 use later::{next_goods, or_next};
 use pay::{ask_phone, choose_method, confirm};
@@ -58,10 +62,12 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
     }
     if !said.describes_goods() && !sees_all {
         if let Some(line) = state.item().cloned().filter(|_| said.utterance.has_question()) {
-            return say(state, Line::Details(line, true));
+            let known = line.item.answers(said);
+            return say(state, Line::Details(line, known));
         }
         if let Some(line) = state.last.clone().filter(|_| said.utterance.has_question() && !state.cart.is_empty()) {
-            return say(state, Line::About(line));
+            let known = line.item.answers(said);
+            return say(state, Line::About(line, known));
         }
         if said.says(Says::HowMuch) && !state.options.is_empty() {
             let items = state.options.clone();
@@ -122,6 +128,8 @@ fn search_of(said: &Said, sees_all: bool) -> Search {
         sees_all,
         is_question: said.utterance.has_question(),
         with_offers: false,
+        order: None,
+        similar_to: None,
         without: said.unwanted.clone(),
         details: said.details.clone(),
     }
@@ -145,12 +153,6 @@ pub(super) fn checked_offers(mut state: ConversationState, item: CatalogItem, of
     say(state, if offers.is_empty() { Line::Item(line) } else { Line::OffersOn(line, offers) })
 }
 
-/// Looks for goods that cost less than this, in the size that the message names.
-fn cheaper(state: ConversationState, words: Vec<String>, category: Option<String>, than: Money) -> Next {
-    let (most, details) = (Some(than.whole() - 1), state.details.clone());
-    search(state, Search { words, category, most, details, is_question: true, ..Search::default() })
-}
-
 /// Shows what a search found: one item, or a numbered list, with the link where that helps more.
 pub(super) fn found(
     mut state: ConversationState,
@@ -162,6 +164,7 @@ pub(super) fn found(
     if let Some(item) = items.first().filter(|_| asked.with_offers) {
         return (state, vec![Effect::CheckOffers(Box::new(item.clone()))]);
     }
+    items.retain(|item| asked.similar_to.as_ref() != Some(&item.id));
     let is_vague = asked.words.len() <= 1 && asked.most.is_none() && asked.least.is_none();
     if items.is_empty() && asked.category.is_some() {
         return search(state, Search { category: None, words: Vec::new(), ..asked });
@@ -174,7 +177,7 @@ pub(super) fn found(
     }
     if items.is_empty() {
         state.rejections = state.rejections.saturating_add(1);
-        state.stage = Stage::Narrow;
+        state.stage = if state.cart.is_empty() { Stage::Narrow } else { Stage::Draft };
         let with_link = needs_link(0, is_vague, 0.0, asked.sees_all, state.rejections);
         return or_next(state, Line::NothingFound { words: asked.words.join(" "), with_link });
     }
@@ -194,8 +197,20 @@ pub(super) fn found(
     }
     state.options = items.iter().map(Shown::from).collect();
     state.stage = Stage::Options;
+    // One item of which the search is not sure is talked about from now on.
+    if let [item] = items.as_slice()
+        && item.stock > 0
+    {
+        let mut line = Wanted::new(item.clone().into());
+        if line.take(&asked.details).is_none() {
+            state.stage = Stage::Item { line };
+        }
+    }
     let items = state.options.clone();
-    say(state, Line::Options { items, total, link })
+    match asked.order {
+        Some(order) => say(state, Line::Ranked(items, order)),
+        None => say(state, Line::Options { items, total, link }),
+    }
 }
 
 /// Continues with the item that the customer chose.
@@ -207,12 +222,6 @@ pub(super) fn got_item(mut state: ConversationState, item: Option<Box<CatalogIte
             say(state, Line::NothingFound { words: String::new(), with_link: true })
         }
     }
-}
-
-/// Shows what is known of several goods.
-pub(super) fn compared(mut state: ConversationState, items: Vec<CatalogItem>) -> Next {
-    state.stage = Stage::Options;
-    say(state, Line::Compare(items.into_iter().map(|item| Wanted::new(item.into())).collect()))
 }
 
 fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool) -> Next {
@@ -234,7 +243,7 @@ fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool)
     let earlier = state.search.as_ref().and_then(|search| line.take(&search.details));
     let strange = line.take(&details).or(earlier);
     state.rejections = 0;
-    if strange.is_none() && (is_question || state.asks_details || state.only_asks) {
+    if strange.is_none() && (is_question || state.asks_details || state.only_asks || state.asks_sum) {
         return show(state, line);
     }
     complete(state, line, strange)
@@ -245,8 +254,10 @@ fn show(mut state: ConversationState, line: Wanted) -> Next {
     state.stage = Stage::Item { line: line.clone() };
     let names_choice = !state.details.numbers.is_empty() || !state.details.choices.is_empty();
     let answer = match () {
+        () if state.asks_left => Line::Left(line),
         () if state.only_asks && names_choice && !line.choices.is_empty() => Line::Available(line),
-        () if state.asks_details => Line::About(line),
+        () if state.asks_sum && line.quantity.is_some_and(|pieces| pieces > 1) => Line::Sum(line),
+        () if state.asks_details => Line::About(line, Known::Plain),
         () => Line::Item(line),
     };
     say(state, answer)

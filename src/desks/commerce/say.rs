@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 
 use super::effect::{Line, OnOffer};
 use super::nodes::{Draft, Node};
-use super::state::{Search, Shown, Wanted};
+use super::state::{Search, Wanted};
 use super::texts::Text;
 use super::tools::OrderView;
 use super::{Commerce, Situation};
 use crate::dialogue::Turn;
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus};
-use crate::domain::commerce::sale::{Choices, CouponRefused, Offer, SaleStatus};
+use crate::domain::commerce::sale::{CouponRefused, Offer, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
 use crate::domain::language::NumberFormat;
@@ -19,6 +19,7 @@ use crate::replies::{MissingValue, Replies};
 use crate::store::payments::PaymentNotice;
 
 mod draft;
+mod goods;
 mod simple;
 
 use simple::simple_text;
@@ -105,11 +106,14 @@ impl Speaker<'_> {
                 Ok(format!("{lines}\n{}", self.plain(Text::PickOne)?))
             }
             Line::Cancelled(order) => self.text(Text::Cancelled, &[("order", order.as_str())]),
-            Line::About(wanted) => self.about(wanted),
+            Line::About(wanted, known) => self.answering(*known, self.about(wanted)?),
+            Line::Sum(wanted) => self.sum(wanted),
+            Line::Left(wanted) => Ok(format!("{} {}", self.left(wanted)?, self.ask_choices(wanted)?)),
+            Line::Ranked(items, order) => self.ranked(items, *order),
+            Line::NoPicture { link } => self.with_link(self.plain(Text::NoPicture)?, Some(link)),
             Line::CouponKept(code) => self.text(Text::CouponKept, &[("code", code)]),
-            Line::Details(wanted, is_known) => {
-                let said = format!("{} {}", self.details(wanted)?, self.ask_choices(wanted)?);
-                Ok(if *is_known { said } else { format!("{} {said}", self.plain(Text::UnknownDetail)?) })
+            Line::Details(wanted, known) => {
+                self.answering(*known, format!("{} {}", self.details(wanted)?, self.ask_choices(wanted)?))
             }
             Line::AskChoices(wanted) => self.ask_choices(wanted),
             Line::NoSuchChoice { item, choice } => {
@@ -179,56 +183,6 @@ impl Speaker<'_> {
         }
     }
 
-    /// Returns the item with its price, and with what is chosen of it.
-    fn item(&self, wanted: &Wanted) -> TextResult {
-        if !wanted.choices.is_empty() {
-            return self.chosen(Text::ItemChosen, wanted);
-        }
-        let price = self.money(wanted.item.price);
-        self.text(Text::Item, &[("name", &wanted.item.name), ("price", &price)])
-    }
-
-    fn chosen(&self, key: Text, wanted: &Wanted) -> TextResult {
-        let choices: Vec<&str> = wanted.choices.values().map(String::as_str).collect();
-        let (choices, price) = (choices.join(", "), self.money(wanted.item.price));
-        self.text(key, &[("name", &wanted.item.name), ("choices", &choices), ("price", &price)])
-    }
-
-    /// Returns the item with what its row says of it.
-    fn details(&self, wanted: &Wanted) -> TextResult {
-        let attributes = wanted.item.attributes.iter().map(|(name, value)| format!("{name}: {value}"));
-        let description = Some(wanted.item.description.trim_end_matches('.').to_owned());
-        let details = description.into_iter().filter(|text| !text.is_empty()).chain(attributes);
-        let details = details.collect::<Vec<_>>().join("; ");
-        match details.is_empty() {
-            true => self.item(wanted),
-            false => Ok(format!("{} {}", self.item(wanted)?, self.text(Text::Details, &[("details", &details)])?)),
-        }
-    }
-
-    /// Returns an item of the cart with everything that its row says.
-    fn about(&self, wanted: &Wanted) -> TextResult {
-        let all = Wanted { choices: Choices::new(), ..wanted.clone() };
-        Ok(format!("{} {}", self.details(wanted)?, self.choices(&all)?))
-    }
-
-    /// Asks for the choices that are missing, or whether to take the item.
-    fn ask_choices(&self, wanted: &Wanted) -> TextResult {
-        match wanted.missing().next() {
-            Some(_) => self.text(Text::AskChoices, &[("choices", &self.choices(wanted)?)]),
-            None => self.plain(Text::TakeIt),
-        }
-    }
-
-    fn choices(&self, wanted: &Wanted) -> TextResult {
-        let mut asked = Vec::new();
-        for (variant, choices) in wanted.missing() {
-            let choices = choices.join(", ");
-            asked.push(self.text(Text::Choice, &[("variant", variant), ("choices", &choices)])?);
-        }
-        Ok(asked.join(", "))
-    }
-
     fn offers(&self, offers: &[Offer]) -> TextResult {
         let mut lines = Vec::new();
         for offer in offers {
@@ -251,27 +205,6 @@ impl Speaker<'_> {
 
     fn orders(&self, orders: &[OrderView]) -> TextResult {
         Ok(orders.iter().map(|order| self.order(order)).collect::<Result<Vec<_>, _>>()?.join("\n"))
-    }
-
-    fn options(&self, items: &[Shown], total: usize, link: Option<&Search>) -> TextResult {
-        let count = items.len().to_string();
-        let heading = match total > items.len() {
-            true => self.text(Text::MoreOptions, &[("count", &count), ("total", &total.to_string())])?,
-            false => self.plain(Text::Options)?,
-        };
-        let said = format!("{heading}\n{}\n{}", self.numbered(items)?, self.plain(Text::PickOne)?);
-        self.with_link(said, link)
-    }
-
-    fn numbered(&self, items: &[Shown]) -> TextResult {
-        let mut lines = Vec::new();
-        for (at, item) in items.iter().enumerate() {
-            let (number, price) = ((at + 1).to_string(), self.money(item.price));
-            let mark = if item.is_sold_out { self.plain(Text::SoldOutMark)? } else { String::new() };
-            let values = [("number", number.as_str()), ("name", &item.name), ("price", &price)];
-            lines.push(self.text(Text::Option, &values)? + &mark);
-        }
-        Ok(lines.join("\n"))
     }
 
     /// Adds the link to the shop's page with the words of the search, if the shop has one.

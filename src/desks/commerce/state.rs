@@ -53,6 +53,12 @@ pub(super) struct ConversationState {
     /// The message only asks whether there is something, as of this turn.
     #[serde(skip)]
     pub only_asks: bool,
+    /// The message asks what several pieces cost, as of this turn.
+    #[serde(skip)]
+    pub asks_sum: bool,
+    /// The message asks how many pieces there are, as of this turn.
+    #[serde(skip)]
+    pub asks_left: bool,
     /// The customer decides later, as of this turn.
     #[serde(skip)]
     pub postpones: bool,
@@ -165,8 +171,22 @@ pub(super) struct Search {
     /// What the offers make of the price is to be seen.
     #[serde(default)]
     pub with_offers: bool,
+    /// The goods are sorted by price.
+    #[serde(default)]
+    pub order: Option<PriceOrder>,
+    /// The item to which others are to be found.
+    #[serde(default)]
+    pub similar_to: Option<ItemId>,
     /// The choices that the message names: they hold for the item that is picked.
     pub details: Details,
+}
+
+/// An order of goods by price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PriceOrder {
+    Cheapest,
+    Dearest,
 }
 
 /// A question about the shop.
@@ -194,6 +214,8 @@ impl Default for ConversationState {
             was_sold_out: false,
             asks_details: false,
             only_asks: false,
+            asks_sum: false,
+            asks_left: false,
             postpones: false,
             details: Details::default(),
             rejections: 0,

@@ -61,7 +61,17 @@ pub(super) fn ask_aside(state: &mut ConversationState, effects: &mut Vec<Effect>
 
 /// Continues after a question next to something else was answered.
 pub(super) fn answered_aside(state: ConversationState, is_answered: bool) -> Next {
-    if is_answered { (state, Vec::new()) } else { hand_over(state, Reason::NoAnswer, Priority::Low) }
+    if is_answered { (state, Vec::new()) } else { not_known(state) }
+}
+
+/// Says that the documents have no answer, and offers a person. Who waits for a person is asked nothing more; and while an amount waits,
+/// a yes must mean the amount.
+fn not_known(mut state: ConversationState) -> Next {
+    if state.is_waiting || matches!(state.stage, Stage::ConfirmAmount { .. }) {
+        return hand_over(state, Reason::NoAnswer, Priority::Low);
+    }
+    (state.offers_person, state.clarifications) = (true, 0);
+    (state, vec![Effect::Say(Line::NotKnown)])
 }
 
 /// Continues after the documents were asked. A question about the shop without an answer is for a person, another message is asked
@@ -73,9 +83,8 @@ pub(super) fn answered(mut state: ConversationState, is_answered: bool) -> Next 
         let reminder = reminder(&state).filter(|_| !state.postpones).map(Effect::Say);
         return (state, reminder.into_iter().collect());
     }
-    // Who waits for a person is asked nothing more.
     if state.journey == Journey::Support || state.is_waiting {
-        return hand_over(state, Reason::NoAnswer, Priority::Low);
+        return not_known(state);
     }
     state.clarifications = state.clarifications.saturating_add(1);
     if state.clarifications >= state.rules.clarifications {

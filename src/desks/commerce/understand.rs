@@ -5,7 +5,7 @@ use chrono::Utc;
 use super::classify::{ASK_CATALOG, Verdict, classify};
 use super::effect::Incoming;
 use super::rules::Says;
-use super::said::Said;
+use super::said::{MOST_PIECES, Said};
 use super::state::{ConversationState, Question, Search, Stage};
 use super::{Commerce, Situation, tools};
 use crate::desks::{DeskError, Turn};
@@ -63,7 +63,9 @@ impl Commerce {
         state: &ConversationState,
     ) -> Result<(Said, Named), DeskError> {
         // Which goods the words name counts only where it decides something.
-        let names_several = self.rules.pieces(&said.rest).len() > 1;
+        let said = self.cut_kept(said);
+        let counts = said.details.numbers.iter().filter(|number| **number <= MOST_PIECES).count();
+        let names_several = self.rules.pieces(&said.rest).len() > 1 || counts > 1;
         let is_ambiguous = names_several || said.clear_intents().len() > 1 || said.class == GovernorClass::Casual;
         let about_offer = said.says(Says::Covers) || said.says(Says::UseCoupon) || !said.codes().is_empty();
         let asks_shop = said.clear_intents().contains(&Intent::SupportQuestion);

@@ -32,6 +32,29 @@ impl Wish {
         self.said.details.numbers.iter().any(|number| (MOST_PIECES + 1..LARGEST_SIZE).contains(number))
     }
 
+    /// Whether it names only choices, for all goods of the message.
+    fn is_shared(&self) -> bool {
+        self.said.says(Says::ForAll) && self.goods.is_empty() && (self.has_size() || !self.choices.is_empty())
+    }
+
+    /// Whether it counts the pieces of which the next part chooses some.
+    fn is_total_of(&self, next: &Self) -> bool {
+        let counts = |wish: &Self| wish.said.details.numbers.first().is_some_and(|number| *number <= MOST_PIECES);
+        counts(self) && self.choices.is_empty() && !self.has_size() && counts(next) && !next.choices.is_empty()
+    }
+
+    /// Takes the choices that hold for all goods.
+    fn share(&mut self, shared: &[Self]) {
+        let details = &mut self.said.details;
+        for other in shared {
+            let is_size = |number: &&u64| **number > MOST_PIECES;
+            details.words.extend(other.said.details.words.iter().cloned());
+            details.numbers.extend(other.said.details.numbers.iter().filter(is_size));
+            details.choices.extend(other.choices.iter().cloned());
+            self.choices.extend(other.choices.iter().cloned());
+        }
+    }
+
     /// Whether the next part of the message is about other goods, or about another piece of the same.
     fn ends_before(&self, next: &Self, has_item: bool) -> bool {
         let is_part = |a: &Self, b: &Self| a.goods.iter().all(|word| b.goods.contains(word));
@@ -80,7 +103,12 @@ impl Commerce {
             let is_sale = chooses || names || journey(&rest) == Routing::Journey(Journey::Sales);
             if (is_sale && !rest.utterance.has_question()) || asks_total {
                 let is_asked = asked.utterance.has_question() || asked.is_about("delivery_cost");
-                let subjects = if is_asked { asked.subjects.clone() } else { vec!["delivery_cost".to_owned()] };
+                let mut subjects = if is_asked { asked.subjects.clone() } else { Vec::new() };
+                // The total with the delivery: what that costs as well.
+                let is_cost = !is_asked || (asks_total && asked.is_about("delivery"));
+                if is_cost && !subjects.iter().any(|subject| subject == "delivery_cost") {
+                    subjects.insert(0, "delivery_cost".to_owned());
+                }
                 let text = if is_asked { asked.text().trim().to_owned() } else { String::new() };
                 let question = Question { text, subjects };
                 return (rest, Some(question));
@@ -89,9 +117,24 @@ impl Commerce {
         (said, None)
     }
 
+    /// Leaves out of a message that removes goods what it says of those that stay: "take out the socks, I keep the sandals".
+    pub(super) fn cut_kept(&self, said: Said) -> Said {
+        if !said.says(Says::Remove) || !said.says(Says::Keeps) {
+            return said;
+        }
+        let pieces = self.rules.pieces(&said.rest).into_iter();
+        let parts: Vec<Said> = pieces.map(|piece| self.rules.parse(&said.rest[piece])).collect();
+        let removed = parts.into_iter().find(|part| part.says(Says::Remove) && !part.says(Says::Keeps));
+        removed.unwrap_or(said)
+    }
+
     /// Leaves the first goods in a message. Returns the searches for the others; one without words means the same goods again.
     pub(super) fn cut_goods(&self, said: Said, state: &ConversationState, known: &CatalogWords) -> (Said, Vec<Search>) {
-        let pieces = self.rules.pieces(&said.rest);
+        let changes = said.says(Says::Instead) || said.says(Says::Corrects);
+        let pieces = match changes {
+            true => self.rules.pieces(&said.rest),
+            false => self.rules.pieces_with(&said.rest, &known.choices),
+        };
         let own = state.item().or(state.last.as_ref()).map(|wanted| wanted.item.names()).unwrap_or_default();
         let is_cut = pieces.len() > 1 && !said.says(Says::Remove);
         if !is_cut || matches!(state.stage, Stage::Phone { .. } | Stage::ConfirmAmount { .. }) {
@@ -104,32 +147,51 @@ impl Commerce {
             Wish { text, said: part, goods, choices }
         };
         let mut wishes: Vec<Wish> = Vec::new();
+        let mut shared: Vec<Wish> = Vec::new();
         for piece in pieces {
             let next = wish(piece);
+            // "1 black, 2 grey, all large"
+            if next.is_shared() && !wishes.is_empty() {
+                shared.push(next);
+                continue;
+            }
             let is_own = !next.goods.is_empty() && next.goods.iter().all(|word| own.contains(word));
             let has_item = wishes.len() > 1 || (!own.is_empty() && !is_own);
             match wishes.pop() {
                 Some(last) if last.ends_before(&next, has_item) => wishes.extend([last, next]),
-                Some(last) => wishes.push(wish(last.text.start..next.text.end)),
+                Some(last) => {
+                    let mut whole = wish(last.text.start..next.text.end);
+                    // "Two pairs of socks, one black …": the first number counts all of them.
+                    if last.is_total_of(&next) && !whole.said.details.numbers.is_empty() {
+                        whole.said.details.numbers.remove(0);
+                    }
+                    wishes.push(whole);
+                }
                 None => wishes.push(next),
             }
         }
+        wishes.iter_mut().for_each(|wish| wish.share(&shared));
         // "Do you have boots and sandals?" is one question; "can I get 2 socks and a sandal size 40?" wants both.
         let only_asks = wishes.iter().all(|wish| wish.said.utterance.has_question());
         let is_exact = |wish: &Wish| wish.has_number() || !wish.choices.is_empty();
         let wants = !said.utterance.has_question() || !own.is_empty() || wishes.iter().all(is_exact);
-        if wishes.len() < 2 || only_asks || !wants {
+        let compares = said.says(Says::Compares);
+        if wishes.len() < 2 || (!compares && (only_asks || !wants)) {
             return (said, Vec::new());
         }
         let first = wishes.remove(0);
         // "… and leave the others" names goods that are not wanted.
         let asks = first.said.utterance.has_question();
         let later = wishes.into_iter().filter(|wish| !wish.said.refuses());
-        let later = later.map(|wish| wish.into_search(asks, known)).collect();
+        let later = later.map(|wish| wish.into_search(asks || compares, known)).collect();
         // Paying, and everything else about the whole message, does not change.
+        let names_other = first.goods.iter().any(|word| !own.contains(word));
         let mut main = first.said;
         main.utterance.text.clone_from(&said.utterance.text);
         main.utterance.set(Act::Mention(Says::Pay), said.says(Says::Pay));
+        main.utterance.set(Act::Mention(Says::Compares), compares);
+        let adds = main.says(Says::More) || (names_other && said.says(Says::More));
+        main.utterance.set(Act::Mention(Says::More), adds);
         main.utterance.set(Act::WantPerson, said.utterance.wants_person());
         let Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, .. } = said;
         let main = Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, ..main };

@@ -49,8 +49,17 @@ impl Commerce {
             let find = retrieve::find(&self.services.knowledge, turn, known, query);
             found = turn.step("retrieve").take(find).await;
         }
+        // What is about something else than the question, such as parking, is no answer.
+        let is_exact = self.rules.is_exact(text);
+        let answers =
+            |passage: &Passage| self.rules.is_answered_by(text, &format!("{} {}", passage.title, passage.text));
+        if is_exact {
+            found.passages.retain(answers);
+        }
         let mut quotes_all = false;
-        if let [first, second, ..] = known.as_slice() {
+        if let [first, second, ..] = known.as_slice()
+            && !is_exact
+        {
             let mut both = Vec::new();
             for of in [*first, *second] {
                 let passages = knowledge.find(&turn.persona.knowledge, &query(of)).await.passages;
@@ -61,6 +70,16 @@ impl Commerce {
             if !both.is_empty() {
                 (quotes_all, found.passages) = (both.len() > 1, both);
             }
+        }
+        // Who also asks what delivery costs gets that as well.
+        if let ([cost], Some(first)) = (known.as_slice(), found.passages.first())
+            && question.subjects.iter().any(|subject| subject == "delivery_cost")
+            && !is_exact
+        {
+            let passages = knowledge.find(&turn.persona.knowledge, &query(cost)).await.passages;
+            let other = passages.into_iter().next().filter(|passage| passage.text != first.text);
+            quotes_all |= other.is_some();
+            found.passages = std::iter::once(first.clone()).chain(other).collect();
         }
         let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
         note_call(turn, KbRetrieve::NAME, None);

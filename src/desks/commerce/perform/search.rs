@@ -3,7 +3,7 @@
 use super::Performed;
 use crate::desks::commerce::effect::Event;
 use crate::desks::commerce::sales::LISTED;
-use crate::desks::commerce::state::Search;
+use crate::desks::commerce::state::{PriceOrder, Search};
 use crate::desks::commerce::tools::ToolError;
 use crate::desks::commerce::tools::catalog::{CatalogSearch, Filters};
 use crate::desks::commerce::{Commerce, Situation};
@@ -20,6 +20,10 @@ impl Commerce {
             let CatalogMatches { items, total_matches_estimate: total, confidence } = found;
             Ok(Some(Event::Found { items, total, confidence, words }))
         };
+        if let Some(order) = search.order {
+            let found = self.find_ranked(turn, situation, search, order).await?;
+            return found.map_or(Ok(Some(Event::Failed)), |found| event(found, None));
+        }
         if let Some(found) = self.find_kinds(turn, situation, search).await? {
             return event(found, None);
         }
@@ -37,6 +41,53 @@ impl Commerce {
         }
     }
 
+    /// Finds the goods with the lowest or the highest prices: the limit moves until few enough are left to sort all of them.
+    async fn find_ranked(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        search: &Search,
+        order: PriceOrder,
+    ) -> Result<Option<CatalogMatches>, DeskError> {
+        const ROUNDS: usize = 8;
+        let mut narrowed = search.clone();
+        for round in 1.. {
+            let mut found = match self.find_kinds(turn, situation, &narrowed).await? {
+                Some(found) => found,
+                None => match self.find_goods(turn, situation, &narrowed).await? {
+                    Ok(found) => found,
+                    Err(_) => return Ok(None),
+                },
+            };
+            found.items.sort_by_key(|item| match order {
+                PriceOrder::Cheapest => item.price.minor,
+                PriceOrder::Dearest => -item.price.minor,
+            });
+            let middle = found.items.get(found.items.len() / 2).map(|item| item.price.whole());
+            let (Some(middle), true) = (middle, round < ROUNDS && found.total_matches_estimate > found.items.len())
+            else {
+                return Ok(Some(found));
+            };
+            match order {
+                PriceOrder::Cheapest => narrowed.most = Some(middle),
+                PriceOrder::Dearest => narrowed.least = Some(middle),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the best match of each search.
+    pub(super) async fn find_each(&self, turn: &mut Turn, situation: &Situation, searches: &[Search]) -> Performed {
+        let mut items: Vec<CatalogItem> = Vec::new();
+        for search in searches {
+            let Ok(found) = self.find_goods(turn, situation, search).await? else { return Ok(Some(Event::Failed)) };
+            let is_new = |item: &CatalogItem| items.iter().all(|known| known.id != item.id);
+            let first = found.items.into_iter().next().filter(is_new);
+            items.extend(first);
+        }
+        Ok(Some(Event::Compared(items)))
+    }
+
     /// Finds everything within the limits of a price that is of the kinds that a word such as "shoes" stands for. `None` if the search
     /// has no such word, or finds nothing of these kinds.
     async fn find_kinds(
@@ -45,7 +96,7 @@ impl Commerce {
         situation: &Situation,
         search: &Search,
     ) -> Result<Option<CatalogMatches>, DeskError> {
-        let has_limit = search.least.is_some() || search.most.is_some();
+        let has_limit = search.least.is_some() || search.most.is_some() || search.order.is_some();
         let kinds = search.words.iter().find_map(|word| self.rules.kinds_of(stem(word)));
         let Some(kinds) = kinds.filter(|_| has_limit && search.category.is_none()) else { return Ok(None) };
         let words_of_all = search.words.iter().chain(kinds).cloned().collect();
@@ -71,7 +122,7 @@ impl Commerce {
     ) -> Result<Result<CatalogMatches, ToolError>, DeskError> {
         let (category, min_price, max_price) = (search.category.clone(), search.least, search.most);
         // What is sold out is no cheaper choice.
-        let in_stock = category.is_some();
+        let in_stock = category.is_some() || search.order.is_some();
         // Without names, only what comes in the size. Named goods are found in any case: the reply says that the size is missing.
         let choices: Vec<String> = if search.words.is_empty() { search.details.sizes() } else { Vec::new() };
         let without = search.without.clone();

@@ -56,6 +56,40 @@ pub(in crate::desks::commerce) enum Says {
     Wants,
     /// Wants to see something cheaper.
     Cheaper,
+    /// Asks for the goods with the lowest price.
+    Cheapest,
+    /// Asks for the goods with the highest price.
+    Dearest,
+    /// Wants the smallest size.
+    Smallest,
+    /// Wants the largest size.
+    Largest,
+    /// Asks for other goods of the same kind.
+    Similar,
+    /// Asks how goods differ, or which are better.
+    Compares,
+    /// Asks whether the goods that were talked about are so: "are they leather?".
+    AsksIfSo,
+    /// Asks for more than yes or no.
+    AsksWhat,
+    /// Asks how many pieces the shop has.
+    HowMany,
+    /// Asks for a picture.
+    Picture,
+    /// Only asks why.
+    Why,
+    /// Asks the same of another case: "and on the tenth day?".
+    Follows,
+    /// Asks whether to send a PIN or the details of a card.
+    AsksSecret,
+    /// Asks whether to send a number, which may be that of a card.
+    SendsNumber,
+    /// Asks for the number of the paybill or till.
+    PaybillNumber,
+    /// What follows holds for all goods of the message: "all size 39".
+    ForAll,
+    /// Names goods that stay in the cart: "I keep the sandals".
+    Keeps,
     /// Has worn the goods, or lost the receipt.
     Excuse,
     /// Do it once more.

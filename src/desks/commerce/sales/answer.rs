@@ -1,15 +1,17 @@
 //! Messages that answer what the sale's stage asked.
 
 use super::super::advance::Next;
-use super::super::effect::{Effect, Incoming, Line};
+use super::super::effect::{Effect, Incoming, Known, Line};
 use super::super::rules::Says;
 use super::super::said::{MOST_PIECES, Said};
-use super::super::state::{ConversationState, Stage, Wanted};
+use super::super::state::{ConversationState, Stage};
+use super::ask::{about_cart, compare, rank};
 use super::change::Change;
+use super::item::item;
 use super::remove::remove;
-use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show, show_cart, to_payment};
+use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
-use crate::domain::commerce::sale::{QUANTITY_MAX, add};
+use crate::domain::commerce::sale::add;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
@@ -28,14 +30,19 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
     if is_about_rules && !gives_up && said.details.numbers.is_empty() {
         return None;
     }
-    // "I changed my mind, rather by card" gives nothing up.
-    let continues = said.method().is_some() || said.says(Says::Pay) || incoming.names_goods();
+    // "I changed my mind, rather by card", or "rather the blue one", gives nothing up.
+    let has_choice = !said.details.choices.is_empty() || !said.details.numbers.is_empty();
+    let changes = said.says(Says::Instead) && has_choice;
+    let continues = said.method().is_some() || said.says(Says::Pay) || incoming.names_goods() || changes;
     let cancels = said.utterance.cancels() && !continues;
     if cancels && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
         return cancel(next, said);
     }
     if said.says(Says::ChangeOrder) && state.order.is_none() {
         return None;
+    }
+    if let Some(next) = compare(state, incoming).or_else(|| rank(state, incoming)) {
+        return Some(next);
     }
     let wants_to_pay = said.says(Says::Pay) && !said.describes_goods();
     match state.stage.clone() {
@@ -102,12 +109,16 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         return Some(show_cart(state));
     }
     if said.says(Says::Remove) && !state.cart.is_empty() {
-        return Some(remove(state, said));
+        return Some(remove(state, incoming));
     }
     // "What is the difference?", "which sizes do they have?"
-    let compares = said.utterance.has_question() && matches!(said.pick, Some(Pick::All));
+    let has_choice = !said.details.choices.is_empty() || !said.details.sizes().is_empty();
+    let compares = said.utterance.has_question() && matches!(said.pick, Some(Pick::All)) && !has_choice;
     let asks_choices = said.says(Says::AsksChoices) && said.details.numbers.is_empty();
-    if (compares || asks_choices) && !incoming.names_goods() {
+    // "Are they leather?", of a list.
+    let asks_quality = said.says(Says::AsksIfSo) && !said.qualities.is_empty() && !said.says(Says::Ones);
+    let asks_quality = asks_quality && said.utterance.has_question();
+    if asks_quality || ((compares || asks_choices) && !incoming.names_goods()) {
         let ids: Vec<_> = state.options.iter().map(|shown| shown.id.clone()).collect();
         if let [only] = ids.as_slice() {
             return Some((state, vec![Effect::GetItem(only.clone())]));
@@ -126,7 +137,7 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         && let Some(least) = state.options.iter().map(|shown| shown.price).min_by_key(|price| price.minor)
     {
         let words = state.search.clone().unwrap_or_default().words;
-        return Some(cheaper(state, words, None, least));
+        return Some(cheaper(state, words, None, (least, said.most)));
     }
     if said.says(Says::Reject) || said.refuses() {
         if !said.words.is_empty() && (!said.refuses() || incoming.names_goods()) {
@@ -201,77 +212,15 @@ pub(super) fn is_same(own: &str, word: &str) -> bool {
     own.trim_end_matches('s') == word.trim_end_matches('s')
 }
 
-/// An answer to the question about one item.
-fn item(mut state: ConversationState, incoming: &Incoming, mut line: Wanted) -> Option<Next> {
-    let said = &incoming.said;
-    let own = line.item.names();
-    if said.says(Says::ShowCart) && said.says(Says::HowMuch) && !incoming.names_goods() && !state.cart.is_empty() {
-        return Some(show_cart(state));
-    }
-    let names_other = is_sales(incoming.routing) && incoming.goods.iter().any(|word| !own.contains(word));
-    let asks_about_it = said.utterance.has_question() && (!names_other || matches!(said.pick, Some(Pick::It)));
-    if said.wants_cheaper() && !names_other {
-        let (category, price) = (Some(line.item.category.clone()), line.item.price);
-        return Some(cheaper(state, Vec::new(), category, price));
-    }
-    if names_other && !asks_about_it {
-        return None;
-    }
-    if said.says(Says::AsksChoices) && said.details.numbers.is_empty() && said.details.choices.is_empty() {
-        return Some(say(state, Line::About(line)));
-    }
-    // "What about anything under 500?"
-    if said.most.or(said.least).is_some() && said.details.numbers.is_empty() && said.details.choices.is_empty() {
-        return None;
-    }
-    let before = line.clone();
-    let strange = line.take(&said.details);
-    if said.says(Says::AllLeft) {
-        line.quantity = Some(line.item.stock.min(QUANTITY_MAX));
-    }
-    let took = line != before;
-    if said.refuses() && !took {
-        state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
-        return Some(say(state, Line::AskDifferent { link: None }));
-    }
-    // Words that the item does not have may name other goods, or ask for what its row does not say.
-    let known = line.item.words();
-    let is_known = said.words.iter().all(|word| known.contains(word));
-    if said.utterance.has_question() && !took && strange.is_none() && is_sales(incoming.routing) {
-        return (is_known || asks_about_it).then(|| say(state, Line::Details(line, is_known)));
-    }
-    if said.says(Says::HowMuch) && !took && is_known {
-        return Some(say(state, Line::Details(line, true)));
-    }
-    if took && strange.is_none() && (state.only_asks || state.asks_details) {
-        return Some(show(state, line));
-    }
-    if took || strange.is_some() || (said.affirms() && is_known) {
-        return Some(complete(state, line, strange));
-    }
-    if (said.says(Says::Pay) || said.method().is_some() || said.says(Says::NoCoupon)) && is_known {
-        return Some(match state.order {
-            Some(_) if line.missing().next().is_some() => say(state, Line::AskChoices(line)),
-            _ => {
-                state.method = said.method().or(state.method);
-                complete(state, line, None)
-            }
-        });
-    }
-    let has_list = state.options.len() > 1;
-    if has_list && let Some(at) = said.option(state.options.len()).filter(|_| line.missing().next().is_none()) {
-        let id = state.options[at].id.clone();
-        return Some((state, vec![Effect::GetItem(id)]));
-    }
-    None
-}
-
 /// A message about the cart that was shown.
 fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     let said = &incoming.said;
     let is_question = said.utterance.has_question();
     if said.says(Says::Remove) {
-        return Some(remove(state, said));
+        return Some(remove(state, incoming));
+    }
+    if let Some(next) = about_cart(&state, incoming) {
+        return Some(next);
     }
     // "That is expensive. Reduce them to three" wants fewer pieces.
     let counts = said.says(Says::Pieces) && said.details.numbers.iter().any(|number| *number <= MOST_PIECES);
@@ -282,7 +231,8 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         && let Some(last) = state.last.clone()
     {
         state.replaces = true;
-        return Some(cheaper(state, Vec::new(), Some(last.item.category), last.item.price));
+        let category = Some(last.item.category);
+        return Some(cheaper(state, Vec::new(), category, (last.item.price, said.most)));
     }
     let is_yes = said.affirms() && said.utterance.only_answers() && said.details.numbers.is_empty();
     let pays = said.says(Says::Pay) || is_yes || said.says(Says::NoCoupon) || (said.method().is_some() && !is_question);
@@ -290,7 +240,7 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     let asks_price = said.says(Says::HowMuch) && !said.describes_goods();
     match state.changes_line(incoming).filter(|_| !asks_price) {
         Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
-        Some(Change::Asked(wanted)) => return Some(say(state, Line::About(wanted))),
+        Some(Change::Asked(wanted)) => return Some(say(state, Line::About(wanted, Known::Plain))),
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
         Some(Change::Line(at, line)) if !pays || Some(&line) != state.cart.get(at) => {
             let before = state.cart.remove(at).quantity;
@@ -333,7 +283,7 @@ fn confirming(mut state: ConversationState, incoming: &Incoming, method: Payment
     }
     let change = state.changes_line(incoming);
     if let Some(Change::Asked(wanted)) = change {
-        return Some(say(state, Line::About(wanted)));
+        return Some(say(state, Line::About(wanted, Known::Plain)));
     }
     let changes = said.says(Says::Remove) || change.is_some();
     let total = state.order.as_ref().map(|order| order.totals.total);

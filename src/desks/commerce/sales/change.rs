@@ -107,7 +107,9 @@ impl ConversationState {
             let is_like_one = |wanted: &Wanted| wanted.item.is_like_a_size(number);
             number > MOST_PIECES && (said.says(Says::Size) || self.last.iter().chain(&self.earlier).any(is_like_one))
         };
-        rest.retain(|number| said.says(Says::Counted) || !is_size(*number));
+        // "39 instead of 38" counts none, even of goods without such sizes.
+        let is_other = |number: u64| number > MOST_PIECES && said.says(Says::Instead) && !said.says(Says::Pieces);
+        rest.retain(|number| said.says(Says::Counted) || !(is_size(*number) || is_other(*number)));
         let all_left = wanted.filter(|_| said.says(Says::AllLeft)).map(|wanted| wanted.item.stock.min(QUANTITY_MAX));
         let quantity = all_left.or(said.details.quantity(&rest));
         if strange.is_some() || (quantity.is_none() && !has_choice) {

@@ -1,7 +1,7 @@
 //! Goods that a message named after the first ones: they are looked for when the first ones are in the cart.
 
 use super::super::advance::Next;
-use super::super::effect::{Effect, Line};
+use super::super::effect::{Effect, Known, Line};
 use super::super::state::{ConversationState, Search, Wanted};
 use super::{complete, search};
 
@@ -25,7 +25,7 @@ pub(super) fn next_goods(mut state: ConversationState) -> Result<Next, Box<Conve
     let mut wanted = Wanted { quantity: None, ..last };
     match wanted.take(&next.details) {
         Some(choice) => Ok(or_next(state, Line::NoSuchChoice { item: wanted.item, choice })),
-        None if next.is_question => Ok(or_next(state, Line::Details(wanted, true))),
+        None if next.is_question => Ok(or_next(state, Line::Details(wanted, Known::Plain))),
         None => Ok(complete(state, wanted, None)),
     }
 }

@@ -1,32 +1,29 @@
 //! Takes goods out of the cart.
 
+use std::collections::BTreeSet;
+
 use super::super::advance::Next;
-use super::super::effect::Effect;
-use super::super::said::{MOST_PIECES, Said};
+use super::super::effect::{Effect, Incoming, Line};
+use super::super::rules::Says;
+use super::super::said::{LARGEST_SIZE, MOST_PIECES};
 use super::super::state::ConversationState;
 use super::answer::is_same;
 use super::show_cart;
+use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 
-/// Takes goods out of the cart: those that are named, else the last ones.
-pub(super) fn remove(mut state: ConversationState, said: &Said) -> Next {
-    let sale = state.order.as_ref();
-    let names = |at: usize| {
-        let name = sale.and_then(|sale| sale.lines.get(at)).map(|line| words(&line.name)).unwrap_or_default();
-        said.words.iter().any(|word| name.iter().any(|own| is_same(own, word)))
+/// Takes goods out of the cart: those that are named, else the last ones. Of named goods that the cart does not have, it says so.
+pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next {
+    let said = &incoming.said;
+    let named = match state.lines_named(incoming) {
+        Ok(named) => named,
+        Err(()) => {
+            let (state, mut effects) = show_cart(state);
+            effects.insert(0, Effect::Say(Line::NotInCart));
+            return (state, effects);
+        }
     };
-    // "The green ones", "the size 42".
-    let has_choice = |at: usize| {
-        let is_choice = |choice: &String| choice.parse::<u64>().ok().is_none_or(|number| number > MOST_PIECES);
-        state.cart[at].choices.values().any(|choice| is_choice(choice) && said.details.has(choice))
-    };
-    let mut named: Vec<usize> = (0..state.cart.len()).filter(|at| names(*at)).collect();
-    if named.len() != 1 {
-        let chosen: Vec<usize> = (0..state.cart.len()).filter(|at| has_choice(*at)).collect();
-        let both: Vec<usize> = chosen.iter().copied().filter(|at| named.is_empty() || named.contains(at)).collect();
-        named = if both.is_empty() { named } else { both };
-    }
     let at = match (named.as_slice(), said.option(state.cart.len())) {
         ([], Some(at)) => Some(at),
         // "Let me ask her first. Remove it for now."
@@ -39,7 +36,9 @@ pub(super) fn remove(mut state: ConversationState, said: &Said) -> Next {
             let last = state.last.as_ref().filter(|last| last.item.id == state.cart[at].item);
             let added = last.filter(|_| said.pick == Some(Pick::Last)).map(|last| last.quantity.unwrap_or(1));
             let is_sure = !named.is_empty() || state.cart.len() == 1;
-            let named = said.details.numbers.first().and_then(|number| u32::try_from(*number).ok());
+            // "The pink one" counts nothing.
+            let numbers = said.details.numbers.first().filter(|number| !(said.says(Says::Ones) && **number == 1));
+            let named = numbers.and_then(|number| u32::try_from(*number).ok());
             let pieces = added.or(named.filter(|_| is_sure));
             match pieces.and_then(|pieces| state.cart[at].quantity.checked_sub(pieces)) {
                 Some(left @ 1..) => state.cart[at].quantity = left,
@@ -53,4 +52,38 @@ pub(super) fn remove(mut state: ConversationState, said: &Said) -> Next {
         return (state, vec![Effect::CancelOrder]);
     }
     (state, vec![Effect::PlaceOrder])
+}
+
+impl ConversationState {
+    /// Returns the lines of the cart that a message names, by their goods and their choices: "the green ones", "the size 42". None if it
+    /// names nothing of the kind; an error if it names goods or choices that no line has.
+    fn lines_named(&self, incoming: &Incoming) -> Result<Vec<usize>, ()> {
+        let said = &incoming.said;
+        let names = |at: usize| -> BTreeSet<String> {
+            let name = self.order.as_ref().and_then(|sale| sale.lines.get(at)).map(|line| with_stems(&line.name));
+            let known = self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == self.cart[at].item);
+            name.into_iter().flatten().chain(known.into_iter().flat_map(|wanted| wanted.item.names())).collect()
+        };
+        let count = |at: usize| said.words.iter().filter(|word| names(at).iter().any(|own| is_same(own, word))).count();
+        let all = || 0..self.cart.len();
+        let most = all().map(count).max().unwrap_or(0);
+        let named: Vec<usize> = all().filter(|at| most > 0 && count(*at) == most).collect();
+        let is_size = |number: &&u64| (MOST_PIECES + 1..LARGEST_SIZE).contains(*number);
+        let sizes = said.details.numbers.iter().filter(is_size).map(u64::to_string);
+        let choices: Vec<String> = said.details.choices.iter().cloned().chain(sizes).collect();
+        let has = |at: usize, choice: &String| {
+            self.cart[at].choices.values().any(|own| own == choice || words(own).contains(choice))
+                || names(at).contains(choice)
+        };
+        let has_all = |at: &usize| choices.iter().all(|choice| has(*at, choice));
+        let of = if named.is_empty() { all().collect() } else { named.clone() };
+        let found: Vec<usize> = if choices.is_empty() { named } else { of.into_iter().filter(has_all).collect() };
+        let has_goods = |at: &usize| {
+            let own = names(*at);
+            incoming.goods.iter().all(|word| own.contains(word) || choices.contains(word))
+        };
+        let is_missing = found.is_empty() && !choices.is_empty();
+        let is_other = incoming.names_goods() && !all().any(|at| has_goods(&at));
+        if is_missing || is_other { Err(()) } else { Ok(found) }
+    }
 }

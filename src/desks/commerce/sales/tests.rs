@@ -273,6 +273,8 @@ proptest! {
             is_waiting: false,
             asks_details: false,
             only_asks: false,
+            asks_sum: false,
+            asks_left: false,
             postpones: false,
             ..state
         };

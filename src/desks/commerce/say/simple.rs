@@ -44,6 +44,11 @@ pub(super) fn simple_text(line: &Line) -> Text {
         Line::TryLater => Text::TryLater,
         Line::OfferPerson => Text::OfferPerson,
         Line::Sorry => Text::Sorry,
+        Line::NotInCart => Text::NotInCart,
+        Line::NeverSend => Text::NeverSend,
+        Line::NotKnown => Text::NotKnown,
+        Line::ReasonUnknown => Text::ReasonUnknown,
+        Line::PaybillLater => Text::PaybillLater,
         _ => Text::Unclear,
     }
 }
