@@ -81,6 +81,13 @@ impl ReturnsRules {
         self.reports_damage_outside(stream, &of_question)
     }
 
+    /// Whether the message reports damage next to a label that does not open.
+    pub(super) fn reports_damage_next_to_label(&self, stream: &TokenStream<'_>) -> bool {
+        let of_label = [&self.label_broken, &self.label_use].map(|patterns| match_mask(patterns, stream, &[]));
+        let [broken, used] = of_label;
+        self.reports_damage_outside(stream, &either(broken, &used))
+    }
+
     /// Whether a clause without any hidden word reports damage.
     fn reports_damage_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
         let mut at = 0;
