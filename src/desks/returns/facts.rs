@@ -249,7 +249,8 @@ impl Returns {
         let question = self.rules.without_names(question);
         let utterance = self.rules.parse(&question);
         let aside = match Aside::of(&found, &utterance, None) {
-            Some(aside @ (Aside::Deadline | Aside::Amount | Aside::Policy { .. } | Aside::Fact(Fact::Window))) => aside,
+            Some(aside @ (Aside::Deadline | Aside::Amount | Aside::Fact(Fact::Window))) => aside,
+            Some(aside @ Aside::Policy { .. }) if self.has_sure_answer(turn, &question) => aside,
             _ => return Ok(event),
         };
         let before = found.meta.said.clone();

@@ -1,5 +1,7 @@
 //! Answers general questions about returns with quotes from the shop's documents.
 
+use serde_json::Value;
+
 use super::Returns;
 use super::facts::Fact;
 use super::route::{Handler, Step, route};
@@ -63,6 +65,13 @@ impl Returns {
         let is_question = utterance.has_question();
         let topic = self.topic(turn, before);
         read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
+    }
+
+    /// Whether a passage answers a question for certain.
+    pub(super) fn has_sure_answer(&self, turn: &Turn, text: &str) -> bool {
+        let query = Query { text: text.to_owned(), language: turn.language(), limit: 1, pages_only: false };
+        let find = || self.services.knowledge.find_by_words(&turn.persona.knowledge, &query);
+        read_text(text.len(), || find().passages.first().is_some_and(|best| best.score >= SURE))
     }
 
     /// Whether the documents answer a question.
@@ -173,11 +182,9 @@ impl Returns {
         let best = found.passages.first().map_or(0.0, |best| best.score);
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
-        let mut quoted: Vec<Passage> =
+        let quoted: Vec<Passage> =
             quoted.map(|passage| Passage { text: excerpt(passage), ..passage.clone() }).collect();
-        let found_some = !quoted.is_empty();
-        quoted.retain(|passage| !was_just_quoted(turn, passage));
-        if found_some && quoted.is_empty() {
+        if quoted.first().is_some_and(|best| was_just_quoted(turn, best)) {
             let hotline = self.hotline(turn).to_owned();
             return self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &[("hotline", hotline.as_str())]).await;
         }
@@ -202,11 +209,15 @@ impl Returns {
     }
 }
 
-/// Whether the desk's last answer quoted the passage.
+/// Whether the desk's last answer quoted the passage, and nothing else.
 fn was_just_quoted(turn: &Turn, passage: &Passage) -> bool {
     let is_customers = |message: &&Message| message.sender == Sender::User;
     let earlier = turn.history.iter().rev().skip_while(is_customers);
-    earlier.take_while(|message| !is_customers(message)).any(|message| message.text.contains(&passage.text))
+    let quotes_one = |message: &Message| {
+        message.metadata.0.get("sources").and_then(Value::as_array).is_some_and(|all| all.len() == 1)
+    };
+    let mut last = earlier.take_while(|message| !is_customers(message));
+    last.any(|message| quotes_one(message) && message.text.contains(&passage.text))
 }
 
 pub(super) fn is_with_person(state: &State) -> bool {
