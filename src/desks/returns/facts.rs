@@ -247,7 +247,8 @@ impl Returns {
             return Ok(event);
         };
         let question = self.rules.without_names(question);
-        let utterance = self.rules.parse(&question);
+        // Without its number, a short question ("and 77893?") looks like many others.
+        let utterance = self.rules.parse_by_patterns(&question);
         let aside = match Aside::of(&found, &utterance, None) {
             Some(aside @ (Aside::Deadline | Aside::Amount | Aside::Fact(Fact::Window))) => aside,
             Some(aside @ Aside::Policy { .. }) if self.has_sure_answer(turn, &question) => aside,

@@ -13,7 +13,7 @@ use crate::desks::{DeskError, Turn};
 use crate::dialogue::{answer, retrieve};
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::Action;
-use crate::domain::{Kind, Message, Metadata, Sender};
+use crate::domain::{Kind, Message, Metadata};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query, Subject};
@@ -23,6 +23,8 @@ const SEARCHED: usize = 4;
 const QUOTES: usize = 2;
 /// A second passage with less than this share of the best score is about something else.
 const WORTH_QUOTING: f64 = 0.8;
+/// A passage that one of so many messages quoted is not quoted again.
+const LAST_MESSAGES: usize = 6;
 /// The score from which a passage answers better than the news that a person is still deciding.
 const SURE: f64 = 0.5;
 
@@ -182,12 +184,21 @@ impl Returns {
         let best = found.passages.first().map_or(0.0, |best| best.score);
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
-        let quoted: Vec<Passage> =
-            quoted.map(|passage| Passage { text: excerpt(passage), ..passage.clone() }).collect();
+        let mut quoted: Vec<Passage> = quoted.cloned().collect();
         if quoted.first().is_some_and(|best| was_just_quoted(turn, best)) {
-            let hotline = self.hotline(turn).to_owned();
-            return self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &[("hotline", hotline.as_str())]).await;
+            // "And without the box?", after a section that is nearly as good.
+            let says_enough = !knowledge.names_nothing(&folders, &query(question));
+            let is_other = |other: &Passage| {
+                !was_just_quoted(turn, other) && knowledge.has_most_of(&folders, question, other, language)
+            };
+            quoted = found.passages.iter().filter(|other| says_enough && is_other(other)).take(1).cloned().collect();
+            if quoted.is_empty() {
+                let hotline = self.hotline(turn).to_owned();
+                let values = [("hotline", hotline.as_str())];
+                return self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &values).await;
+            }
         }
+        quoted.iter_mut().for_each(|passage| passage.text = excerpt(passage));
         let passages = quoted.as_slice();
         state.meta.topic = passages.first().map(|best| Subject::of(best, question)).or(topic);
         let metadata = answer::cite(turn, &found, passages).await?;
@@ -209,14 +220,12 @@ impl Returns {
     }
 }
 
-/// Whether the desk's last answer quoted the passage, and nothing else.
+/// Whether one of the desk's last answers quoted the passage, and nothing else.
 fn was_just_quoted(turn: &Turn, passage: &Passage) -> bool {
-    let is_customers = |message: &&Message| message.sender == Sender::User;
-    let earlier = turn.history.iter().rev().skip_while(is_customers);
+    let mut last = turn.history.iter().rev().take(LAST_MESSAGES);
     let quotes_one = |message: &Message| {
         message.metadata.0.get("sources").and_then(Value::as_array).is_some_and(|all| all.len() == 1)
     };
-    let mut last = earlier.take_while(|message| !is_customers(message));
     last.any(|message| quotes_one(message) && message.text.contains(&passage.text))
 }
 

@@ -13,7 +13,7 @@ async fn last(language: &str, turns: &[&str]) -> (Vec<String>, String) {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
     let events = chat.say_all(turns).await;
-    let texts: Vec<String> = events.messages().iter().map(|(_, text)| text.to_string()).collect();
+    let texts: Vec<String> = events.messages().into_iter().map(|(_, text)| text).collect();
     (events.kinds(), texts.join("\n"))
 }
 
