@@ -186,12 +186,16 @@ impl Returns {
         let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
         let mut quoted: Vec<Passage> = quoted.cloned().collect();
         if quoted.first().is_some_and(|best| was_just_quoted(turn, best)) {
-            // "And without the box?", after a section that is nearly as good.
+            // "And without the box?": the sentence about it, or a section that is nearly as good.
             let says_enough = !knowledge.names_nothing(&folders, &query(question));
-            let is_other = |other: &Passage| {
-                !was_just_quoted(turn, other) && knowledge.has_most_of(&folders, question, other, language)
-            };
-            quoted = found.passages.iter().filter(|other| says_enough && is_other(other)).take(1).cloned().collect();
+            let is_about =
+                |passage: &Passage| says_enough && knowledge.has_most_of(&folders, question, passage, language);
+            let other = found.passages.iter().find(|other| !was_just_quoted(turn, other) && is_about(other)).cloned();
+            let part = |text: &str, of: &Passage| Passage { text: text.to_owned(), ..of.clone() };
+            let best = quoted.swap_remove(0);
+            let untitled = Passage { title: String::new(), section: String::new(), ..best.clone() };
+            let sentence = sentences(&best.text).into_iter().find(|text| is_about(&part(text, &untitled)));
+            quoted = sentence.map(|text| part(text, &best)).or(other).into_iter().collect();
             if quoted.is_empty() {
                 let hotline = self.hotline(turn).to_owned();
                 let values = [("hotline", hotline.as_str())];
@@ -218,6 +222,12 @@ impl Returns {
         turn.say_with(Kind::Reply, &text, metadata).await?;
         Ok(())
     }
+}
+
+/// Returns the sentences of a text, if it has several.
+fn sentences(text: &str) -> Vec<&str> {
+    let sentences: Vec<&str> = text.split_inclusive(['.', ';', '\n']).map(str::trim).collect();
+    if sentences.len() > 1 { sentences } else { Vec::new() }
 }
 
 /// Whether one of the desk's last answers quoted the passage, and nothing else.
