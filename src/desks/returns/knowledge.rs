@@ -13,7 +13,7 @@ use crate::desks::{DeskError, Turn};
 use crate::dialogue::{answer, retrieve};
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::Action;
-use crate::domain::{Kind, Message, Metadata};
+use crate::domain::{Kind, Message, Metadata, Sender};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query, Subject};
@@ -23,8 +23,6 @@ const SEARCHED: usize = 4;
 const QUOTES: usize = 2;
 /// A second passage with less than this share of the best score is about something else.
 const WORTH_QUOTING: f64 = 0.8;
-/// A passage that one of so many messages quoted is not quoted again.
-const LAST_MESSAGES: usize = 6;
 /// The score from which a passage answers better than the news that a person is still deciding.
 const SURE: f64 = 0.5;
 
@@ -190,7 +188,9 @@ impl Returns {
             let says_enough = !knowledge.names_nothing(&folders, &query(question));
             let is_about =
                 |passage: &Passage| says_enough && knowledge.has_most_of(&folders, question, passage, language);
-            let other = found.passages.iter().find(|other| !was_just_quoted(turn, other) && is_about(other)).cloned();
+            let is_other = |other: &&Passage| says_enough && !was_just_quoted(turn, other);
+            let near = quoted.iter().find(is_other).cloned();
+            let other = near.or_else(|| found.passages.iter().filter(is_other).find(|other| is_about(other)).cloned());
             let part = |text: &str, of: &Passage| Passage { text: text.to_owned(), ..of.clone() };
             let best = quoted.swap_remove(0);
             let untitled = Passage { title: String::new(), section: String::new(), ..best.clone() };
@@ -230,12 +230,14 @@ fn sentences(text: &str) -> Vec<&str> {
     if sentences.len() > 1 { sentences } else { Vec::new() }
 }
 
-/// Whether one of the desk's last answers quoted the passage, and nothing else.
+/// Whether the desk's last answer quoted the passage, and nothing else.
 fn was_just_quoted(turn: &Turn, passage: &Passage) -> bool {
-    let mut last = turn.history.iter().rev().take(LAST_MESSAGES);
+    let is_customers = |message: &&Message| message.sender == Sender::User;
+    let earlier = turn.history.iter().rev().skip_while(is_customers);
     let quotes_one = |message: &Message| {
         message.metadata.0.get("sources").and_then(Value::as_array).is_some_and(|all| all.len() == 1)
     };
+    let mut last = earlier.take_while(|message| !is_customers(message));
     last.any(|message| quotes_one(message) && message.text.contains(&passage.text))
 }
 
