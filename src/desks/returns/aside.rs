@@ -64,7 +64,7 @@ impl<'a> Aside<'a> {
             _ if asks_deadline(state, utterance) => Some(Self::Deadline),
             _ if utterance.asks(Topic::Amount) && may_know_amount(state) => Some(Self::Amount),
             _ if fact.is_some() => fact.map(Self::Fact),
-            _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: true }),
+            _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: !only_supposes(state, utterance) }),
             (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
             _ if asks_status_before_yes(state, utterance) => Some(Self::Status),
             _ if pauses(state, utterance) => Some(Self::Pause),
@@ -125,6 +125,11 @@ fn agrees_again(state: &State, utterance: &Utterance) -> bool {
         && !utterance.has_question()
         && !utterance.wants_person()
         && wants_nothing_else(utterance)
+}
+
+/// Whether the message only supposes a case before there is an order: "if I wore them, can they go back?"
+fn only_supposes(state: &State, utterance: &Utterance) -> bool {
+    utterance.asks(Topic::Return) && state.order_number().is_none() && state.is_idle()
 }
 
 /// Whether the message asks until when the conversation's order may come back. "Is it too late to cancel?" does not.
@@ -234,9 +239,8 @@ impl Returns {
         }
         let from_documents = || {
             let is_answered = self.documents_answer(turn, (before, after), utterance, &message.text);
-            // "If I wore them, can they go back?", before there is an order.
-            let is_supposed = utterance.asks(Topic::Return) && before.order_number().is_none();
-            is_answered.then_some(Aside::Policy { keeps_wish: !is_with_person(before) && !is_supposed })
+            let keeps_wish = !is_with_person(before) && !only_supposes(before, utterance);
+            is_answered.then_some(Aside::Policy { keeps_wish })
         };
         let is_waiting =
             |ticket: &&Ticket| awaits(before, utterance, ticket) || asks_again(before, after, utterance, ticket);

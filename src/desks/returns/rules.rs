@@ -301,7 +301,7 @@ impl ReturnsRules {
             (Act::Report(Topic::NothingCame), has(&self.nothing_came)),
             (Act::Report(Topic::BrokenLabel), breaks_label),
             (Act::Request(Topic::Return), instructs && !equivocates),
-            (Act::Ask(Topic::Return), has_question && has(&self.hypothetical) && !reports_damage),
+            (Act::Ask(Topic::Return), has_question && self.only_supposes(&stream) && !reports_damage),
             (Act::Complain, topics.contains(&Social::Complaint) && !(asks_ticket || wants_person)),
             (Act::Chat(chats_about.unwrap_or(Social::Other)), chats_about.is_some()),
         ];

@@ -178,6 +178,14 @@ impl AnswerRules {
         answers.iter().zip(figures(stream)).all(|(answer, figure)| *answer || figure)
     }
 
+    /// Returns for each word whether its clause asks.
+    pub fn asking_words(&self, stream: &TokenStream<'_>) -> Vec<bool> {
+        let mut asking = vec![false; stream.tokens().len()];
+        let clauses = self.clauses(stream, &[], |_| false);
+        clauses.into_iter().filter(|clause| clause.asks).for_each(|clause| asking[clause.words].fill(true));
+        asking
+    }
+
     fn clauses(&self, stream: &TokenStream<'_>, hidden: &[bool], reports_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
         // "That is what I ordered" and "đâu phải" have the words of a question, and are answers.
         let answers = merged([&self.yes, &self.no].map(|patterns| match_mask(patterns, stream, hidden)));

@@ -21,6 +21,16 @@ impl ReturnsRules {
         self.intent_outside(stream, &asked).filter(|intent| intent.is_request() || (intent.is_return() && names_wish))
     }
 
+    /// Whether the message supposes a case, and wants nothing outside of its questions: "if I wore them, can they go back?".
+    pub(super) fn only_supposes(&self, stream: &TokenStream<'_>) -> bool {
+        let supposed = match_mask(&self.hypothetical, stream, &[]);
+        if !supposed.contains(&true) {
+            return false;
+        }
+        let hidden = either(self.answers.asking_words(stream), &clauses_with(stream, &supposed));
+        !self.intent_outside(stream, &hidden).is_some_and(|intent| intent.is_request() || intent.is_return())
+    }
+
     /// Whether the message asks to send goods back, by a verb.
     pub(super) fn names_return(&self, stream: &TokenStream<'_>) -> bool {
         any_match(&self.return_verb, stream, &match_mask(&self.unwished, stream, &[]))
