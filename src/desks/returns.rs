@@ -24,6 +24,7 @@ pub mod advance;
 mod agent;
 mod aside;
 mod decisions;
+mod facts;
 mod handlers;
 mod items;
 mod jobs;

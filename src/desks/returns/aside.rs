@@ -1,7 +1,8 @@
 //! Questions outside of the flow, such as one about a policy, and their answers.
 
 use super::advance::Event;
-use super::knowledge::is_with_person;
+use super::facts::Fact;
+use super::knowledge::{has_changed, is_with_person};
 use super::plan::Message;
 use super::route::{self, Handler, Step};
 use super::rules::{self, Topic, Utterance};
@@ -13,6 +14,9 @@ use crate::desks::{DeskError, Turn};
 use crate::dialogue::social::{Social, Written};
 use crate::domain::returns::{RmaNumber, Ticket};
 use crate::domain::{Kind, Metadata};
+
+/// A question of fewer words says little.
+const TELLING_WORDS: usize = 5;
 
 /// What the desk answers outside of the flow, which then continues where it was.
 pub(super) enum Aside<'a> {
@@ -32,6 +36,10 @@ pub(super) enum Aside<'a> {
     ReturnNumber(RmaNumber),
     /// Asks where the order is before answering a question about it.
     Status,
+    /// Asks what the shop's data know.
+    Fact(Fact),
+    /// Asks what neither the data nor the documents of this desk know, such as what the shop sells.
+    Unknown(Scenario),
     /// Needs time to answer.
     Pause,
     SmallTalk(Social),
@@ -39,7 +47,8 @@ pub(super) enum Aside<'a> {
 
 impl<'a> Aside<'a> {
     /// Returns what a message asks outside of the flow. The first row that applies decides; `docs/desks/returns.md` has the table.
-    fn of(state: &State, utterance: &Utterance, ticket: Option<&'a Ticket>) -> Option<Self> {
+    pub fn of(state: &State, utterance: &Utterance, ticket: Option<&'a Ticket>) -> Option<Self> {
+        let fact = Fact::of(state, utterance);
         match (ticket, &state.meta.last_rma) {
             (Some(ticket), _) if utterance.asks(Topic::Ticket) || calls_person_again(state, utterance, ticket) => {
                 Some(Self::Ticket(ticket))
@@ -49,9 +58,13 @@ impl<'a> Aside<'a> {
             }
             _ if utterance.wants_person() => None,
             (None, None) if asks_what_was_done(state, utterance) => Some(Self::NothingDone),
-            _ if utterance.asks(Topic::Deadline) && state.order().is_some() => Some(Self::Deadline),
+            _ if utterance.asks(Topic::Assortment) && wants_nothing_else(utterance) => {
+                Some(Self::Unknown(Scenario::Assortment))
+            }
+            _ if asks_deadline(state, utterance) => Some(Self::Deadline),
             _ if utterance.asks(Topic::Amount) && may_know_amount(state) => Some(Self::Amount),
-            _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: true }),
+            _ if fact.is_some() => fact.map(Self::Fact),
+            _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: !only_supposes(state, utterance) }),
             (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
             _ if asks_status_before_yes(state, utterance) => Some(Self::Status),
             _ if pauses(state, utterance) => Some(Self::Pause),
@@ -65,6 +78,10 @@ impl<'a> Aside<'a> {
             Self::Policy { keeps_wish } => rules::without_question(utterance.clone(), *keeps_wish),
             // The question itself reads as a wish: "until when can I send it back?"
             Self::Deadline => rules::without_question(utterance.clone(), false),
+            // "Forget that. Do you sell tents?"
+            Self::Unknown(_) if utterance.cancels() || utterance.denies() => {
+                Utterance { answer: utterance.answer, ..Utterance::default() }
+            }
             // The question itself may read as a yes, or as a wish: "any news about my exchange?"
             Self::Ticket(_) | Self::ReturnNumber(_) => {
                 let names_wish = utterance.asks(Topic::Ticket) && utterance.mentions(Topic::Return);
@@ -78,8 +95,14 @@ impl<'a> Aside<'a> {
     }
 
     /// Whether the customer answers later, so that the desk does not repeat its question.
-    pub fn is_pause(&self) -> bool {
-        matches!(self, Self::Pause)
+    pub fn is_pause(&self, state: &State, utterance: &Utterance) -> bool {
+        let asks_for_slot = state.open_question().is_some_and(Question::is_for_slot);
+        match self {
+            Self::Pause => true,
+            // The customer is at something else.
+            Self::Unknown(_) => asks_for_slot && utterance.answer.is_none(),
+            _ => false,
+        }
     }
 }
 
@@ -102,6 +125,16 @@ fn agrees_again(state: &State, utterance: &Utterance) -> bool {
         && !utterance.has_question()
         && !utterance.wants_person()
         && wants_nothing_else(utterance)
+}
+
+/// Whether the message only supposes a case before there is an order: "if I wore them, can they go back?"
+fn only_supposes(state: &State, utterance: &Utterance) -> bool {
+    utterance.asks(Topic::Return) && state.order_number().is_none() && state.is_idle()
+}
+
+/// Whether the message asks until when the conversation's order may come back. "Is it too late to cancel?" does not.
+fn asks_deadline(state: &State, utterance: &Utterance) -> bool {
+    utterance.asks(Topic::Deadline) && state.order().is_some() && !utterance.mentions(Topic::Cancellation)
 }
 
 fn wants_nothing_else(utterance: &Utterance) -> bool {
@@ -155,6 +188,18 @@ fn asks_again(before: &State, after: &State, utterance: &Utterance, ticket: &Tic
     is_open_after(before, ticket) && is_unclear && utterance.has_question()
 }
 
+/// Whether the message asks something else than what the desk waits for. A short one only doubts: "is that final?".
+fn asks_beside(before: &State, after: &State, utterance: &Utterance) -> bool {
+    let asked = before.open_question().filter(|question| question.is_for_yes());
+    asked.is_some_and(|question| route::route(after) == Step::Ask(question))
+        && utterance.has_question()
+        && utterance.intent.is_none()
+        && utterance.answer.is_none()
+        && !after.case.adds_detail
+        && !has_changed(before, after)
+        && utterance.explanation.split_whitespace().count() >= TELLING_WORDS
+}
+
 /// Whether the last flow ended with this ticket, and no person has decided it.
 fn is_open_after(state: &State, ticket: &Ticket) -> bool {
     state.phase == Phase::Over && state.handoff.ticket() == Some(&ticket.id) && ticket.resolved.is_none()
@@ -194,12 +239,17 @@ impl Returns {
         }
         let from_documents = || {
             let is_answered = self.documents_answer(turn, (before, after), utterance, &message.text);
-            is_answered.then_some(Aside::Policy { keeps_wish: !is_with_person(before) })
+            let keeps_wish = !is_with_person(before) && !only_supposes(before, utterance);
+            is_answered.then_some(Aside::Policy { keeps_wish })
         };
         let is_waiting =
             |ticket: &&Ticket| awaits(before, utterance, ticket) || asks_again(before, after, utterance, ticket);
         let from_ticket = || ticket.filter(is_waiting).map(Aside::Ticket);
-        aside.or_else(from_documents).or_else(from_ticket)
+        // What the documents do not answer is an argument against the refusal.
+        let argues = matches!(aside, Some(Aside::Policy { .. })) && before.may_argue();
+        let aside = aside.filter(|_| !argues || self.has_answer(turn, before, &message.text));
+        let unanswered = || asks_beside(before, after, utterance).then_some(Aside::Unknown(Scenario::PolicyUnknown));
+        aside.or_else(from_documents).or_else(from_ticket).or_else(unanswered)
     }
 
     /// Answers a question outside of the flow.
@@ -225,6 +275,11 @@ impl Returns {
                     state.meta.said.extend(said);
                 }
                 Ok(())
+            }
+            Aside::Fact(fact) => self.answer_fact(turn, state, *fact, text).await,
+            Aside::Unknown(scenario) => {
+                let hotline = self.hotline(turn).to_owned();
+                self.send(turn, state, Kind::Reply, *scenario, &[("hotline", hotline.as_str())]).await
             }
             Aside::Pause => self.send(turn, state, Kind::Reply, Scenario::NoHurry, &[]).await,
             Aside::ReturnNumber(number) => {

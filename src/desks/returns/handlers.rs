@@ -54,7 +54,8 @@ impl Returns {
             Handler::FillSlot => Ok(Event::SlotFilled(self.ask_for_order_number(turn).await)),
             Handler::LookUpOrder => {
                 let step = turn.step("order");
-                step.take(self.look_up(turn, state)).await
+                let event = step.take(self.look_up(turn, state)).await?;
+                self.answer_first_question(turn, state, event).await
             }
             Handler::ShowStatus => self.show_status(turn, state).await,
             Handler::CheckPolicy => {

@@ -1,15 +1,19 @@
 //! Answers general questions about returns with quotes from the shop's documents.
 
+use serde_json::Value;
+
 use super::Returns;
+use super::facts::Fact;
 use super::route::{Handler, Step, route};
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
-use super::state::{Intent, Phase, Progress, Question, State};
+use super::state::{Intent, OrderSnapshot, Phase, Progress, Question, State};
 use super::texts::VariantPicker;
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{answer, retrieve};
+use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::Action;
-use crate::domain::{Kind, Metadata};
+use crate::domain::{Kind, Message, Metadata, Sender};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query, Subject};
@@ -63,6 +67,21 @@ impl Returns {
         read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
     }
 
+    /// Whether a passage answers a question for certain.
+    pub(super) fn has_sure_answer(&self, turn: &Turn, text: &str) -> bool {
+        let query = Query { text: text.to_owned(), language: turn.language(), limit: 1, pages_only: false };
+        let find = || self.services.knowledge.find_by_words(&turn.persona.knowledge, &query);
+        read_text(text.len(), || find().passages.first().is_some_and(|best| best.score >= SURE))
+    }
+
+    /// Whether the documents answer a question.
+    pub(super) fn has_answer(&self, turn: &Turn, state: &State, text: &str) -> bool {
+        let query = Query { text: text.to_owned(), language: turn.language(), limit: SEARCHED, pages_only: false };
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let topic = self.topic(turn, state);
+        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), true))
+    }
+
     /// Returns what the conversation is about, if that is a part of the documents: what was quoted last, or what follows from a
     /// ticket or a return.
     fn topic(&self, turn: &Turn, state: &State) -> Option<Subject> {
@@ -87,7 +106,12 @@ impl Returns {
         question: &str,
     ) -> Result<(), DeskError> {
         let Some((number, items, last_days)) = self.last_days(turn, state).await? else {
-            return self.answer_question(turn, state, question).await;
+            let is_under_way =
+                |order: &OrderSnapshot| matches!(order.status, OrderStatus::Pending | OrderStatus::Shipped);
+            return match state.order().is_some_and(is_under_way) {
+                true => self.answer_fact(turn, state, Fact::Window, question).await,
+                false => self.answer_question(turn, state, question).await,
+            };
         };
         let dates = &self.common.get(turn.language()).date_format;
         let [for_return, for_refund] = last_days.map(|day| dates.format(day));
@@ -126,7 +150,7 @@ impl Returns {
                 made.pop().map(|rma| (rma.lines.iter().map(|line| line.line).collect(), rma.refund))
             }
         };
-        let Some((lines, amount)) = known else { return self.answer_question(turn, state, question).await };
+        let Some((lines, amount)) = known else { return self.answer_prices(turn, state, question).await };
         let items = self.item_names(turn, &order, &lines);
         let amount = amount.shown(&self.common.get(turn.language()).number_format);
         let values = [
@@ -158,8 +182,27 @@ impl Returns {
         let best = found.passages.first().map_or(0.0, |best| best.score);
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
-        let quoted: Vec<Passage> =
-            quoted.map(|passage| Passage { text: excerpt(passage), ..passage.clone() }).collect();
+        let mut quoted: Vec<Passage> = quoted.cloned().collect();
+        if quoted.first().is_some_and(|best| was_just_quoted(turn, best)) {
+            // "And without the box?": the sentence about it, or a section that is nearly as good.
+            let says_enough = !knowledge.names_nothing(&folders, &query(question));
+            let is_about =
+                |passage: &Passage| says_enough && knowledge.has_most_of(&folders, question, passage, language);
+            let is_other = |other: &&Passage| says_enough && !was_just_quoted(turn, other);
+            let near = quoted.iter().find(is_other).cloned();
+            let other = near.or_else(|| found.passages.iter().filter(is_other).find(|other| is_about(other)).cloned());
+            let part = |text: &str, of: &Passage| Passage { text: text.to_owned(), ..of.clone() };
+            let best = quoted.swap_remove(0);
+            let untitled = Passage { title: String::new(), section: String::new(), ..best.clone() };
+            let sentence = sentences(&best.text).into_iter().find(|text| is_about(&part(text, &untitled)));
+            quoted = sentence.map(|text| part(text, &best)).or(other).into_iter().collect();
+            if quoted.is_empty() {
+                let hotline = self.hotline(turn).to_owned();
+                let values = [("hotline", hotline.as_str())];
+                return self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &values).await;
+            }
+        }
+        quoted.iter_mut().for_each(|passage| passage.text = excerpt(passage));
         let passages = quoted.as_slice();
         state.meta.topic = passages.first().map(|best| Subject::of(best, question)).or(topic);
         let metadata = answer::cite(turn, &found, passages).await?;
@@ -181,6 +224,23 @@ impl Returns {
     }
 }
 
+/// Returns the sentences of a text, if it has several.
+fn sentences(text: &str) -> Vec<&str> {
+    let sentences: Vec<&str> = text.split_inclusive(['.', ';', '\n']).map(str::trim).collect();
+    if sentences.len() > 1 { sentences } else { Vec::new() }
+}
+
+/// Whether the desk's last answer quoted the passage, and nothing else.
+fn was_just_quoted(turn: &Turn, passage: &Passage) -> bool {
+    let is_customers = |message: &&Message| message.sender == Sender::User;
+    let earlier = turn.history.iter().rev().skip_while(is_customers);
+    let quotes_one = |message: &Message| {
+        message.metadata.0.get("sources").and_then(Value::as_array).is_some_and(|all| all.len() == 1)
+    };
+    let mut last = earlier.take_while(|message| !is_customers(message));
+    last.any(|message| quotes_one(message) && message.text.contains(&passage.text))
+}
+
 pub(super) fn is_with_person(state: &State) -> bool {
     state.phase == Phase::Over && state.handoff.ticket().is_some()
 }
@@ -195,7 +255,7 @@ fn asks_in_general(utterance: &Utterance) -> bool {
 }
 
 /// Whether the message said something about what the customer wants.
-fn has_changed(before: &State, after: &State) -> bool {
+pub(super) fn has_changed(before: &State, after: &State) -> bool {
     before.case.intent != after.case.intent
         || (before.case.some_pieces, before.case.pieces) != (after.case.some_pieces, after.case.pieces)
 }

@@ -76,18 +76,34 @@ impl Returns {
             && !advance::misses_mail(state, utterance);
         utterance.set(Act::Ask(Topic::Policy), asks_policy);
         name_shop_number(state, utterance);
+        if let Some(order) = state.order() {
+            utterance.entities.pieces.extend(self.rules.pieces_of(&message.text, &order.items));
+        }
+        // A label that does not open any more: the customer wants it again.
+        let has_return = state.meta.last_rma.is_some() || state.order().is_some_and(is_in_return);
+        if utterance.reports(Topic::BrokenLabel) && has_return && !utterance.wants_person() {
+            utterance.intent = Some(Intent::OrderStatus);
+            utterance.set(Act::Ask(Topic::Policy), false);
+            utterance.set(Act::Request(Topic::Label), true);
+        }
         message
     }
 
-    /// Reads a question about goods of an earlier order of the conversation ("are the shoes still coming?") as one about that order.
+    /// Reads a question or a wish about goods of an earlier order of the conversation ("are the shoes still coming?", "return the jacket")
+    /// as one about that order.
     pub(super) async fn name_order_of_item(
         &self,
         turn: &Turn,
         state: &State,
         utterance: &mut Utterance,
     ) -> Result<(), DeskError> {
-        let asks =
-            utterance.wants(Intent::OrderStatus) && utterance.has_question() && !utterance.names_order_or_contact();
+        let asks = match utterance.intent {
+            Some(Intent::OrderStatus) => utterance.has_question(),
+            // What the desk asks about is not another order.
+            Some(intent) => intent.is_return() && state.is_idle(),
+            None => false,
+        };
+        let asks = asks && !utterance.names_order_or_contact();
         let names = |order: &OrderSnapshot| !items::named(&order.items, &utterance.text).is_empty();
         if !asks || state.order().is_none_or(names) {
             return Ok(());
@@ -116,13 +132,14 @@ impl Returns {
         let after = advance::next_state(state.clone(), Event::Said(utterance.clone()));
         let aside = self.find_aside(turn, (state, &after), message, ticket, may_be_for_agent);
         let rest = aside.as_ref().map(|aside| aside.rest(utterance));
-        let is_pause = aside.as_ref().is_some_and(Aside::is_pause);
+        let is_pause = aside.as_ref().is_some_and(|aside| aside.is_pause(state, utterance));
         let is_aside_only = is_pause || rest.as_ref().is_some_and(|rest| state.is_idle() && rest.intent.is_none());
         // The flow continues after an aside: the desk repeats its question, which the aside did not answer.
-        let next = match rest.filter(|_| !is_aside_only && !may_be_for_agent) {
+        let mut next = match rest.filter(|_| !is_aside_only && !may_be_for_agent) {
             Some(rest) => advance::next_state(state.clone(), Event::Said(rest)),
             None => after,
         };
+        Self::keep_question(&mut next, message, aside.is_some());
         // The machine hands over, and "never mind" ends the flow without a decision.
         let is_for_agent = may_be_for_agent && !next.handoff.is_due() && !next.is_declined();
         let effects = advance::effects_of_message(state, &next);

@@ -3,7 +3,9 @@
 //!
 //! - [`answer`]: yes, no, and anything else
 //! - `cut`: replaces addresses and numbers with placeholder words
+//! - `facts`: short questions about the order or the decision in talk
 //! - `file`: the rule file
+//! - `goods`: the words that can name an item
 //! - `guess`: likeness to examples, where the patterns understand nothing
 //! - `intent`: what a message wants, and damage
 //! - `pieces`: how many pieces of goods a message names
@@ -11,30 +13,33 @@
 
 use std::sync::Arc;
 
-use unicode_normalization::UnicodeNormalization;
-
-use super::state::Intent;
+use super::items;
+use super::state::{Intent, ItemSnapshot};
 use crate::dialogue::social::{SmallTalk, Social};
 use crate::dialogue::utterance::Entities;
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::identity::Contact;
 use crate::domain::returns::DamageWords;
 use crate::domain::serial::SerialWords;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match, fold, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match, match_mask};
 use crate::nlu::entities::{Found, find_contacts, find_order_numbers, join_prefixes};
 use crate::nlu::examples::Classifier;
 use crate::persona::{PromptError, Prompts};
 
 pub mod answer;
 mod cut;
+mod facts;
 mod file;
+mod goods;
 mod guess;
 mod intent;
 mod pieces;
 mod topic;
 
 use answer::{AnswerRules, Reading};
+use facts::FactRules;
 use file::{OrderWords, RuleFile, Signs};
+use goods::GoodsWords;
 use pieces::PieceRules;
 pub use topic::{Topic, without_question};
 
@@ -45,8 +50,7 @@ pub type Utterance = dialogue::Utterance<Intent, Topic>;
 #[derive(Debug)]
 pub struct ReturnsRules {
     lexicon: Lexicon,
-    /// Words that name no item, folded.
-    not_items: Vec<String>,
+    goods: GoodsWords,
     order_status: Vec<Pattern>,
     refund: Vec<Pattern>,
     returns: Vec<Pattern>,
@@ -78,12 +82,15 @@ pub struct ReturnsRules {
     pieces: PieceRules,
     other_order: Vec<Pattern>,
     missing_detail: Vec<Pattern>,
+    missing_contact: Vec<Pattern>,
     purpose: Vec<Pattern>,
     /// The intents that a person settles, the surest first.
     requests: Vec<(Intent, Vec<Pattern>)>,
     no_person: Vec<Pattern>,
     no_request: Vec<Pattern>,
     nothing_came: Vec<Pattern>,
+    label_use: Vec<Pattern>,
+    facts: FactRules,
     small_talk: SmallTalk,
     examples: Classifier,
     answers: AnswerRules,
@@ -120,6 +127,9 @@ impl ReturnsRules {
             requests.push((intent, patterns(file.requests.get(&intent).map_or(&[], Vec::as_slice))?));
         }
         Ok(Self {
+            goods: GoodsWords::new(&file.not_items, &file.goods_names, &lexicon)?,
+            facts: FactRules::new(&file.asides, &lexicon)?,
+            label_use: patterns(&file.asides.label_use)?,
             requests,
             small_talk,
             examples,
@@ -128,7 +138,6 @@ impl ReturnsRules {
             nothing_came: patterns(&file.asides.nothing_came)?,
             answers: AnswerRules::new(&file.answers, &lexicon)?,
             signs: file.signs,
-            not_items: file.not_items.iter().map(|word| fold(word)).collect(),
             order_status: patterns(&file.intents.order_status)?,
             refund: patterns(&file.intents.refund)?,
             returns: patterns(&file.intents.returns)?,
@@ -160,6 +169,7 @@ impl ReturnsRules {
             pieces: PieceRules::new(&file.piece_counts, (&file.asides.pieces, &file.asides.no_pieces), &lexicon)?,
             other_order: patterns(&file.asides.other_order)?,
             missing_detail: patterns(&file.asides.missing_detail)?,
+            missing_contact: patterns(&file.asides.missing_contact)?,
             purpose: patterns(&file.asides.purpose)?,
             order_words,
             lexicon,
@@ -194,7 +204,8 @@ impl ReturnsRules {
         let has = |patterns: &[Pattern]| any_match(patterns, &stream, &[]);
         let wants_person = any_match(&self.person, &stream, &match_mask(&self.no_person, &stream, &[]));
         // "The link has expired, send it again": two clauses.
-        let requests_label = has(&self.label_again) || (has(&self.label_broken) && has(&self.send_again));
+        let breaks_label = has(&self.label_broken);
+        let requests_label = has(&self.label_again) || (breaks_label && (has(&self.send_again) || !orders.is_empty()));
         let misses_mail = has(&self.mail_missing) && !requests_label;
         let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
         let Reading {
@@ -205,6 +216,7 @@ impl ReturnsRules {
             hesitates,
             has_question,
             equivocates,
+            instructs,
             acknowledges,
             thanks,
         } = self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
@@ -219,14 +231,21 @@ impl ReturnsRules {
             && names_nothing
             && !wants_person
             && !is_answer;
-        let reports_damage =
-            if asks_policy { self.reports_damage_next_to_question(&stream) } else { self.reports_damage(&stream) };
+        let reports_damage = match asks_policy {
+            // A label that does not open is no damage.
+            _ if breaks_label => self.reports_damage_next_to_label(&stream),
+            true => self.reports_damage_next_to_question(&stream),
+            false => self.reports_damage(&stream),
+        };
         // "Không chín một hai" is a number, not a no.
         let spells_number = has(&self.spelled_number);
         let has_explanation = reports_damage || !only_answers;
         let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
         let is_stopped = matches!(answer_to_cancel, Some(Answer::No)) || has(&self.unwished);
         let cancels_named = mentions_cancel && !orders.is_empty() && !is_stopped;
+        let may_ask_fact = has_question && !wants_person && !is_answer;
+        let facts = if may_ask_fact { self.facts.find(&stream) } else { Vec::new() };
+        let asks_where = [Topic::Arrival, Topic::Tracking].iter().any(|topic| facts.contains(&Act::Ask(*topic)));
         let intent = match self.intent(&stream) {
             // "Is it too late for 77893?" is answered by the rules, which decide about a return of it.
             None | Some(Intent::OrderStatus) if asks_deadline && !names_nothing => Some(Intent::Return),
@@ -237,6 +256,7 @@ impl ReturnsRules {
             Some(Intent::OrderStatus) if cancels_named && !has_question => Some(Intent::Return),
             // Damaged goods are decided as a return, whatever the customer wants for them.
             Some(intent) if reports_damage && intent.is_request() => Some(Intent::Return),
+            None if asks_where => Some(Intent::OrderStatus),
             // "Hello, did you get 77893?" does more than greet.
             Some(Intent::Other) if !orders.is_empty() && !has(&self.other) => None,
             intent => intent,
@@ -276,8 +296,12 @@ impl ReturnsRules {
             (Act::Mention(Topic::OtherOrder), has(&self.other_order)),
             (Act::Report(Topic::MissingMoney), names_nothing && has(&self.money_missing)),
             (Act::Report(Topic::MissingDetail), has(&self.missing_detail)),
+            (Act::Report(Topic::MissingContact), has(&self.missing_contact)),
             (Act::Ask(Topic::Purpose), has(&self.purpose)),
             (Act::Report(Topic::NothingCame), has(&self.nothing_came)),
+            (Act::Report(Topic::BrokenLabel), breaks_label),
+            (Act::Request(Topic::Return), instructs && !equivocates),
+            (Act::Ask(Topic::Return), has_question && self.only_supposes(&stream) && !reports_damage),
             (Act::Complain, topics.contains(&Social::Complaint) && !(asks_ticket || wants_person)),
             (Act::Chat(chats_about.unwrap_or(Social::Other)), chats_about.is_some()),
         ];
@@ -302,7 +326,14 @@ impl ReturnsRules {
             },
             ..Utterance::default()
         };
-        acts.into_iter().filter(|(_, holds)| *holds).fold(utterance, |utterance, (act, _)| utterance.with(act))
+        let acts = acts.into_iter().filter(|(_, holds)| *holds).map(|(act, _)| act).chain(facts);
+        acts.fold(utterance, Utterance::with)
+    }
+
+    /// Returns the numbers of pieces that the message names together with an item of the order: "one headlamp".
+    pub fn pieces_of(&self, text: &str, items: &[ItemSnapshot]) -> Vec<u32> {
+        let stream = self.lexicon.tokenize(text);
+        self.pieces.find_before(&stream, |words| !items::named(items, &self.without_not_items(words)).is_empty())
     }
 
     /// Finds every order number and every contact in the message, the surest first.
@@ -320,11 +351,9 @@ impl ReturnsRules {
         cut::without_placeholders(&cut::cut(&join_prefixes(text, &self.order_words.order_number), &orders))
     }
 
-    /// Returns the text without the words that name no item of an order: "the", "one".
+    /// Returns the text with the words that can name an item of an order, and without "the" and "one".
     pub fn without_not_items(&self, text: &str) -> String {
-        let composed: String = text.nfc().collect();
-        let words = composed.split(|c: char| !c.is_alphanumeric());
-        words.filter(|word| !self.not_items.contains(&fold(word))).collect::<Vec<_>>().join(" ")
+        self.goods.of(text, &self.lexicon)
     }
 
     pub fn damage(&self) -> &DamageWords {

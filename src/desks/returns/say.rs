@@ -38,6 +38,9 @@ impl Returns {
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
             Question::Contact if state.case.help == Some(Help::Purpose) => (kind::ORDER_PROMPT, Scenario::WhyContact),
             Question::Contact if state.case.help == Some(Help::Missing) => (kind::ORDER_PROMPT, Scenario::NoContact),
+            Question::Confirm if state.case.adds_detail && state.case.asks => {
+                (kind::ORDER_CONFIRM, Scenario::QuestionNoted)
+            }
             Question::Confirm if state.case.adds_detail => (kind::ORDER_CONFIRM, Scenario::DetailNoted),
             Question::OrderNumber | Question::OtherOrder if state.case.help.is_some() => {
                 (kind::ORDER_PROMPT, Scenario::NoOrderNumber)
@@ -87,6 +90,7 @@ impl Returns {
         let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let main = match ending {
             Ending::StatusShown => None,
+            Ending::Declined if state.order().is_some() => Some((Kind::Reply, Scenario::DeclinedOrder)),
             Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
             Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),

@@ -176,6 +176,9 @@ pub struct Case {
     pub ticket_asked: Option<String>,
     /// The return whose number the customer named instead of its order's.
     pub rma_asked: Option<RmaNumber>,
+    /// A question that the customer asked before the order was found. It is answered then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
 }

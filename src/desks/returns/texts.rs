@@ -37,11 +37,19 @@ pub struct Lines {
     pub tracking: String,
     /// Below the status of an order that has not arrived: the day is not known. Without values.
     pub arrival: String,
+    /// The same for an order that has not left the shop.
+    pub not_shipped: String,
     pub returned: String,
     /// With `{name}` and `{quantity}`.
     pub item: String,
+    /// With `{name}` and `{price}`, which is that of one piece.
+    pub price: String,
     /// With `{title}` and `{text}`.
     pub quote: String,
+    /// What the conversation has done, each with `{ticket_id}` and `{order_number}`.
+    pub change_cancel: String,
+    pub change_return: String,
+    pub change_request: String,
     /// A question that the documents answer for a customer who has a ticket, or a return. Without values; no customer reads it.
     pub about_ticket: String,
     pub about_return: String,

@@ -5,6 +5,7 @@ mod amounts;
 mod crash;
 mod damage;
 pub mod decisions;
+mod facts;
 mod hearing;
 mod later;
 mod mails;

@@ -65,7 +65,9 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         is_held_back: utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return),
         is_aside: is_aside(utterance),
         // Of details one after another, every second one counts as a message without an answer: they have to end.
-        adds_detail: asked == Some(Question::Confirm) && !state.case.adds_detail && adds_detail(&state.case, utterance),
+        adds_detail: asked == Some(Question::Confirm)
+            && !state.case.adds_detail
+            && requests::adds_detail(&state.case, utterance),
         help: help_for(utterance),
         damage_reported: state.case.damage_reported || utterance.reports(Topic::Damage),
         ..state.case
@@ -109,7 +111,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     if asked == Some(Question::Matter) && matches!(utterance.answer, Some(Answer::No | Answer::Cancel)) {
         state.case.intent = Some(Intent::Other);
     }
-    take_intent(&mut state, utterance);
+    take_intent(&mut state, utterance, asked);
     take_label(&mut state, utterance);
     take_last_return(&mut state, utterance);
     keep_reason(&mut state, utterance);
@@ -167,16 +169,6 @@ fn is_aside(utterance: &Utterance) -> bool {
     *utterance == Utterance::default()
 }
 
-/// Whether the message adds to a request for a person: it neither answers nor asks.
-fn adds_detail(case: &Case, utterance: &Utterance) -> bool {
-    case.intent.is_some_and(Intent::is_request)
-        && utterance.answer_to_ticket.is_none()
-        && !utterance.has_question()
-        && !utterance.hesitates()
-        && !utterance.explanation.is_empty()
-        && utterance.intent.is_none_or(|intent| Some(intent) == case.intent)
-}
-
 /// Whether the items that the message names matter. An order is cancelled as a whole: a yes to that which names some of its items
 /// does not count.
 fn is_about_items(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
@@ -187,7 +179,10 @@ fn is_about_items(state: &State, utterance: &Utterance, asked: Option<Question>)
 /// Returns what the message wants to know about the detail that the desk asked for.
 fn help_for(utterance: &Utterance) -> Option<Help> {
     match utterance {
-        _ if utterance.names_order_or_contact() => None,
+        _ if utterance.contact().is_some() => None,
+        // "I only have the order number": the contact is missing.
+        _ if utterance.reports(Topic::MissingContact) => Some(Help::Missing),
+        _ if utterance.order().is_some() => None,
         _ if utterance.reports(Topic::MissingDetail) => Some(Help::Missing),
         _ => utterance.asks(Topic::Purpose).then_some(Help::Purpose),
     }
@@ -329,7 +324,13 @@ fn answer_go_ahead(state: &mut State, utterance: &Utterance) {
     // "Yes, return it" does not agree to an exchange.
     let asks_for_return = is_request && utterance.mentions(Topic::Return);
     let gives_reason = utterance.affirms() && utterance.wants(Intent::Return) && !asks_for_return;
-    let answer = if is_request { utterance.answer_to_ticket } else { utterance.answer };
+    // "Register the return" is the yes to that question.
+    let is_told = utterance.requests(Topic::Return) && !state.wants_some_pieces();
+    let answer = match utterance.answer {
+        _ if is_request => utterance.answer_to_ticket,
+        None if is_told && state.action().is_some_and(|action| action != Action::Cancel) => Some(Answer::Yes),
+        answer => answer,
+    };
     let also = requests::further_wish(state, utterance).filter(|_| answer == Some(Answer::Yes));
     if changes_intent(state, utterance) && !gives_reason && also.is_none() {
         return;
@@ -354,7 +355,8 @@ fn choose_action(state: &mut State, utterance: &Utterance, action: Action) {
         _ => None,
     };
     let is_other = action != Action::Cancel && named.is_some_and(|named| named != action);
-    match if action == Action::Cancel { utterance.answer_to_cancel } else { utterance.answer } {
+    let told = utterance.answer.or(utterance.requests(Topic::Return).then_some(Answer::Yes));
+    match if action == Action::Cancel { utterance.answer_to_cancel } else { told } {
         Some(Answer::Yes) if !utterance.equivocates() && !is_other => agree(state, action),
         Some(Answer::No | Answer::Cancel) => decline(state),
         // "They are too small" names a return and agrees to nothing: the desk asks for the yes.

@@ -35,6 +35,7 @@ pub(super) fn take_order(state: &mut State, order: OrderSnapshot, lines: Option<
     state.stage = Stage::Found(Box::new(Subject { lines, ..Subject::new(order, *confidence) }));
     state.meta.contact_fits = state.meta.contact.is_some();
     state.meta.tried = None;
+    state.case.question = None;
 }
 
 /// Notes that the order's status was shown. The ticket that the customer asked about may hold a question, which the next message

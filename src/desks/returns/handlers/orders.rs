@@ -165,8 +165,10 @@ impl Returns {
                 text.push_str(&fill(line, &[("value", &value)]));
             }
         }
-        if matches!(order.status, OrderStatus::Pending | OrderStatus::Shipped) {
-            text = format!("{text}\n{}", texts.lines.arrival);
+        match order.status {
+            OrderStatus::Pending => text = format!("{text}\n{}", texts.lines.not_shipped),
+            OrderStatus::Shipped => text = format!("{text}\n{}", texts.lines.arrival),
+            _ => {}
         }
         let status = status_of(&order);
         let said = Event::after_texts(variants, Event::StatusShown);

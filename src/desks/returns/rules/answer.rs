@@ -26,6 +26,8 @@ pub struct Reading {
     /// See [`Act::Hesitate`](crate::dialogue::Act::Hesitate).
     pub hesitates: bool,
     pub has_question: bool,
+    /// The message is a clear instruction to do what the desk offered: "register the return".
+    pub instructs: bool,
     /// See [`Act::Equivocate`](crate::dialogue::Act::Equivocate).
     pub equivocates: bool,
     /// See [`Act::Acknowledge`](crate::dialogue::Act::Acknowledge).
@@ -46,6 +48,8 @@ pub struct AnswerRules {
     cancel: Vec<Pattern>,
     again: Vec<Pattern>,
     cancelling: Vec<Pattern>,
+    conceding: Vec<Pattern>,
+    doing: Vec<Pattern>,
     keeping: Vec<Pattern>,
     harmless: Vec<Pattern>,
     reasons: Vec<Pattern>,
@@ -73,6 +77,8 @@ pub(super) struct AnswerFile {
     cancel: Vec<String>,
     again: Vec<String>,
     cancelling: Vec<String>,
+    conceding: Vec<String>,
+    doing: Vec<String>,
     keeping: Vec<String>,
     harmless: Vec<String>,
     reasons: Vec<String>,
@@ -109,6 +115,8 @@ impl AnswerRules {
             cancel: patterns(&file.cancel)?,
             again: patterns(&file.again)?,
             cancelling: patterns(&file.cancelling)?,
+            conceding: patterns(&file.conceding)?,
+            doing: patterns(&file.doing)?,
             keeping: patterns(&file.keeping)?,
             harmless: patterns(&file.harmless)?,
             reasons: patterns(&file.reasons)?,
@@ -132,11 +140,20 @@ impl AnswerRules {
         let clauses = self.clauses(stream, &harmless, reports_damage);
         let cancelling = match_mask(&self.cancelling, stream, &harmless);
         let seen = Seen::new(self, stream, &clauses, (harmless.clone(), &reasons), &[]);
-        let hidden = harmless.iter().zip(&cancelling).map(|(a, b)| *a || *b).collect();
+        let mut hidden = merged([harmless.clone(), cancelling.clone()]);
+        if cancelling.contains(&true) {
+            hidden = merged([hidden, match_mask(&self.conceding, stream, &[])]);
+        }
         let at_offer = Seen::new(self, stream, &clauses, (hidden, &reasons), &cancelling);
+        let doing = match_mask(&self.doing, stream, &harmless);
+        let is_done = || {
+            let hidden = merged([harmless.clone(), doing.clone()]);
+            Seen::new(self, stream, &clauses, (hidden, &reasons), &doing).answer() == Some(Answer::Yes)
+        };
+        let instructs = doing.contains(&true) && is_done();
         let keeping = match_mask(&self.keeping, stream, &harmless);
         let to_ticket = match_mask(&self.yes_to_ticket, stream, &harmless);
-        let hidden = harmless.iter().zip(&to_ticket).map(|(a, b)| *a || *b).collect();
+        let hidden = merged([harmless.clone(), to_ticket.clone()]);
         let at_ticket = Seen::new(self, stream, &clauses, (hidden, &reasons), &to_ticket);
         let answer = seen.answer();
         Reading {
@@ -148,6 +165,7 @@ impl AnswerRules {
                 || matches!(answer, Some(Answer::No | Answer::Cancel)),
             acknowledges: answer == Some(Answer::Yes) && !seen.agrees_with(&seen.yes),
             thanks: seen.thanks && ![&seen.yes, &seen.weak_yes].iter().any(|flags| flags.contains(&true)),
+            instructs,
             has_question: clauses.iter().any(|clause| clause.asks),
             equivocates: any_match(&self.doubtful, stream, &[]),
         }
@@ -158,6 +176,14 @@ impl AnswerRules {
         let lists = [&self.yes, &self.yes_to_ticket, &self.weak_yes, &self.no, &self.cancel, &self.again, &self.around];
         let answers = merged(lists.map(|patterns| match_mask(patterns, stream, &[])));
         answers.iter().zip(figures(stream)).all(|(answer, figure)| *answer || figure)
+    }
+
+    /// Returns for each word whether its clause asks.
+    pub fn asking_words(&self, stream: &TokenStream<'_>) -> Vec<bool> {
+        let mut asking = vec![false; stream.tokens().len()];
+        let clauses = self.clauses(stream, &[], |_| false);
+        clauses.into_iter().filter(|clause| clause.asks).for_each(|clause| asking[clause.words].fill(true));
+        asking
     }
 
     fn clauses(&self, stream: &TokenStream<'_>, hidden: &[bool], reports_damage: impl Fn(&str) -> bool) -> Vec<Clause> {

@@ -29,6 +29,8 @@ pub(super) struct RuleFile {
     pub answers: AnswerFile,
     pub signs: Signs,
     pub asides: AsideFile,
+    /// Goods in the customer's language, and their words in an item's name.
+    pub goods_names: HashMap<String, String>,
     /// The numbers that count pieces, by their words.
     pub piece_counts: HashMap<String, u32>,
 }
@@ -74,10 +76,19 @@ pub(super) struct AsideFile {
     pub no_pieces: Vec<String>,
     pub other_order: Vec<String>,
     pub missing_detail: Vec<String>,
+    pub missing_contact: Vec<String>,
     pub purpose: Vec<String>,
     pub no_person: Vec<String>,
     pub no_request: Vec<String>,
     pub nothing_came: Vec<String>,
+    pub reason: Vec<String>,
+    pub window: Vec<String>,
+    pub arrival: Vec<String>,
+    pub no_arrival: Vec<String>,
+    pub tracking: Vec<String>,
+    pub changes: Vec<String>,
+    pub assortment: Vec<String>,
+    pub label_use: Vec<String>,
 }
 
 /// Emoji that answer. They are a weak yes, or a no.

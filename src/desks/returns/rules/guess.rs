@@ -28,7 +28,8 @@ const UNCLEAR: &str = "unclear";
 
 /// Completes a message that the patterns do not understand, or that they take for something more common.
 pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) -> Utterance {
-    if utterance.reports(Topic::Damage) || utterance.answer.is_some() || utterance.only_answers() {
+    let is_clear = utterance.reports(Topic::Damage) || utterance.answer.is_some() || utterance.only_answers();
+    if is_clear || asks_for_fact(&utterance) {
         return utterance;
     }
     let Some(guess) = examples.classify(text).filter(|guess| guess.probability >= LIKELY) else { return utterance };
@@ -57,6 +58,9 @@ pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) 
 
 /// Completes a message after a ticket or a refusal that the patterns do not understand, by what begins no flow.
 pub(super) fn continue_talk(utterance: Utterance, text: &str, examples: &Classifier) -> Utterance {
+    if asks_for_fact(&utterance) {
+        return utterance;
+    }
     if asks_for_no_order(&utterance) {
         // "How long does it take?" is about the ticket.
         let guess = examples.classify(text).filter(|guess| guess.probability >= LIKELY);
@@ -130,6 +134,11 @@ fn only_looks_like_status(utterance: &Utterance) -> bool {
 /// Whether a message that the patterns take for a question about an order names none: "where can I drop the return?".
 fn asks_for_no_order(utterance: &Utterance) -> bool {
     utterance.wants(Intent::OrderStatus) && utterance.has_question() && names_nothing(utterance)
+}
+
+/// Whether the message asks what the shop's data answer, or what no document does.
+fn asks_for_fact(utterance: &Utterance) -> bool {
+    [Topic::Arrival, Topic::Tracking, Topic::Changes, Topic::Assortment].iter().any(|topic| utterance.asks(*topic))
 }
 
 /// Returns the message without what the patterns took it for.

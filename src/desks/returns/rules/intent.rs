@@ -21,6 +21,16 @@ impl ReturnsRules {
         self.intent_outside(stream, &asked).filter(|intent| intent.is_request() || (intent.is_return() && names_wish))
     }
 
+    /// Whether the message supposes a case, and wants nothing outside of its questions: "if I wore them, can they go back?".
+    pub(super) fn only_supposes(&self, stream: &TokenStream<'_>) -> bool {
+        let supposed = match_mask(&self.hypothetical, stream, &[]);
+        if !supposed.contains(&true) {
+            return false;
+        }
+        let hidden = either(self.answers.asking_words(stream), &clauses_with(stream, &supposed));
+        !self.intent_outside(stream, &hidden).is_some_and(|intent| intent.is_request() || intent.is_return())
+    }
+
     /// Whether the message asks to send goods back, by a verb.
     pub(super) fn names_return(&self, stream: &TokenStream<'_>) -> bool {
         any_match(&self.return_verb, stream, &match_mask(&self.unwished, stream, &[]))
@@ -79,6 +89,13 @@ impl ReturnsRules {
         let asked = match_mask(&self.policy, stream, &[]);
         let of_question = either(asked, &match_mask(&self.hypothetical, stream, &[]));
         self.reports_damage_outside(stream, &of_question)
+    }
+
+    /// Whether the message reports damage next to a label that does not open.
+    pub(super) fn reports_damage_next_to_label(&self, stream: &TokenStream<'_>) -> bool {
+        let of_label = [&self.label_broken, &self.label_use].map(|patterns| match_mask(patterns, stream, &[]));
+        let [broken, used] = of_label;
+        self.reports_damage_outside(stream, &either(broken, &used))
     }
 
     /// Whether a clause without any hidden word reports damage.

@@ -7,6 +7,9 @@ use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, fold, m
 /// The class of the number words, which `pieces` of the rule file refers to.
 pub(super) const COUNT: &str = "count";
 
+/// An item is named within this many words after its number.
+const ITEM_WORDS: usize = 3;
+
 /// The words of `piece_counts` and the patterns of `pieces` and `no_pieces` in the rule file.
 #[derive(Debug)]
 pub(super) struct PieceRules {
@@ -34,5 +37,16 @@ impl PieceRules {
         let named = match_mask(&self.named, stream, &hidden);
         let words = stream.tokens().iter().zip(named).filter(|(_, is_named)| *is_named);
         words.filter_map(|(word, _)| self.counts.get(word.folded()).copied()).collect()
+    }
+
+    /// Returns the numbers before words that name an item: "one headlamp", "2 cái áo mưa".
+    pub fn find_before(&self, stream: &TokenStream<'_>, names_item: impl Fn(&str) -> bool) -> Vec<u32> {
+        let hidden = match_mask(&self.not_named, stream, &[]);
+        let counted = |(at, is_hidden): (usize, &bool)| {
+            let count = self.counts.get(stream.tokens()[at].folded()).filter(|_| !is_hidden)?;
+            let rest = at + 1..stream.clause(at).end.min(at + 1 + ITEM_WORDS);
+            (!rest.is_empty() && names_item(stream.source(rest))).then_some(*count)
+        };
+        hidden.iter().enumerate().filter_map(counted).collect()
     }
 }

@@ -32,7 +32,8 @@ pub enum Topic {
     Damage,
     /// Cancelling an order.
     Cancellation,
-    /// Sending goods back, by a verb: "return it".
+    /// Sending goods back, by a verb: "return it". Requested: a clear instruction, which is a yes where the desk offered a return.
+    /// Asked: a case that is only supposed, "if I wore them, can they go back?".
     Return,
     /// Some pieces of an item: "one of the two".
     SomePieces,
@@ -40,10 +41,26 @@ pub enum Topic {
     OtherOrder,
     /// What the desk asks for is missing: "I don't have it".
     MissingDetail,
+    /// The contact of the order is missing.
+    MissingContact,
     /// What the desk needs a detail for.
     Purpose,
     /// That nothing came.
     NothingCame,
+    /// Why something is so.
+    Reason,
+    /// How long the goods may come back, in days.
+    Window,
+    /// When the parcel arrives.
+    Arrival,
+    /// The carrier and the tracking number.
+    Tracking,
+    /// What the desk has done so far, such as which order is cancelled.
+    Changes,
+    /// What the shop sells, which no document of this desk describes.
+    Assortment,
+    /// The label does not open any more.
+    BrokenLabel,
 }
 
 /// Returns what is left of a message once its general question is answered: a yes with what belongs to it, damage that it names as well,

@@ -259,7 +259,7 @@ async fn a_person_comes_in_whatever_is_asked() {
 async fn third_misunderstanding_offers_a_person() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
-    let asked = chat.say_all(&["do you sell tents", "tents, I said", "do you sell tents or not"]).await;
+    let asked = chat.say_all(&["purple monkeys", "monkeys, I said", "purple monkeys or not"]).await;
     assert_eq!(asked.kinds(), ["clarify"]);
     assert!(asked.text("clarify").contains("colleague"), "{asked:?}");
     assert_eq!(chat.say("yes").await.kinds(), ["escalation", "follow_up"]);

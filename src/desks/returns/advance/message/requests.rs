@@ -1,9 +1,30 @@
 //! Requests that a person settles: an exchange, a wrong or missing item, a double charge, an address, an invoice.
 
 use super::super::super::rules::{Topic, Utterance};
-use super::super::super::state::{Intent, Stage, State, Subject};
+use super::super::super::state::{Case, Intent, Stage, State, Subject};
 use super::{cancels, changes_intent};
 use crate::domain::commerce::OrderStatus;
+use crate::nlu::entities::{Confidence, Found};
+
+/// Whether the message adds to a request for a person: it does not answer, and asks for nothing else.
+pub(super) fn adds_detail(case: &Case, utterance: &Utterance) -> bool {
+    let Some(request) = case.intent.filter(|intent| intent.is_request()) else { return false };
+    utterance.answer_to_ticket.is_none()
+        // A question with "rather" or "but" is for the person as well.
+        && (utterance.has_question() || !utterance.hesitates())
+        && !utterance.explanation.is_empty()
+        && utterance.intent.is_none_or(|intent| intent == request || covers(request, intent))
+}
+
+/// Whether a number in the message belongs to the request that the desk asks about, and names no other order: "VAT number IT01234567890".
+pub(super) fn is_number_of_request(state: &State, utterance: &Utterance, found: &Found) -> bool {
+    let now = state.case.intent.filter(|intent| intent.is_request());
+    now.is_some_and(|now| utterance.intent.is_none_or(|intent| intent == now))
+        && found.confidence == Confidence::Bare
+        && utterance.answer_to_ticket.is_none()
+        && !utterance.only_answers()
+        && !utterance.has_question()
+}
 
 /// Reads "but nothing came" after the status of a delivered order as a report of missing goods.
 pub(super) fn in_context(state: &State, utterance: &Utterance) -> Option<Utterance> {

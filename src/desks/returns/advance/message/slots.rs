@@ -16,13 +16,7 @@ pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option
         return;
     }
     match utterance.order() {
-        // "VAT number IT01234567890" belongs to the request that the desk asks about.
-        Some(found)
-            if asked == Some(Question::Confirm)
-                && is_request(state)
-                && found.confidence == Confidence::Bare
-                && utterance.answer_to_ticket.is_none()
-                && !utterance.only_answers() => {}
+        Some(found) if asked == Some(Question::Confirm) && requests::is_number_of_request(state, utterance, found) => {}
         Some(found) if names_another_order(state, utterance) => {
             state.forget_order();
             if state.meta.tried.as_ref() == Some(&found.number) && !state.meta.contact_fits {
@@ -54,10 +48,6 @@ pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option
         state.case.other_contact = utterance.other_contact().map(|other| other.as_str().to_owned());
         state.case.contact_given = true;
     }
-}
-
-fn is_request(state: &State) -> bool {
-    state.case.intent.is_some_and(Intent::is_request)
 }
 
 /// Whether the desk asks for a number or a contact after a look-up that found nothing.
@@ -129,16 +119,18 @@ pub(super) fn names_fewer_pieces(state: &State, utterance: &Utterance) -> bool {
 }
 
 /// Takes the intent. A different intent in the middle of a flow continues with the same order.
-pub(super) fn take_intent(state: &mut State, utterance: &Utterance) {
+pub(super) fn take_intent(state: &mut State, utterance: &Utterance, asked: Option<Question>) {
     let Some(intent) = utterance.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, utterance))
     else {
         state.case.intent = state.case.intent.or(utterance.intent);
         return;
     };
     let decided = state.is_agreed() || state.ticket().is_some() || state.handoff.is_due();
+    // "My older order was headphones, too. Can it still go back?": the request was about the order before.
+    let names_another = asked.is_some_and(Question::is_for_yes) && state.order().is_none();
     match state.case.intent {
         None => {}
-        Some(now) if requests::covers(now, intent) || state.case.also == Some(intent) => return,
+        Some(now) if (!names_another && requests::covers(now, intent)) || state.case.also == Some(intent) => return,
         Some(_) if decided || (utterance.answer.is_some() && !changes_intent(state, utterance)) => return,
         // "Cancel my order" in the middle of a return asks for something else than that return.
         Some(now) if now == intent && (state.case.wants_cancel || !utterance.requests(Topic::Cancellation)) => return,

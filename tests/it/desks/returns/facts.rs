@@ -1,0 +1,111 @@
+//! Short questions about the order or the decision in talk, which the shop's data answer, and instructions that are a yes.
+
+use serde_json::json;
+
+use super::shop::{Chat, open};
+use crate::support::app::TestApp;
+
+const JOHN: &str = "john.doe@example.com";
+const LAN: &str = "lan.vo@example.com";
+
+/// Plays the turns and returns the kinds and texts of the last one.
+async fn last(language: &str, turns: &[&str]) -> (Vec<String>, String) {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
+    let events = chat.say_all(turns).await;
+    let texts: Vec<String> = events.messages().into_iter().map(|(_, text)| text).collect();
+    (events.kinds(), texts.join("\n"))
+}
+
+#[tokio::test]
+async fn short_question_is_answered_from_the_order() {
+    for (language, turns, kind, part) in [
+        ("en", &["where is ABC-100010? emma.jones@example.com", "when do I get it?"][..], "order_status", "left us on"),
+        ("en", &["where is ABC-100010? emma.jones@example.com", "which carrier has it?"], "order_status", "UPS"),
+        ("vi", &["đơn ABC-100006 đâu rồi, huy.do@example.com", "ship bên nào vậy"], "order_status", "FEDEX-"),
+        ("vi", &["đơn ABC-100009 đâu rồi, lan.vo@example.com", "bao giờ thì nhận được"], "order_status", "chưa"),
+        (
+            "en",
+            &["where is ABC-100010? emma.jones@example.com", "how long have I got to return it then?"],
+            "reply",
+            "45",
+        ),
+        ("en", &["return order 77896", "buyer-77896@example.com", "why not?"], "reply", "final sale"),
+        ("en", &["return order 77894", "buyer-77894@example.com", "why?"], "reply", "30 days"),
+    ] {
+        let (kinds, text) = last(language, turns).await;
+        assert!(kinds.contains(&kind.to_owned()) && text.contains(part), "{turns:?}: {kinds:?} {text}");
+    }
+}
+
+#[tokio::test]
+async fn conversation_knows_what_it_has_done() {
+    let nothing = last("en", &["cancel ABC-100009", LAN, "what have you cancelled so far?"]).await.1;
+    assert!(!nothing.contains("TICKET-"), "{nothing}");
+    let cancelled = last("en", &["cancel ABC-100009", LAN, "yes", "which of my orders is cancelled now?"]).await.1;
+    assert!(cancelled.contains("TICKET-") && cancelled.contains("ABC-100009"), "{cancelled}");
+}
+
+#[tokio::test]
+async fn first_question_is_answered_after_the_proof() {
+    let (kinds, text) = last("en", &["who pays the postage if I send order 77893 back?", JOHN]).await;
+    assert_eq!(kinds, ["reply", "order_confirm"]);
+    assert!(text.contains("prepaid"), "{text}");
+}
+
+#[tokio::test]
+async fn clear_instruction_is_a_yes() {
+    for (language, turns) in [
+        ("en", ["return order 77893", JOHN, "they rub at the heel. please register the return"]),
+        ("en", ["cancel ABC-100009", LAN, "I bought the wrong size, so cancel it"]),
+        ("vi", ["hủy đơn ABC-100009", LAN, "thôi đặt dư rồi, hủy giúp em"]),
+    ] {
+        assert_eq!(last(language, &turns).await.0, ["return_ticket", "follow_up"], "{turns:?}");
+    }
+    for (language, turns) in [
+        ("en", ["return order 77893", JOHN, "do the return later"]),
+        ("en", ["return order 77893", JOHN, "how do I register the return?"]),
+        ("vi", ["hủy đơn ABC-100009", LAN, "thôi khoan đừng hủy"]),
+    ] {
+        let kinds = last(language, &turns).await.0;
+        assert!(!kinds.contains(&"return_ticket".to_owned()), "{turns:?}: {kinds:?}");
+    }
+}
+
+#[tokio::test]
+async fn broken_label_is_sent_again() {
+    let turns = ["order 77913, buyer-77898@example.com", "the label link is dead, it won't open"];
+    let (kinds, text) = last("en", &turns).await;
+    assert_eq!(kinds, ["return_ticket", "follow_up"]);
+    assert!(text.contains("/labels/"), "{text}");
+    let turns = ["order 77913, buyer-77898@example.com", "the label opened fine but the socks are torn"];
+    assert!(last("en", &turns).await.0.contains(&"escalation".to_owned()));
+}
+
+#[tokio::test]
+async fn other_order_leaves_the_open_request() {
+    let turns = [
+        "the wrong thing came, order ABC-100003",
+        "julia.weber@example.com",
+        "my older order ABC-100027 was headphones, too. can it still go back?",
+    ];
+    let (kinds, text) = last("en", &turns).await;
+    assert!(kinds.contains(&"return_decision".to_owned()) && text.contains("15 days"), "{kinds:?} {text}");
+}
+
+#[tokio::test]
+async fn question_about_goods_for_sale_is_unknown() {
+    let (kinds, text) = last("en", &["return order 77893", "forget that. do you sell tents?"]).await;
+    assert_eq!(kinds, ["reply", "reply", "follow_up"]);
+    assert!(text.contains("1900 636 979"), "{text}");
+    assert_eq!(last("vi", &["shop có bán lều không"]).await.0, ["reply", "follow_up"]);
+}
+
+#[tokio::test]
+async fn same_quote_never_comes_twice() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let first = chat.say("do VIP members get more time?").await.text("reply");
+    let second = chat.say("and for VIPs?").await.text("reply");
+    assert!(first.contains("120 days") && !second.contains("120 days"), "{second}");
+}
