@@ -19,8 +19,9 @@ const SHORT: usize = 400;
 /// many words of the question, and if the quoted one has nothing new.
 const AS_GOOD: f64 = 0.7;
 const NEXT_TO_QUOTED: f64 = 0.5;
-/// The share of a question's words that a sentence needs to answer it alone.
+/// The share of a question's words that a sentence needs to answer it alone, and of those that its section has, to do so surely.
 const MOST: f64 = 0.5;
+const SURE: f64 = 0.4;
 
 /// The sentences of a passage that answer a question.
 #[derive(Clone)]
@@ -124,7 +125,7 @@ impl Telecom {
     fn answering(&self, turn: &Turn, question: &str, passage: &Passage) -> Option<Part> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let sentences = sentences(&passage.text);
-        let weight = |sentence: &&str| knowledge.weight_met(folders, question, sentence, turn.language());
+        let weight = |sentence: &&str| knowledge.weight_met(folders, question, &with_units(sentence), turn.language());
         let met: Vec<f64> = sentences.iter().map(weight).collect();
         let most = met.iter().copied().fold(0.0, f64::max);
         let has_number = |n: &usize| sentences[*n].contains(|c: char| c.is_ascii_digit());
@@ -137,8 +138,9 @@ impl Telecom {
         let asked = self.rules.parse(question).utterance;
         let wants_number = asked.asks(Topic::Quantity);
         let query = retrieve::query(turn, question);
-        let is_sure = most >= MOST * knowledge.weight_met_by(folders, &query, passage);
-        if asked.asks(Topic::MoreWays) && most > 0.0 {
+        let wants_more = asked.asks(Topic::MoreWays);
+        let is_sure = wants_more || most >= SURE * knowledge.weight_met_by(folders, &query, passage);
+        if wants_more && most > 0.0 {
             // The customer has done what the question names.
             let others: Vec<usize> = all.into_iter().filter(|n| met[*n] < most).collect();
             return part(&others, true);
@@ -163,5 +165,24 @@ impl Telecom {
         let similar = Nearest::new(&counts.iter().collect::<Vec<_>>()).similarities(&Counts::of(question));
         let nearest = similar.into_iter().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
         nearest.filter(|(_, similarity)| *similarity >= SIMILAR).and_then(|(n, _)| part(&[n], is_sure))
+    }
+}
+
+/// Returns a sentence with the units of its numbers as words of their own: a search for "GB" does not find "13 GB".
+fn with_units(sentence: &str) -> String {
+    let words: Vec<&str> = sentence.split_whitespace().collect();
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    let units = words.windows(2).filter(|pair| is_number(pair[0])).map(|pair| pair[1]);
+    units.fold(sentence.to_owned(), |text, unit| text + ". " + unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_words_of_their_own() {
+        assert_eq!(with_units("Up to 13 GB with plan S."), "Up to 13 GB with plan S.. GB");
+        assert_eq!(with_units("No number."), "No number.");
     }
 }
