@@ -74,13 +74,16 @@ pub struct Subject {
     pub asked: String,
     /// The document that answered. Empty if it was none.
     pub file: String,
+    /// The section that was quoted last. Empty if it was none.
+    #[serde(default)]
+    pub section: String,
 }
 
 impl Subject {
     /// Returns the subject of a question that a passage answered.
     pub fn of(passage: &Passage, question: &str) -> Self {
         let words = format!("{}. {question}", passage.title);
-        Self { words, asked: question.to_owned(), file: passage.file.clone() }
+        Self { words, asked: question.to_owned(), file: passage.file.clone(), section: passage.section.clone() }
     }
 }
 

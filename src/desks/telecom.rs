@@ -28,6 +28,7 @@ mod billing;
 mod classify;
 mod decisions;
 mod memory;
+mod quotes;
 mod replay;
 pub mod route;
 pub(super) mod rules;
@@ -322,6 +323,10 @@ impl Desk for Telecom {
         let length = turn.message.text.len();
         let (switched, parsed) = read_text(length, || self.listen(turn));
         let utterance = &parsed.utterance;
+        if let (Some(user_id), None) = (parsed.said.user_id(), &memory.account.user_id) {
+            // The account may be needed later.
+            memory.account.user_id = Some(user_id.to_owned());
+        }
         let verdict = turn.step("classify").take(self.classify(turn, &parsed, &memory)).await;
         let route = verdict.route(memory.last_agent);
         let asked = memory.asked.take();

@@ -10,6 +10,8 @@ use crate::retrieval::{Passage, Query, Subject};
 pub const PASSAGES: usize = 8;
 /// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;
+/// Earlier messages in which a place or a device is named that a question is still about.
+const EARLIER_NAMES: usize = 6;
 
 /// Returns the search for a text, in the language of the turn.
 pub fn query(turn: &Turn, text: &str) -> Query {
@@ -88,9 +90,40 @@ pub async fn again(
 /// Finds what answers a message in a conversation about a subject. Returns the question that was answered as well.
 ///
 /// An answer to a question of the desk is searched together with the question that the documents did not answer (`earlier`), else by
-/// itself. Of a message that nothing answers, each clause is searched; then the most likely section answers; then the message belongs to
-/// what was quoted before, then to the questions before.
+/// itself. Of a message that nothing answers, the most likely section of the page before answers; then each clause is searched; then the
+/// most likely section of all; then the message belongs to what was quoted before, then to the questions before. Of two sections that
+/// differ in one word, such as a device or a place, the one answers that the customer has named.
 pub async fn find_in_conversation(
+    knowledge: &Knowledge,
+    turn: &Turn,
+    earlier: Option<String>,
+    text: &str,
+    subject: Option<&Subject>,
+) -> (String, Found) {
+    let (question, mut found) = find_passages(knowledge, turn, earlier, text, subject).await;
+    prefer_named(knowledge, turn, text, &mut found.passages);
+    (question, found)
+}
+
+/// Puts the section first that is about what the customer named, now or before, if it is next to the best one.
+fn prefer_named(knowledge: &Knowledge, turn: &Turn, text: &str, passages: &mut Vec<Passage>) {
+    let (folders, asked) = (&turn.persona.knowledge, query(turn, text));
+    let Some(best) = passages.first().filter(|_| knowledge.says_little(folders, &asked)) else { return };
+    let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
+    let earlier = earlier.take(EARLIER_NAMES).map(|message| message.text.as_str());
+    let said: Vec<&str> = std::iter::once(text).chain(earlier).collect();
+    let find = || knowledge.named_sibling(folders, best, &said, &asked);
+    if let Some(named) = read_text(said.iter().map(|text| text.len()).sum(), find) {
+        passages[0] = named;
+        let section = (passages[0].file.clone(), passages[0].section.clone());
+        let mut is_first = true;
+        passages.retain(|passage| {
+            std::mem::take(&mut is_first) || (&passage.file, &passage.section) != (&section.0, &section.1)
+        });
+    }
+}
+
+async fn find_passages(
     knowledge: &Knowledge,
     turn: &Turn,
     earlier: Option<String>,
@@ -131,11 +164,15 @@ pub async fn find_in_conversation(
                 found.passages = alone.passages;
             }
         }
-        read_text(text.len(), || knowledge.sort_by_heading(folders, &asked, &mut found.passages));
+        read_text(text.len(), || knowledge.sort_by_heading(folders, &asked, subject, &mut found.passages));
         return (text.to_owned(), found);
     }
     let passages = read_text(text.len(), || {
-        let mut passages = find_by_clauses(knowledge, folders, &asked, subject);
+        let within = subject.map(|subject| knowledge.find_likely_within(folders, &asked, subject));
+        let mut passages = within.unwrap_or_default();
+        if passages.is_empty() {
+            passages = find_by_clauses(knowledge, folders, &asked, subject);
+        }
         if passages.is_empty() {
             passages = knowledge.find_likely(folders, &asked);
         }

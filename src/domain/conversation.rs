@@ -11,7 +11,7 @@ string_enum! {
     pub enum LanguageSource {
         /// The persona's first language, as long as no message has arrived.
         Persona = "persona",
-        /// Detected in the first message.
+        /// Detected in a message.
         Detected = "detected",
         /// Requested, at creation or in a message. Only another request changes it.
         Requested = "requested",

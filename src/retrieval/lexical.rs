@@ -297,11 +297,12 @@ impl LexicalIndex {
     }
 
     /// Returns the chunks of the section that most likely answers a question, with its probability among the sections in the question's
-    /// language. None, if that is less than `least`, or if the section lists no question that is `alike`.
-    pub fn likely_section(&self, query: &Query, least: f64, alike: f64) -> ScoredChunks {
+    /// language, or among those of one `file`. None, if that is less than `least`, or if the section lists no question that is `alike`.
+    pub fn likely_section(&self, query: &Query, file: Option<&str>, least: f64, alike: f64) -> ScoredChunks {
         let counts = Counts::of(&query.text);
         let (probabilities, likeness) = (self.probabilities(&counts), self.likeness(&counts));
         let mut places: Vec<usize> = (0..self.pieces.len()).filter(|place| self.section_of[*place].is_some()).collect();
+        places.retain(|place| file.is_none_or(|file| self.pieces[*place].path == file));
         self.keep_own_language(&mut places, query.language, |place| *place);
         let of_sections: HashMap<Option<usize>, f64> =
             places.iter().map(|place| (self.section_of[*place], probabilities[*place])).collect();

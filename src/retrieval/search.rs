@@ -234,8 +234,12 @@ impl Knowledge {
 
     /// Whether the question has so few meaningful words that it depends on earlier messages.
     pub fn says_little(&self, folders: &[String], query: &Query) -> bool {
-        let few = |view: &View| view.index.strong_words(&query.text, query.language) <= FEW_WORDS;
-        self.with_view(folders, few).unwrap_or_default()
+        self.strong_words(folders, query) <= FEW_WORDS
+    }
+
+    /// Returns how many meaningful words a question has.
+    pub fn strong_words(&self, folders: &[String], query: &Query) -> usize {
+        self.with_view(folders, |view| view.index.strong_words(&query.text, query.language)).unwrap_or(usize::MAX)
     }
 
     /// Whether the question has a meaningful word that no document has.
@@ -245,7 +249,7 @@ impl Knowledge {
 
     /// Whether the question has one meaningful word.
     pub fn names_one(&self, folders: &[String], query: &Query) -> bool {
-        self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 1).unwrap_or_default()
+        self.strong_words(folders, query) == 1
     }
 
     /// Whether the question has no meaningful word at all.

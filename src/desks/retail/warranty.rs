@@ -209,7 +209,7 @@ impl Retail {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         memory.shown = Shown::only_product(knowledge, folders, name, turn.language()).or(memory.shown.take());
         memory.subject =
-            Some(Subject { words: format!("{words}. {name}"), asked: words.to_owned(), file: String::new() });
+            Some(Subject { words: format!("{words}. {name}"), asked: words.to_owned(), ..Subject::default() });
         memory.current = Some(Current::Record);
     }
 

@@ -35,16 +35,23 @@ impl Telecom {
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         let utterance = &parsed.utterance;
-        if utterance.cancels() && (memory.refund.take().is_some() | memory.wish.take().is_some()) {
-            memory.heard_reason = None;
-            memory.context_flags.refund_in_progress = false;
-            return self.say(turn, kind::INFO, Text::WishDropped).await;
-        }
-        if utterance.cancels()
-            && let Some(case) = self.last_case(turn, memory).await?.filter(|case| case.status.is_open())
-        {
-            memory.asked = Some(Asked::Person);
-            return self.say_case(turn, Text::CaseStays, &case).await;
+        if utterance.cancels() {
+            let case = self.last_case(turn, memory).await?.filter(|case| case.status.is_open());
+            let draft = memory.refund.as_ref();
+            let noted = draft.map_or(case.as_ref().map(|case| case.amount), |draft| draft.amount);
+            let amount = parsed.said.amount(parsed.is_brief());
+            // "Not 50 after all, but 55" corrects, and gives up nothing.
+            let corrects = matches!(amount, SaidAmount::One(new) if noted.is_some_and(|noted| noted != new));
+            if !corrects && (memory.refund.take().is_some() | memory.wish.take().is_some()) {
+                memory.heard_reason = None;
+                memory.context_flags.refund_in_progress = false;
+                return self.say(turn, kind::INFO, Text::WishDropped).await;
+            }
+            if let Some(case) = case.filter(|_| memory.refund.is_none()) {
+                memory.asked = Some(Asked::Person);
+                let text = if corrects { Text::CaseIs } else { Text::CaseStays };
+                return self.say_case(turn, text, &case).await;
+            }
         }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
@@ -234,6 +241,7 @@ impl Telecom {
             | Topic::Quantity
             | Topic::Place
             | Topic::MoreWays
+            | Topic::Pointing
             | Topic::Consent => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await

@@ -117,8 +117,8 @@ impl Telecom {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");
         }
         let elsewhere = elsewhere(&self.examples, parsed);
-        // After a page, a message is about that page, unless it names what no page has.
-        let is_new = || elsewhere >= SURE_ELSEWHERE && self.names_unknown(turn, &utterance.text);
+        // After a page, a message is about that page, unless it is unlike all that pages have.
+        let is_new = || elsewhere >= SURE_ELSEWHERE && self.is_unlike_pages(turn, &utterance.text);
         if memory.refund.is_none() && elsewhere >= VERY_LIKELY && (!memory.has_page() || is_new()) {
             return Verdict::by_rules(Category::Unknown, CLEAR, NOT_COVERED);
         }

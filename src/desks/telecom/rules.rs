@@ -56,6 +56,8 @@ pub(in crate::desks) enum Topic {
     Place,
     /// What can be done besides what was done: "what else can I try?".
     MoreWays,
+    /// What was talked about last: "how much is it?".
+    Pointing,
     /// Nothing: an explicit yes, which is more than "ok".
     Consent,
 }
@@ -161,6 +163,7 @@ pub(in crate::desks) struct TelecomRules {
     numbers: NumberWords,
     by_staff: Vec<Pattern>,
     case_offers: Vec<Pattern>,
+    refers_back: Vec<Pattern>,
     source_headings: Vec<String>,
 }
 
@@ -185,6 +188,7 @@ struct RuleFile {
     contrast: Vec<String>,
     by_staff: Vec<String>,
     case_offers: Vec<String>,
+    refers_back: Vec<String>,
     source_headings: Vec<String>,
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
@@ -245,6 +249,7 @@ impl TelecomRules {
             contrast: patterns(&file.contrast)?,
             by_staff: patterns(&file.by_staff)?,
             case_offers: patterns(&file.case_offers)?,
+            refers_back: patterns(&file.refers_back)?,
             technical: Keywords::new(&file.technical, &lexicon)?,
             billing: Keywords::new(&file.billing, &lexicon)?,
             asks: asks.collect::<Result<_, _>>()?,
@@ -287,6 +292,11 @@ impl TelecomRules {
     /// Whether a text of a page says that a refund case can be opened.
     pub fn offers_case(&self, text: &str) -> bool {
         any_match(&self.case_offers, &self.lexicon.tokenize(text), &[])
+    }
+
+    /// Whether a sentence of a page makes sense only after the one before it.
+    pub fn refers_back(&self, text: &str) -> bool {
+        any_match(&self.refers_back, &self.lexicon.tokenize(text), &[])
     }
 
     /// Parses a message by itself.

@@ -11,11 +11,9 @@ use crate::dialogue::answer::{self, Written};
 use crate::dialogue::history::{room_for_history, window};
 use crate::dialogue::source_list::{block, citation, context, fitting, without_lists};
 use crate::dialogue::{DeskError, Turn, retrieve};
-use crate::domain::text::sentences::sentences;
 use crate::domain::{Kind, Metadata, SourceItem};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
-use crate::nlu::examples::{Counts, Nearest};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
@@ -23,19 +21,9 @@ use crate::replies::MissingValue;
 use crate::retrieval::search::Found;
 use crate::retrieval::{Passage, Subject};
 
-/// Passages that are quoted if no model words a reply, and the share of the best score that the second one needs.
-const QUOTES: usize = 2;
-const CLOSE: f64 = 0.9;
-/// The similarity from which a sentence answers a question that shares no word with it.
-const SIMILAR: f64 = 0.1;
-/// Bytes of a passage that may be repeated.
-const SHORT: usize = 400;
-/// The share of the best score from which another passage of the page replaces a quoted one: if it has as
-/// many words of the question, and if the quoted one has nothing new.
-const AS_GOOD: f64 = 0.7;
-const NEXT_TO_QUOTED: f64 = 0.5;
-/// The share of a question's words that a sentence needs to answer it alone.
-const MOST: f64 = 0.5;
+/// The similarity to a question that a page lists below which no page answers, and the same for a message with an unknown word.
+const UNLIKE: f64 = 0.35;
+const LISTED: f64 = 0.5;
 /// Details that are asked for at once.
 const ASKED_AT_ONCE: usize = 2;
 
@@ -99,6 +87,7 @@ impl Telecom {
             memory.last_quotes.clear();
         }
         memory.last_quotes.extend(quoted.iter().map(|passage| passage.text.clone()));
+        let was_shown = quoted.iter().all(|passage| memory.has_shown(passage));
         memory.show(&quoted);
         memory.last_docs = passages.iter().map(SourceItem::from).collect();
         memory.subject = self.subject_of(turn, question, &quoted, memory);
@@ -131,20 +120,25 @@ impl Telecom {
                         turn.note_model_error(&error);
                     }
                 }
-                let offer = match is_repeated {
+                let utterance = self.rules.parse(question).utterance;
+                // A question about the case is answered by its page.
+                let is_for_staff = memory.billing_case_id.is_none()
+                    && self.is_by_staff(turn, question, &quoted)
+                    && !utterance.asks(Topic::Place);
+                // "Ok, do it": the customer has read the page.
+                let is_request = is_for_staff && was_shown && !utterance.has_question();
+                let offer = match is_repeated && !is_request {
                     true => Some(Text::OfferMore),
-                    false => {
-                        // A question about the case is answered by its page.
-                        let is_for_staff = memory.billing_case_id.is_none()
-                            && self.is_by_staff(turn, question, &quoted)
-                            && !self.rules.parse(question).utterance.asks(Topic::Place);
-                        is_for_staff.then_some(Text::OfferColleague)
-                    }
+                    false => is_for_staff.then_some(Text::OfferColleague),
                 };
                 let mut said = quotation(turn)?;
                 if let Some(offer) = offer.filter(|_| self.may_offer_person(turn, memory)) {
                     memory.asked = Some(Asked::Person);
-                    said = format!("{said}\n\n{}", self.text(turn, offer, &[])?);
+                    let offer = self.text(turn, offer, &[])?;
+                    if is_request {
+                        return Ok(turn.say_with(Kind::Reply, &(offer + &ending), metadata).await?);
+                    }
+                    said = format!("{said}\n\n{offer}");
                 }
                 turn.say_with(Kind::Reply, &(said + &ending), metadata).await?;
             }
@@ -163,116 +157,16 @@ impl Telecom {
         retrieve::find_in_conversation(&self.services.knowledge, turn, earlier, text, memory.subject.as_ref()).await
     }
 
-    /// Returns the passages to quote, the best first, and whether they were quoted in the last answers. Of a passage that was quoted
-    /// before, only the sentences that answer; if they were quoted as well, another passage.
-    fn worth_saying(&self, turn: &Turn, question: &str, found: &[Passage], memory: &Memory) -> (Vec<Passage>, bool) {
-        let passages = self.new_first(turn, question, found, memory);
-        let is_known = |passage: &&Passage| memory.has_shown(passage);
-        let best = passages.first().map_or(0.0, |passage| passage.score);
-        let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best);
-        let new: Vec<Passage> = close.take(QUOTES).filter(|passage| !is_known(passage)).cloned().collect();
-        let Some(first) = passages.first().filter(is_known) else { return (new, false) };
-        let part = self.answering(turn, question, &first.text);
-        let is_said = |text: &String| memory.last_quotes.contains(text);
-        let unsaid = part.clone().filter(|text| !is_said(text)).or_else(|| {
-            let whole = new.is_empty().then(|| first.text.clone());
-            whole.filter(|text| !is_said(text))
-        });
-        let of_first = |text: String| vec![Passage { text, ..first.clone() }];
-        let is_next = |passage: &&Passage| passage.file == first.file && passage.score >= NEXT_TO_QUOTED * best;
-        let next = || passages.iter().find(|passage| !is_known(passage) && is_next(passage)).cloned();
-        match unsaid {
-            Some(text) => (of_first(text), false),
-            None if !new.is_empty() => (new, false),
-            None => match next() {
-                Some(next) => (vec![next], false),
-                None => {
-                    let is_short = first.text.len() <= SHORT;
-                    let named = || if is_short { first.text.clone() } else { first.section.clone() };
-                    (of_first(part.unwrap_or_else(named)), true)
-                }
-            },
-        }
-    }
-
-    /// Returns passages in their order, but before a quoted one the best of the same page that is new and has as many words of the
-    /// question.
-    fn new_first(&self, turn: &Turn, question: &str, found: &[Passage], memory: &Memory) -> Vec<Passage> {
-        let mut passages = found.to_vec();
-        let Some(first) = found.first().filter(|first| memory.has_shown(first)) else { return passages };
-        let met = |passage: &Passage| {
-            let text = format!("{}. {}", passage.section, passage.text);
-            self.services.knowledge.words_met(&turn.persona.knowledge, question, &text, turn.language())
-        };
-        let least = met(first).max(1);
-        let is_as_good = |passage: &Passage| {
-            let is_new = passage.file == first.file && !memory.has_shown(passage);
-            is_new && passage.score >= AS_GOOD * first.score && met(passage) >= least
-        };
-        if let Some(at) = found.iter().position(is_as_good) {
-            let new = Passage { score: first.score, ..passages.remove(at) };
-            passages.insert(0, new);
-        }
-        passages
-    }
-
-    /// Whether what answers a question sends the customer to the staff.
-    fn is_by_staff(&self, turn: &Turn, question: &str, quoted: &[Passage]) -> bool {
-        quoted.first().is_some_and(|first| {
-            let part = self.answering(turn, question, &first.text);
-            self.rules.is_by_staff(part.as_ref().unwrap_or(&first.text))
-        })
-    }
-
-    /// Returns the part of a text that answers a question: the sentences with most of its words, of which a question for a number wants
-    /// one with a number, or else the most similar sentence.
-    fn answering(&self, turn: &Turn, question: &str, text: &str) -> Option<String> {
-        let folders = &turn.persona.knowledge;
-        let sentences = sentences(text);
-        let weight = |sentence: &&str| self.services.knowledge.weight_met(folders, question, sentence, turn.language());
-        let met: Vec<f64> = sentences.iter().map(weight).collect();
-        let most = met.iter().copied().fold(0.0, f64::max);
-        let has_number = |sentence: &&str| sentence.contains(|c: char| c.is_ascii_digit());
-        let asked = self.rules.parse(question).utterance;
-        let wants_number = asked.asks(Topic::Quantity);
-        let all = self.services.knowledge.weight_met(folders, question, question, turn.language());
-        if asked.asks(Topic::MoreWays) && most > 0.0 {
-            // The customer has done what the question names.
-            let others = sentences.iter().zip(&met).filter(|(_, met)| **met < most).map(|(sentence, _)| *sentence);
-            let others: Vec<&str> = others.collect();
-            return (!others.is_empty()).then(|| others.join(" "));
-        }
-        if wants_number && most < MOST * all {
-            let numbered: Vec<&str> = sentences.iter().copied().filter(has_number).collect();
-            let is_part = !numbered.is_empty() && numbered.len() < sentences.len();
-            return is_part.then(|| numbered.join(" "));
-        }
-        let with_most = sentences.iter().zip(&met).filter(|(_, met)| **met >= most).map(|(sentence, _)| *sentence);
-        let with_most: Vec<&str> = with_most.collect();
-        let numbered: Vec<&str> = with_most.iter().copied().filter(has_number).collect();
-        let chosen = if wants_number && !numbered.is_empty() { numbered } else { with_most };
-        if chosen.len() < sentences.len() {
-            return Some(chosen.join(" "));
-        }
-        if most > 0.0 {
-            return None;
-        }
-        let counts: Vec<Counts> = sentences.iter().map(|sentence| Counts::of(sentence)).collect();
-        let similar = Nearest::new(&counts.iter().collect::<Vec<_>>()).similarities(&Counts::of(question));
-        let nearest = sentences.into_iter().zip(similar).max_by(|(_, a), (_, b)| a.total_cmp(b));
-        nearest.filter(|(_, similarity)| *similarity >= SIMILAR).map(|(sentence, _)| sentence.to_owned())
-    }
-
     /// Returns what the conversation is about after these passages. A question that says little continues the one before.
     fn subject_of(&self, turn: &Turn, question: &str, quoted: &[Passage], memory: &Memory) -> Option<Subject> {
-        let Passage { title, file, .. } = quoted.first()?;
+        let Passage { title, file, section, .. } = quoted.first()?;
         let says_little =
             || self.services.knowledge.says_little(&turn.persona.knowledge, &retrieve::query(turn, question));
         let words = match memory.subject.as_ref().filter(|subject| subject.file == *file && says_little()) {
             Some(before) => before.words.clone(),
             None => format!("{question} {title}"),
         };
-        Some(Subject { words, asked: question.to_owned(), file: file.clone() })
+        Some(Subject { words, asked: question.to_owned(), file: file.clone(), section: section.clone() })
     }
 
     /// Remembers what a message is about that a person answers. Later questions are about it, too.
@@ -283,9 +177,13 @@ impl Telecom {
         }
     }
 
-    /// Whether a message has a meaningful word that no document has.
-    pub(super) fn names_unknown(&self, turn: &Turn, text: &str) -> bool {
-        self.services.knowledge.names_unknown(&turn.persona.knowledge, &retrieve::query(turn, text))
+    /// Whether a message is unlike the questions that the pages list. One with a meaningful word that no document has may be a little more
+    /// like them.
+    pub(super) fn is_unlike_pages(&self, turn: &Turn, text: &str) -> bool {
+        let (knowledge, folders, query) =
+            (&self.services.knowledge, &turn.persona.knowledge, retrieve::query(turn, text));
+        let likeness = knowledge.likeness_to_listed(folders, &query);
+        likeness < UNLIKE || likeness < LISTED && knowledge.names_unknown(folders, &query)
     }
 
     /// Says that the documents have no answer, and asks for details that may find one.

@@ -16,6 +16,9 @@ const SURE: f64 = 0.5;
 /// By so much a language must lead to be believed: the conversation's own language is the better guess else.
 const LEAD: usize = 2;
 const SHORTEST: usize = 4;
+/// The points of a word with a language's own letters, and of one that may be a name: "Gdańsk" says little in an English message.
+const OWN_LETTERS: usize = 4;
+const OF_NAME: usize = 2;
 /// The fewest letters of prose that show its language.
 const PROSE: usize = 30;
 
@@ -90,16 +93,19 @@ impl Detector {
 
     pub(super) fn detect(&self, stream: &TokenStream<'_>, allowed: &[Language]) -> Option<Language> {
         let known = || self.languages.iter().filter(|markers| allowed.contains(&markers.language));
-        let lower: String = stream.text().nfc().flat_map(char::to_lowercase).nfc().collect();
-        if let Some(markers) = known().find(|markers| lower.chars().any(|c| markers.letters.contains(c))) {
-            return Some(markers.language);
-        }
+        let text: String = stream.text().nfc().collect();
         let syllables: Vec<&Regex> = known().filter_map(|markers| markers.syllable.as_ref()).collect();
-        let mut scores: Vec<Score> = known().map(|markers| markers.score(stream, &lower, &syllables)).collect();
+        let mut scores: Vec<Score> = known().map(|markers| markers.score(stream, &text, &syllables)).collect();
         scores.sort_by(|a, b| b.cmp(a));
         let second = scores.get(1).map_or(0, |score| score.points);
+        if let Some(best) = scores.first().filter(|best| best.points >= second + LEAD) {
+            return Some(best.language);
+        }
+        // Where the words do not tell, the letters do.
+        if let Some(markers) = known().find(|markers| markers.has_own_letters(&text)) {
+            return Some(markers.language);
+        }
         match scores.first() {
-            Some(best) if best.points >= second + LEAD => Some(best.language),
             // Both have words in it: no letters that it is made of will tell more.
             Some(best) if best.points > 0 => None,
             _ => guess(stream.text(), known().map(|markers| markers.whatlang))
@@ -111,9 +117,9 @@ impl Detector {
     /// Returns the language whose words a message has most of, and how surely it is that one: the share of its points among all,
     /// where a single word is no proof.
     pub(super) fn judge(&self, stream: &TokenStream<'_>, allowed: &[Language]) -> Option<(Language, f64)> {
-        let lower: String = stream.text().nfc().flat_map(char::to_lowercase).nfc().collect();
+        let text: String = stream.text().nfc().collect();
         let known = self.languages.iter().filter(|markers| allowed.contains(&markers.language));
-        let mut scores: Vec<Score> = known.map(|markers| markers.score(stream, &lower, &[])).collect();
+        let mut scores: Vec<Score> = known.map(|markers| markers.score(stream, &text, &[])).collect();
         scores.sort_by(|a, b| b.cmp(a));
         let (best, all) = (scores.first()?, scores.iter().map(|score| score.points).sum::<usize>());
         #[expect(clippy::cast_precision_loss, reason = "a message has few words")]
@@ -148,14 +154,36 @@ impl Detector {
 
 impl Markers {
     /// `syllables`: those of the languages that may be meant.
-    fn score(&self, stream: &TokenStream<'_>, lower: &str, syllables: &[&Regex]) -> Score {
+    fn score(&self, stream: &TokenStream<'_>, text: &str, syllables: &[&Regex]) -> Score {
         let count = |patterns: &[Pattern]| -> usize {
             patterns.iter().map(|pattern| pattern.find_all(stream, &[]).len()).sum()
         };
-        let shared = lower.chars().filter(|c| self.shared_letters.contains(*c)).count();
         let own = count(&self.words);
         let strange = if self.syllable.is_none() && own > 0 { strangers(stream, syllables) } else { 0 };
-        Score { points: 2 * own + count(&self.weak) + 2 * shared + strange, language: self.language }
+        Score { points: 2 * own + count(&self.weak) + self.letter_points(text) + strange, language: self.language }
+    }
+
+    fn has_own_letters(&self, text: &str) -> bool {
+        text.chars().flat_map(char::to_lowercase).any(|c| self.letters.contains(c))
+    }
+
+    /// Returns what the letters of a text's words count: those of this language alone, and those that others have as well.
+    fn letter_points(&self, text: &str) -> usize {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let points = words.enumerate().map(|(n, word)| {
+            let shared =
+                || word.chars().flat_map(char::to_lowercase).filter(|c| self.shared_letters.contains(*c)).count();
+            let mut letters = word.chars();
+            let is_name = n > 0 && letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase);
+            match self.has_own_letters(word) {
+                // A number with its currency: "100zł".
+                true if word.contains(|c: char| c.is_ascii_digit()) => 0,
+                true if is_name => OF_NAME,
+                true => OWN_LETTERS,
+                false => 2 * shared(),
+            }
+        });
+        points.sum()
     }
 }
 

@@ -359,3 +359,19 @@ fn prose_of_language_unknown_to_whatlang_is_unclear() {
     assert_eq!(rules.look_at_prose(swahili, sw, &[en, sw]), Prose::Unclear);
     assert_eq!(rules.look_at_prose(swahili, en, &[en, sw]), Prose::Unclear);
 }
+
+#[test]
+fn one_name_does_not_make_a_language() {
+    let rules = rules();
+    let (pl, en) = ("pl".parse().expect("a language"), Language::EN);
+    for (language, text) in [
+        (en, "We are moving to another flat in Kraków in May. What do I have to do?"),
+        (en, "my parents live in łódź, do you have a network there?"),
+        (en, "The router shows \"brak połączenia\", what is wrong with it?"),
+        (pl, "W Gdańsku brak sieci"),
+        (pl, "router miga na czerwono od piątku"),
+    ] {
+        assert_eq!(rules.detect(text, &[pl, en]), Some(language), "{text}");
+    }
+    assert_eq!(rules.detect("how long does it take to ship to Đà Nẵng?", &ALLOWED), Some(en));
+}

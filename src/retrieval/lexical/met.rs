@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::question::{Part, Question};
 use super::{LexicalIndex, Term, terms_of};
 use crate::domain::Language;
+use crate::nlu::examples::Counts;
+use crate::retrieval::Passage;
 
 impl LexicalIndex {
     /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
@@ -26,12 +28,15 @@ impl LexicalIndex {
         self.weights_met(question, text, language).iter().flatten().sum()
     }
 
+    fn is_known(&self, part: &Part) -> bool {
+        part.ways.iter().any(|way| self.postings.contains_key(&way.term))
+    }
+
     /// Returns the weight of each meaningful word of a question, or `None` for one that a text does not contain in any of its forms.
     fn weights_met(&self, question: &str, text: &str, language: Language) -> Vec<Option<f64>> {
         let (terms, question) = (self.terms(text, language), self.parsed(question, language));
-        let strong = question.parts.iter().filter(|part| !part.weak);
         let is_met = |part: &&Part| part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term));
-        strong.map(|part| Some(part).filter(is_met).map(|part| part.idf)).collect()
+        question.strong().map(|part| Some(part).filter(is_met).map(|part| part.idf)).collect()
     }
 
     /// Returns the places of the texts that have the numbers and codes of a question ("180Hz", "AM5") that any of them has, or all places
@@ -53,8 +58,41 @@ impl LexicalIndex {
 
     /// Whether a question has a meaningful word that no passage has.
     pub fn names_unknown(&self, text: &str, language: Language) -> bool {
-        let is_known = |part: &Part| part.ways.iter().any(|way| self.postings.contains_key(&way.term));
-        self.parsed(text, language).parts.iter().any(|part| !part.weak && !is_known(part))
+        self.parsed(text, language).strong().any(|part| !self.is_known(part))
+    }
+
+    /// Returns the similarity of a question to the most similar one that a page in this language lists.
+    pub fn likeness_to_listed(&self, question: &str, language: Language) -> f64 {
+        let of_pieces = self.likeness(&Counts::of(question)).into_iter().zip(&self.pieces);
+        let own = of_pieces.filter(|(_, piece)| piece.language.is_none_or(|of| of == language));
+        own.map(|(likeness, _)| likeness).fold(0.0, f64::max)
+    }
+
+    /// Returns the place of a section next to the passage's whose heading differs in one word, if the customer has named that word and not
+    /// the passage's: "APN on iPhone" for "APN on Android". `said` has the customer's messages, the latest one first.
+    pub fn named_sibling(&self, passage: &Passage, said: &[&str], language: Language) -> Option<usize> {
+        let heading = self.parsed(&passage.section, language);
+        let is_named = |part: &Part, text: &str| {
+            let terms = self.terms(text, language);
+            part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term))
+        };
+        let is_sibling = |section: &str| {
+            let sibling = self.parsed(section, language);
+            let ([own], [other], true) = (
+                &missing_in(&sibling, &heading)[..],
+                &missing_in(&heading, &sibling)[..],
+                sibling.strong().count() > 1,
+            ) else {
+                return false;
+            };
+            let named = said.iter().map(|text| (is_named(own, text), is_named(other, text)));
+            named.into_iter().find(|(own, other)| *own || *other) == Some((true, false))
+        };
+        let is_near = |place: &usize| {
+            let piece = &self.pieces[*place];
+            piece.path == passage.file && piece.section() != passage.section && is_sibling(&piece.section())
+        };
+        (0..self.pieces.len()).find(is_near)
     }
 
     pub(super) fn parsed(&self, question: &str, language: Language) -> Arc<Question> {
@@ -68,6 +106,12 @@ impl LexicalIndex {
             terms_of(&words.analyzer.tokens(text), words).into_iter().collect()
         })
     }
+}
+
+/// Returns the meaningful words of a heading that another one does not have.
+fn missing_in<'q>(heading: &'q Question, other: &Question) -> Vec<&'q Part> {
+    let term = |part: &Part| part.ways.first().map(|way| way.term.clone());
+    heading.strong().filter(|part| !other.strong().any(|known| term(known) == term(part))).collect()
 }
 
 /// The words of a question, and the texts that it is compared with.

@@ -78,9 +78,14 @@ impl Question {
         Self { text: text.to_owned(), parts, budget }
     }
 
+    /// The meaningful words.
+    pub fn strong(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| !part.weak)
+    }
+
     /// The weight of the meaningful words.
     pub fn to_cover(&self) -> f64 {
-        self.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum()
+        self.strong().map(|part| part.idf).sum()
     }
 
     /// Returns the catalogue rows of the categories that the question names, with repetitions.

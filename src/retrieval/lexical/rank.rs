@@ -46,6 +46,10 @@ const LIKELY: f64 = 0.8;
 const LEARNED: f64 = 0.5;
 /// The probability among the sections of the subject's document from which a section answers a question that says little.
 const LIKELY_WITHIN: f64 = 0.6;
+/// How much likelier the section that was quoted last is to answer such a question.
+const STAYS: f64 = 3.0;
+/// The share of the similarity to a listed question of another page that the subject's page needs, so that the question is about it.
+const AS_ALIKE: f64 = 0.8;
 /// The least probability of a section that answers a question together with the one before.
 const LEAST_LIKELY: f64 = 0.01;
 /// The weight of the subject's words, of its document, and of both for a question that says enough by itself.
@@ -129,18 +133,23 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
     let weight = if says_little { 1.0 } else { ASIDE };
     // The rows of a catalogue are as many documents.
     let is_of = |piece: &Chunk| !subject.file.is_empty() && piece.path == subject.file && piece.product.is_none();
-    let within = within(hits, index, is_of);
+    // "How much is it?" asks about what was quoted last.
+    let likelihood = |hit: &Hit| {
+        let is_last = is_of(&index.pieces[hit.piece]) && index.pieces[hit.piece].section() == subject.section;
+        hit.probability * if is_last { STAYS } else { 1.0 }
+    };
+    let within = within(hits, index, is_of, likelihood);
     // Which section answers the question before together with this one.
     let together = if says_little && index.trust > 0.0 {
         index.probabilities(&Counts::of(&format!("{}. {}", subject.asked, question.text)))
     } else {
         vec![0.0; index.pieces.len()]
     };
-    for hit in hits {
+    for hit in hits.iter_mut() {
         let piece = &index.pieces[hit.piece];
         let is_same = is_of(piece);
         let (score, coverage) = (about.score[hit.piece], about.coverage[hit.piece]);
-        let within = if is_same && says_little { hit.probability / within } else { 0.0 };
+        let within = if is_same && says_little { likelihood(hit) / within } else { 0.0 };
         let is_likely = within >= LIKELY_WITHIN;
         if strong == 0 && piece.product.is_none() {
             let is_alike = hit.raw_likeness >= FOLLOWING;
@@ -167,13 +176,35 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
         }
         hit.score *= (1.0 + weight * (near + SUBJECT * score)) / (1.0 + weight * (SAME_DOCUMENT + SUBJECT));
     }
+    if says_little {
+        stay(hits, index, language, is_of);
+    }
+}
+
+/// Puts a section of the subject's document first that covers as much of the question as the best other page, and lists a question that
+/// is as much like it.
+fn stay(hits: &mut [Hit], index: &LexicalIndex, language: Language, is_of: impl Fn(&Chunk) -> bool) {
+    let is_own = |hit: &&mut Hit| is_of(&index.pieces[hit.piece]);
+    let is_other = |hit: &&Hit| {
+        let piece = &index.pieces[hit.piece];
+        !is_of(piece) && piece.product.is_none() && piece.language.is_none_or(|of| of == language)
+    };
+    let Some(other) = hits.iter().filter(is_other).max_by(|a, b| a.score.total_cmp(&b.score)).cloned() else { return };
+    let order = |a: &Hit, b: &Hit| a.coverage.total_cmp(&b.coverage).then(a.score.total_cmp(&b.score));
+    let Some(own) = hits.iter_mut().filter(is_own).max_by(|a, b| order(a, b)) else { return };
+    let is_listed = own.raw_likeness >= FOLLOWING
+        && (other.raw_likeness < FOLLOWING_MORE || own.raw_likeness >= AS_ALIKE * other.raw_likeness);
+    if own.coverage >= MIN_COVERAGE && own.coverage >= other.coverage && is_listed && own.score < other.score {
+        own.follows = true;
+        own.score = other.score + f64::EPSILON;
+    }
 }
 
 /// Returns how likely it is that a section of the subject's document answers. Its passages have the same probability.
-fn within(hits: &[Hit], index: &LexicalIndex, is_of: impl Fn(&Chunk) -> bool) -> f64 {
+fn within(hits: &[Hit], index: &LexicalIndex, is_of: impl Fn(&Chunk) -> bool, likelihood: impl Fn(&Hit) -> f64) -> f64 {
     let of_document = hits.iter().filter(|hit| is_of(&index.pieces[hit.piece]));
     let sections: HashMap<Option<usize>, f64> =
-        of_document.map(|hit| (index.section_of[hit.piece], hit.probability)).collect();
+        of_document.map(|hit| (index.section_of[hit.piece], likelihood(hit))).collect();
     sections.values().sum::<f64>().max(f64::MIN_POSITIVE)
 }
 

@@ -184,7 +184,7 @@ fn question_that_says_little_is_about_the_subject() {
     let ship = "---\nlanguage: en\n---\n# Delivery\n## Near\nWe deliver on Sunday before 12:00.\n";
     let index = shop(&[("hours.md", hours), ("ship.md", ship)]);
     let first = |words: &str, file: &str| {
-        let subject = Subject { words: words.to_owned(), asked: String::new(), file: file.to_owned() };
+        let subject = Subject { words: words.to_owned(), file: file.to_owned(), ..Subject::default() };
         let answers = index.answering_about(&query("and on Sundays?", Language::EN, 8), Some(&subject));
         index.chunks()[answers[0].0].text.clone()
     };
@@ -223,7 +223,8 @@ fn search_is_deterministic() {
 fn short_question_finds_the_section_it_means() {
     let index = LexicalIndex::load(&root().join("knowledge/returns"), &rules()).unwrap();
     let section = |file: &str, asked: &str, text: &str| {
-        let subject = Subject { words: asked.to_owned(), asked: asked.to_owned(), file: file.to_owned() };
+        let subject =
+            Subject { words: asked.to_owned(), asked: asked.to_owned(), file: file.to_owned(), ..Subject::default() };
         let answers = index.answering_about(&query(text, Language::EN, 4), Some(&subject));
         answers.first().map(|(place, _)| index.chunks()[*place].section())
     };
@@ -231,4 +232,32 @@ fn short_question_finds_the_section_it_means() {
     assert_eq!(review.as_deref(), Some("Returns that a colleague looks at"));
     let fees = section("exception_handling.en.md", "can I return a gift", "who pays the shipping");
     assert_eq!(fees.as_deref(), Some("What a return costs"), "a page lists it nearly");
+}
+
+#[test]
+fn section_of_the_named_device_is_found() {
+    let page =
+        "---\nlanguage: en\n---\n# APN\n## APN on Android\nOpen Settings.\n## APN on iPhone\nOpen Mobile Service.\n";
+    let index = shop(&[("apn.md", page)]);
+    let android = index.chunks().iter().find(|chunk| chunk.section() == "APN on Android").unwrap();
+    let android = android.passage(Language::EN, 1.0);
+    let named =
+        |said: &[&str]| index.named_sibling(&android, said, Language::EN).map(|place| index.chunks()[place].section());
+    assert_eq!(named(&["where do I type it", "my iPhone has no internet"]).as_deref(), Some("APN on iPhone"));
+    assert_eq!(named(&["and on Android?", "my iPhone has no internet"]), None, "the latest message counts");
+    assert_eq!(named(&["where do I type it"]), None);
+}
+
+#[test]
+fn question_that_two_pages_cover_keeps_its_page() {
+    let page = |title: &str, section: &str, question: &str, text: &str| {
+        format!("---\nlanguage: en\n---\n# {title}\n## {section}\n<!-- questions\n{question}\n-->\n{text}\n")
+    };
+    let abroad =
+        page("Roaming", "Abroad", "how many gigabytes are there with plan M", "Abroad plan M has 16 gigabytes.");
+    let plans = page("Plans", "Plan M", "how many gigabytes are in plan M", "Plan M has 100 gigabytes.");
+    let index = shop(&[("abroad.md", &abroad), ("plans.md", &plans)]);
+    let subject = Subject { words: "abroad".to_owned(), file: "abroad.md".to_owned(), ..Subject::default() };
+    let answers = index.answering_about(&query("how many gigabytes with plan M", Language::EN, 4), Some(&subject));
+    assert_eq!(index.chunks()[answers[0].0].path, "abroad.md");
 }

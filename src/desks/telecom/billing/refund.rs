@@ -38,6 +38,13 @@ impl Draft {
         let is_likely = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if LIKELY.contains(&one.minor));
         let amount = match said.amount(asked == Some(Asked::Amount) || takes_numbers) {
             SaidAmount::Unclear if is_claim => Some(said.amount(true)).filter(is_likely).unwrap_or(SaidAmount::Unclear),
+            // "Sorry, INV-45601, and it is 6.50": what is left after the named invoice or id.
+            SaidAmount::Unclear if is_other && said.names_account() && self.amount.is_none() && parsed.is_brief() => {
+                let rest = Some(said.exact_amount()).filter(|rest| *rest != SaidAmount::Unclear);
+                let rest = rest.or(Some(said.amount(true)).filter(is_likely)).unwrap_or(SaidAmount::Unclear);
+                self.concluded |= matches!(rest, SaidAmount::One(_));
+                rest
+            }
             SaidAmount::Unclear if !is_other && self.amount.is_none() => {
                 let exact = said.exact_amount();
                 // Without a currency it may be a date or a speed, so the customer has to confirm it.
@@ -100,7 +107,7 @@ impl Draft {
 
 /// What later questions are about: a claim, or the case that was opened for it.
 fn subject(text: &str) -> Subject {
-    Subject { words: text.to_owned(), asked: text.to_owned(), file: String::new() }
+    Subject { words: text.to_owned(), asked: text.to_owned(), ..Subject::default() }
 }
 
 fn description(parsed: &Parsed) -> String {

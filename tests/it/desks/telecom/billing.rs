@@ -289,3 +289,26 @@ async fn proof_gets_what_was_asked_before() {
     assert!(turns[0].text("billing_prompt").starts_with("I show an account only to its owner"), "{turns:?}");
     assert!(turns[1].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
 }
+
+#[tokio::test]
+async fn amount_beside_a_corrected_invoice_counts() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let texts =
+        ["I want a refund, the internet was down for days. u456, INV-12345", "oh sorry, INV-45601, and 6.50", "yes"];
+    let turns = talk(&mut chat, &texts).await;
+    assert!(turns[0].text("billing_prompt").starts_with("I couldn't match"), "{turns:?}");
+    assert!(turns[1].text("billing_prompt").contains("INV-45601, 6.50 PLN"), "{turns:?}");
+    assert_eq!(cases_of(&desk, "u456").await[0].amount.minor, 650);
+}
+
+#[tokio::test]
+async fn corrected_amount_gives_nothing_up() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let texts = ["You overcharged me 20 PLN on INV-12345, refund it please", "never mind, make it 25 PLN", "yes"];
+    let turns = talk(&mut chat, &texts).await;
+    assert!(turns[1].text("refund_case").contains("ask me for a person"), "{turns:?}");
+    assert!(!turns[2].text("social").is_empty(), "a person is called: {turns:?}");
+    assert_eq!(cases_of(&desk, "u123").await[0].amount.minor, 2_000);
+}

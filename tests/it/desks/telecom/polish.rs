@@ -133,3 +133,17 @@ async fn double_payment_is_another_reason_in_polish() {
     assert!(turns[2].text("billing_prompt").starts_with("Co zmienić"), "{turns:?}");
     assert_eq!(cases_of(&desk, "u123").await[0].reason, frontdesk::domain::telecom::RefundReason::Other);
 }
+
+#[tokio::test]
+async fn customer_who_changes_language_is_followed() {
+    let desk = open_polish_desk().await;
+    let mut chat = desk.chat().await;
+    for (text, language) in [
+        ("Cześć, nie działa mi internet", "pl"),
+        ("what should I do when the light is red and there is no signal?", "en"),
+        ("ok", "en"),
+        ("a co mam zrobić, jeśli to nie pomoże i nadal nie ma sieci?", "pl"),
+    ] {
+        assert_eq!(chat.say(text).await.first("intent")["language"], language, "{text}");
+    }
+}
