@@ -10,6 +10,7 @@ use super::super::rules::CommerceRules;
 use super::*;
 use crate::desks::commerce::classify::classify;
 use crate::domain::PaymentId;
+use crate::domain::commerce::Money;
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::policy::route;
 use crate::domain::commerce::sale::{CouponRefused, SaleLine, SaleStatus, Totals};
