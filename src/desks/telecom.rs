@@ -169,6 +169,7 @@ impl Telecom {
     /// Settles the conversation's language and parses the message. Returns whether the customer asked for another language.
     fn listen(&self, turn: &mut Turn) -> (bool, Parsed) {
         let MessageWithoutSwitch { switched_to, text } = language::settle(turn, &self.language_rules, without_currency);
+        language::follow(turn, &self.language_rules, without_currency);
         (switched_to.is_some(), self.rules.parse(&text))
     }
 
@@ -324,7 +325,6 @@ impl Desk for Telecom {
         let (switched, parsed) = read_text(length, || self.listen(turn));
         let utterance = &parsed.utterance;
         if let (Some(user_id), None) = (parsed.said.user_id(), &memory.account.user_id) {
-            // The account may be needed later.
             memory.account.user_id = Some(user_id.to_owned());
         }
         let verdict = turn.step("classify").take(self.classify(turn, &parsed, &memory)).await;

@@ -4,9 +4,11 @@ use super::Turn;
 use crate::domain::{Language, LanguageSource, Sender};
 use crate::nlu::language::LanguageRules;
 
-/// How surely a message has to be in another language: alone, and after one like it.
-const CERTAIN: f64 = 0.9;
+/// How surely a whole sentence has to be in another language, and a shorter message after one like it.
+const SENTENCE: f64 = 0.75;
 const CLEAR: f64 = 0.8;
+/// The words of a whole sentence.
+const SENTENCE_WORDS: usize = 7;
 
 /// The customer's message after the language was settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,35 +19,43 @@ pub struct MessageWithoutSwitch {
     pub text: String,
 }
 
-/// Sets the conversation's language: the one that the customer asks for, else that of the first message whose language is clear. A
-/// customer who then writes whole sentences in another language, or two messages in a row, is answered in that one.
+/// Sets the conversation's language: the one that the customer asks for, else, once, that of the first message
+/// whose language is clear.
 ///
 /// `detectable` returns the text by which the language is detected. A desk removes names from it.
-pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> String) -> MessageWithoutSwitch {
+pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&str) -> String) -> MessageWithoutSwitch {
     let languages = &turn.persona.languages;
     let text = turn.message.text.clone();
     if let Some(switch) = rules.switch(&text, languages) {
         turn.set_language(switch.to, LanguageSource::Requested);
         return MessageWithoutSwitch { switched_to: Some(switch.to), text: switch.rest };
     }
-    let detected = match turn.conversation.language_source {
-        LanguageSource::Persona => rules.detect(&detectable(&text), languages),
-        LanguageSource::Detected => {
-            let other = |text: &str, least: f64| {
-                let judged = rules.judge(&detectable(text), languages);
-                judged
-                    .filter(|(language, sure)| *language != turn.language() && *sure >= least)
-                    .map(|(language, _)| language)
-            };
-            let before = turn.history.iter().rev().find(|message| message.sender == Sender::User);
-            let is_second =
-                |language: &Language| before.and_then(|message| other(&message.text, CLEAR)) == Some(*language);
-            other(&text, CERTAIN).or_else(|| other(&text, CLEAR).filter(is_second))
-        }
-        LanguageSource::Requested => None,
-    };
-    if let Some(language) = detected {
+    if turn.conversation.language_source == LanguageSource::Persona
+        && let Some(language) = rules.detect(&detectable(&text), languages)
+    {
         turn.set_language(language, LanguageSource::Detected);
     }
     MessageWithoutSwitch { switched_to: None, text }
+}
+
+/// Follows a customer who goes on in another language than the detected one, with a whole sentence or two messages in a row. For a desk
+/// whose customers change their language without a request.
+pub fn follow(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> String) {
+    if turn.conversation.language_source != LanguageSource::Detected {
+        return;
+    }
+    let other = |text: &str, least: f64| {
+        let (language, sure) = rules.judge(&detectable(text), &turn.persona.languages)?;
+        (language != turn.language() && sure >= least).then_some(language)
+    };
+    let text = turn.message.text.as_str();
+    let is_sentence = text.split_whitespace().count() >= SENTENCE_WORDS;
+    let before = turn.history.iter().rev().find(|message| message.sender == Sender::User);
+    let found = match is_sentence {
+        true => other(text, SENTENCE),
+        false => other(text, CLEAR).filter(|_| before.is_some_and(|before| other(&before.text, CLEAR).is_some())),
+    };
+    if let Some(language) = found {
+        turn.set_language(language, LanguageSource::Detected);
+    }
 }

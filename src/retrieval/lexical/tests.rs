@@ -256,7 +256,7 @@ fn question_that_two_pages_cover_keeps_its_page() {
     let abroad =
         page("Roaming", "Abroad", "how many gigabytes are there with plan M", "Abroad plan M has 16 gigabytes.");
     let plans = page("Plans", "Plan M", "how many gigabytes are in plan M", "Plan M has 100 gigabytes.");
-    let index = shop(&[("abroad.md", &abroad), ("plans.md", &plans)]);
+    let index = shop(&[("abroad.md", abroad.as_str()), ("plans.md", plans.as_str())]);
     let subject = Subject { words: "abroad".to_owned(), file: "abroad.md".to_owned(), ..Subject::default() };
     let answers = index.answering_about(&query("how many gigabytes with plan M", Language::EN, 4), Some(&subject));
     assert_eq!(index.chunks()[answers[0].0].path, "abroad.md");
