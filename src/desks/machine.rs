@@ -54,7 +54,8 @@ pub async fn run_until_wait<M: Machine>(
         save(turn, store, &state).await?;
         let mut result = None;
         for effect in effects {
-            result = machine.perform(turn, &state, effect).await?.or(result);
+            // Boxed: the futures of all effects would be a part of each turn's.
+            result = Box::pin(machine.perform(turn, &state, effect)).await?.or(result);
         }
         let Some(input) = result else { return Ok(()) };
         (state, effects) = M::advance(state, input);

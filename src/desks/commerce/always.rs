@@ -62,10 +62,13 @@ pub(super) fn answer_at_every_stage(
     }
     // "And on the tenth day?", after a question about returns.
     let is_unknown = matches!(incoming.routing, Routing::Unknown | Routing::Clarify) && !incoming.names_goods();
-    if is_unknown && said.utterance.has_question() && said.subjects.is_empty() && state.item().is_none() {
-        if let Some(subject) = asked.first().filter(|_| said.says(Says::Follows)) {
-            return Ok(support::ask_more(state, subject));
-        }
+    if is_unknown
+        && said.utterance.has_question()
+        && said.subjects.is_empty()
+        && state.item().is_none()
+        && let Some(subject) = asked.first().filter(|_| said.says(Says::Follows))
+    {
+        return Ok(support::ask_more(state, subject));
     }
     if said.says(Says::Excuse) && !is_asking && (said.is_about("exchange") || asked.iter().any(|of| of == "exchange")) {
         let is_first = asked.is_empty();

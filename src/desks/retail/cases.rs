@@ -105,7 +105,7 @@ fn earlier() -> usize {
 /// The case of a message.
 enum Decided {
     /// The section that holds for it.
-    Section(Candidate, Passage),
+    Section(Candidate, Box<Passage>),
     /// The documents say nothing about it.
     Unknown,
 }
@@ -174,7 +174,7 @@ impl Retail {
         memory: &Memory,
     ) -> Option<About> {
         let about = match self.decided(turn, asked.text, memory) {
-            Some(Decided::Section(candidate, page)) => About { topic: Some((candidate, page)), ..About::default() },
+            Some(Decided::Section(candidate, page)) => About { topic: Some((candidate, *page)), ..About::default() },
             Some(Decided::Unknown) => About { written: Some(Text::ReplyUnknown), ..About::default() },
             None if self.is_unsold(turn, asked, understood) => {
                 About { written: Some(Text::ReplyUnsold), ..About::default() }
@@ -222,7 +222,7 @@ impl Retail {
             }
             let candidate =
                 Candidate { file: page.file.clone(), section: page.section.clone(), asked: text.to_owned() };
-            Some(Decided::Section(candidate, page))
+            Some(Decided::Section(candidate, Box::new(page)))
         })
     }
 
@@ -238,13 +238,14 @@ impl Retail {
 mod tests {
     use super::*;
 
-    fn asked(text: &str, earlier: &[&str], after: Option<After>) -> Option<String> {
+    /// Returns what the cases of all languages ask. A customer gets the first one with a page in their language.
+    fn asked(text: &str, earlier: &[&str], after: Option<After>) -> Vec<String> {
         let cases = Cases::read(&Prompts::shipped()).expect("the shipped rules");
-        let said = |(_, case): &(usize, &Case)| match &case.answer {
+        let said = |(_, case): (usize, &Case)| match &case.answer {
             Answer::Section(asks) => asks.clone(),
             other => format!("{other:?}"),
         };
-        cases.of(text, earlier, after).first().map(said)
+        cases.of(text, earlier, after).into_iter().map(said).collect()
     }
 
     #[test]
@@ -252,11 +253,12 @@ mod tests {
         for (text, earlier, expected) in [
             ("we have no credit card, can we still pay monthly", &[][..], "I have no credit card"),
             ("i'm 16, can i get it on instalments", &[], "I'm 17, can I finance"),
-            ("i already unpacked it", &["can I bring the usb stick back"], "opened USB stick"),
+            ("i already unpacked it", &["can I bring the usb stick back"], "can I return an opened usb stick"),
             ("i unpacked it already", &["can I bring the mouse back"], "can I return it after opening the box"),
             ("how long does that take", &["what's shipping to hue"], "Together"),
         ] {
-            assert_eq!(asked(text, earlier, None).as_deref(), Some(expected), "{text}");
+            let asked = asked(text, earlier, None);
+            assert!(asked.iter().any(|asked| asked == expected), "{text}: {asked:?}");
         }
     }
 
@@ -265,7 +267,7 @@ mod tests {
         for text in
             ["do you have the g102", "how long is the warranty of the nv3", "can i pay by card", "how much is it"]
         {
-            assert_eq!(asked(text, &["a mouse below 500k"], Some(After::Products)), None, "{text}");
+            assert_eq!(asked(text, &["a mouse below 500k"], Some(After::Products)), [""; 0], "{text}");
         }
     }
 }

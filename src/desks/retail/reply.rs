@@ -243,12 +243,17 @@ impl Retail {
         chosen: Option<Chosen>,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
+        let is_unknown = matches!(text, Text::ReplyUnknown | Text::ReplyUnsold);
         let mut text = self.text(turn, text, &[])?;
         if let Some(Chosen { passages, shown }) = chosen {
             text.push_str(&self.instead(turn, &passages)?);
             memory.shown = Some(shown);
         }
-        turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply)).await?;
+        if is_unknown {
+            answer::say_unknown(turn, &text).await?;
+        } else {
+            turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply)).await?;
+        }
         self.follow_up(turn).await
     }
 

@@ -168,7 +168,7 @@ async fn first_start_can_be_killed_at_any_moment() {
     let migrations = ALL;
     let whole = TestDatabase::open(&Files::default()).await;
     let seen = whole.watch().await;
-    whole.migrate(&migrations).await;
+    whole.migrate(migrations).await;
     let after = whole.dump().await;
     let seen = std::mem::take(&mut *seen.lock().unwrap());
     assert!(seen.len() > migrations.len());

@@ -64,7 +64,8 @@ pub(super) fn about_cart(state: &ConversationState, incoming: &Incoming) -> Opti
     }
     let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty() && said.subjects.is_empty();
     let asks = said.says(Says::AsksIfSo) && !said.says(Says::HowMuch) && !said.words.is_empty();
-    if !asks || !is_plain || (names_other && !(points_at_it && !said.qualities.is_empty())) {
+    let is_about_it = !names_other || (points_at_it && !said.qualities.is_empty());
+    if !(asks && is_plain && is_about_it) {
         return None;
     }
     let known = last.item.answers(said);

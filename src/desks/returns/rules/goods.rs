@@ -21,7 +21,7 @@ impl GoodsWords {
         names: &HashMap<String, String>,
         lexicon: &Lexicon,
     ) -> Result<Self, InvalidPattern> {
-        let names = names.iter().map(|(said, name)| Ok((lexicon.patterns(&[said.clone()])?, name.clone())));
+        let names = names.iter().map(|(said, name)| Ok((lexicon.patterns(std::slice::from_ref(said))?, name.clone())));
         Ok(Self {
             not_items: not_items.iter().map(|word| fold(word)).collect(),
             names: names.collect::<Result<_, _>>()?,
