@@ -117,7 +117,7 @@ impl Commerce {
         (said, None)
     }
 
-    /// Leaves out of a message that removes goods what it says of those that stay: "take out the socks, I keep the sandals".
+    /// Removes the goods that stay from a message that takes others out: "take out the socks, I keep the sandals".
     pub(super) fn cut_kept(&self, said: Said) -> Said {
         if !said.says(Says::Remove) || !said.says(Says::Keeps) {
             return said;

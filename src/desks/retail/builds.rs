@@ -21,7 +21,7 @@ use crate::retrieval::{Passage, Query, Subject};
 const SECTIONS: usize = 40;
 /// "About 40 million" also buys what costs so much more, in percent.
 const ABOUT: u64 = 110;
-/// The lines that say what a new part fits.
+/// The most lines about what a new part fits.
 const FITS: usize = 3;
 
 /// What a message asks of the build that the conversation is about.

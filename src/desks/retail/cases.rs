@@ -21,7 +21,7 @@ use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match};
 use crate::persona::{PromptError, Prompts};
 use crate::retrieval::Passage;
 
-/// Earlier messages of the customer that may say what the case is about.
+/// The number of earlier messages of the customer that may name the topic of the case.
 const EARLIER: usize = 3;
 /// The score from which a page lists the question of a case.
 const LISTED: f64 = 0.6;

@@ -13,7 +13,7 @@ use crate::domain::serial::{Likeness, PossibleSerial};
 const ADDED: usize = 4;
 
 impl Retail {
-    /// Completes the serial number of the last answer, if it was not found and the message says what it lacks. Returns whether it did.
+    /// Completes the serial number of the last answer, if it was not found and the message adds characters. Returns whether it did.
     pub(super) fn correct_serial(&self, turn: &Turn, incoming: &mut Incoming, understood: &mut Understood) -> bool {
         let text = understood.utterance.text.as_str();
         let Some(is_at_end) = self.rules.lacks_at_end(text) else { return false };
@@ -40,7 +40,7 @@ fn added(text: &str) -> Option<&str> {
     };
     let words = || text.split(|c: char| !c.is_alphanumeric());
     let mut digits = words().filter(is_part).filter(|word| word.contains(|c: char| c.is_ascii_digit()));
-    // "I forgot an X": the pronoun is no part of it.
+    // "I forgot an X": the pronoun does not belong to it.
     let mut letters = words().filter(is_part).filter(|word| *word != "I" && *word != "A");
     let found = digits.next().or_else(|| letters.next())?;
     digits.next().is_none().then_some(found)

@@ -13,7 +13,7 @@ use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 
-/// Takes goods out of the cart: those that are named, else the last ones. Of named goods that the cart does not have, it says so.
+/// Takes goods out of the cart: those that are named, else the last ones. Named goods that the cart does not have are reported.
 pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next {
     let said = &incoming.said;
     let named = match state.lines_named(incoming) {

@@ -8,7 +8,7 @@ use crate::retrieval::Passage;
 use crate::retrieval::mention::Level;
 use crate::retrieval::rows::Row;
 
-/// Earlier messages that may say how many pieces the customer wants.
+/// The number of earlier messages that may give the quantity.
 const EARLIER: usize = 3;
 
 impl Finder<'_> {
