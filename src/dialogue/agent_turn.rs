@@ -1,9 +1,10 @@
 //! Runs a language model with tools inside a turn.
 
-use serde_json::{Value, json};
 use std::future::ready;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tracing::warn;
 

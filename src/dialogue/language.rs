@@ -38,7 +38,7 @@ pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&s
     MessageWithoutSwitch { switched_to: None, text }
 }
 
-/// Follows a customer who goes on in another language than the detected one, with a whole sentence or two messages in a row. For a desk
+/// Follows a customer who continues in another language than the detected one, with a whole sentence or two messages in a row. For a desk
 /// whose customers change their language without a request.
 pub fn follow(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> String) {
     if turn.conversation.language_source != LanguageSource::Detected {

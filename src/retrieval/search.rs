@@ -123,7 +123,9 @@ impl Knowledge {
         let mut views: BTreeMap<Vec<String>, Arc<LazyView>> = personas.iter().map(view).collect();
         if !earlier.views.is_empty() {
             // No question waits for the new index. Turns of the earlier personas keep their documents.
-            views.values().for_each(index);
+            views.values().for_each(|view| {
+                view.index_now();
+            });
             let replaced = earlier.personas.difference(personas);
             views.extend(replaced.filter_map(|folders| Some((folders.clone(), earlier.views.get(folders)?.clone()))));
         }
@@ -136,7 +138,9 @@ impl Knowledge {
 
     /// Indexes all documents that were read, so that no customer's question waits for it. Takes processor time.
     pub fn index_all(&self) {
-        self.shelves.load_full().views.values().for_each(index);
+        self.shelves.load_full().views.values().for_each(|view| {
+            view.index_now();
+        });
     }
 
     /// Returns the result of reading the documents of these folders.
@@ -256,9 +260,4 @@ impl Knowledge {
     pub fn names_nothing(&self, folders: &[String], query: &Query) -> bool {
         self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 0).unwrap_or(true)
     }
-}
-
-/// Indexes the documents, unless they are indexed already.
-fn index(view: &Arc<LazyView>) {
-    let _: &View = view;
 }

@@ -3,6 +3,7 @@
 //! A case of `prompts/rules/cases.LANG.toml` names a question that the right section lists. It also keeps the topic of the conversation:
 //! "how many days?" after a question about delivery.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -19,7 +20,6 @@ use crate::desks::Turn;
 use crate::domain::Sender;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match};
 use crate::persona::{PromptError, Prompts};
-use crate::retrieval::Passage;
 
 /// The number of earlier messages of the customer that may name the topic of the case.
 const EARLIER: usize = 3;
@@ -69,8 +69,8 @@ enum Answer {
 #[serde(default, deny_unknown_fields)]
 struct File {
     plain_words: Vec<String>,
-    aliases: std::collections::HashMap<String, String>,
-    classes: std::collections::HashMap<String, Vec<String>>,
+    aliases: HashMap<String, String>,
+    classes: HashMap<String, Vec<String>>,
     cases: Vec<CaseFile>,
 }
 
@@ -100,14 +100,6 @@ struct CaseFile {
 
 fn earlier() -> usize {
     EARLIER
-}
-
-/// The case of a message.
-enum Decided {
-    /// The section that holds for it.
-    Section(Candidate, Box<Passage>),
-    /// The documents say nothing about it.
-    Unknown,
 }
 
 impl Cases {
@@ -173,14 +165,12 @@ impl Retail {
         understood: &mut Understood,
         memory: &Memory,
     ) -> Option<About> {
-        let about = match self.decided(turn, asked.text, memory) {
-            Some(Decided::Section(candidate, page)) => About { topic: Some((candidate, *page)), ..About::default() },
-            Some(Decided::Unknown) => About { written: Some(Text::ReplyUnknown), ..About::default() },
-            None if self.is_unsold(turn, asked, understood) => {
-                About { written: Some(Text::ReplyUnsold), ..About::default() }
-            }
-            None => self.about_build(turn, asked, memory)?,
+        let unsold = || {
+            let about = About { written: Some(Text::ReplyUnsold), ..About::default() };
+            self.is_unsold(turn, asked, understood).then_some(about)
         };
+        let about = self.decided(turn, asked.text, memory).or_else(unsold);
+        let about = about.or_else(|| self.about_build(turn, asked, memory))?;
         understood.settle(Intent::Shopping, "case");
         Some(about)
     }
@@ -195,8 +185,8 @@ impl Retail {
             && knowledge.categories(folders, asked.text, turn.language()).is_empty()
     }
 
-    /// Returns what decides a message by what the customer says of their case, if a page of the shop has it.
-    fn decided(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<Decided> {
+    /// Returns the section that holds for the customer's case, if a page has it, or that the documents say nothing about it.
+    fn decided(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<About> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
         let earlier: Vec<&str> = earlier.take(EARLIER).map(|message| message.text.as_str()).collect();
@@ -208,7 +198,7 @@ impl Retail {
         });
         self.cases.of(text, &earlier, after).into_iter().find_map(|(ago, case)| {
             let (question, least) = match &case.answer {
-                Answer::Unknown => return Some(Decided::Unknown),
+                Answer::Unknown => return Some(About { written: Some(Text::ReplyUnknown), ..About::default() }),
                 Answer::Section(asks) => (asks.clone(), LISTED),
                 Answer::Together => {
                     let topic = ago.checked_sub(1).and_then(|ago| earlier.get(ago)).copied().unwrap_or_default();
@@ -222,7 +212,7 @@ impl Retail {
             }
             let candidate =
                 Candidate { file: page.file.clone(), section: page.section.clone(), asked: text.to_owned() };
-            Some(Decided::Section(candidate, Box::new(page)))
+            Some(About { topic: Some((candidate, page)), ..About::default() })
         })
     }
 

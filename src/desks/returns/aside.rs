@@ -247,7 +247,7 @@ impl Returns {
         let from_ticket = || ticket.filter(is_waiting).map(Aside::Ticket);
         // What the documents do not answer is an argument against the refusal.
         let argues = matches!(aside, Some(Aside::Policy { .. })) && before.may_argue();
-        let aside = aside.filter(|_| !argues || self.has_answer(turn, before, &message.text));
+        let aside = aside.filter(|_| !argues || self.has_answer(turn, before, &message.text, true));
         let unanswered = || asks_beside(before, after, utterance).then_some(Aside::Unknown(Scenario::PolicyUnknown));
         aside.or_else(from_documents).or_else(from_ticket).or_else(unanswered)
     }

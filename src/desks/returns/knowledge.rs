@@ -13,6 +13,7 @@ use crate::desks::{DeskError, Turn};
 use crate::dialogue::{answer, retrieve};
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::Action;
+use crate::domain::text::sentences::sentences;
 use crate::domain::{Kind, Message, Metadata, Sender};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
@@ -55,31 +56,24 @@ impl Returns {
         if !is_unclear || is_social || utterance.names_order_or_contact() {
             return false;
         }
-        let query = Query { text: text.to_owned(), language: turn.language(), limit: SEARCHED, pages_only: false };
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         // "Is that final?" is about the yes, and not about final sale.
         if is_with_person(before) || (asks_for_yes && utterance.has_question()) {
-            let best = || knowledge.find_by_words(folders, &query).passages.first().map_or(0.0, |best| best.score);
-            return read_text(text.len(), best) >= SURE;
+            return self.has_sure_answer(turn, text);
         }
-        let is_question = utterance.has_question();
-        let topic = self.topic(turn, before);
-        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
+        self.has_answer(turn, before, text, utterance.has_question())
     }
 
     /// Whether a passage answers a question for certain.
     pub(super) fn has_sure_answer(&self, turn: &Turn, text: &str) -> bool {
-        let query = Query { text: text.to_owned(), language: turn.language(), limit: 1, pages_only: false };
-        let find = || self.services.knowledge.find_by_words(&turn.persona.knowledge, &query);
+        let find = || self.services.knowledge.find_by_words(&turn.persona.knowledge, &search(turn, text));
         read_text(text.len(), || find().passages.first().is_some_and(|best| best.score >= SURE))
     }
 
-    /// Whether the documents answer a question.
-    pub(super) fn has_answer(&self, turn: &Turn, state: &State, text: &str) -> bool {
-        let query = Query { text: text.to_owned(), language: turn.language(), limit: SEARCHED, pages_only: false };
+    /// Whether the documents answer a message in the conversation.
+    pub(super) fn has_answer(&self, turn: &Turn, state: &State, text: &str, is_question: bool) -> bool {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let topic = self.topic(turn, state);
-        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), true))
+        let (query, topic) = (search(turn, text), self.topic(turn, state));
+        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
     }
 
     /// Returns what the conversation is about, if that is a part of the documents: what was quoted last, or what follows from a
@@ -194,7 +188,8 @@ impl Returns {
             let part = |text: &str, of: &Passage| Passage { text: text.to_owned(), ..of.clone() };
             let best = quoted.swap_remove(0);
             let untitled = Passage { title: String::new(), section: String::new(), ..best.clone() };
-            let sentence = sentences(&best.text).into_iter().find(|text| is_about(&part(text, &untitled)));
+            let of_best = Some(sentences(&best.text)).filter(|sentences| sentences.len() > 1).unwrap_or_default();
+            let sentence = of_best.into_iter().find(|text| is_about(&part(text, &untitled)));
             quoted = sentence.map(|text| part(text, &best)).or(other).into_iter().collect();
             if quoted.is_empty() {
                 let hotline = self.hotline(turn).to_owned();
@@ -224,10 +219,9 @@ impl Returns {
     }
 }
 
-/// Returns the sentences of a text, if it has several.
-fn sentences(text: &str) -> Vec<&str> {
-    let sentences: Vec<&str> = text.split_inclusive(['.', ';', '\n']).map(str::trim).collect();
-    if sentences.len() > 1 { sentences } else { Vec::new() }
+/// Returns the search for a text, in the language of the turn.
+fn search(turn: &Turn, text: &str) -> Query {
+    Query { text: text.to_owned(), language: turn.language(), limit: SEARCHED, pages_only: false }
 }
 
 /// Whether the desk's last answer quoted the passage, and nothing else.

@@ -94,10 +94,10 @@ impl Knowledge {
         subject: Option<&Subject>,
         passages: &mut [Passage],
     ) {
-        let best = passages.first().map_or(0.0, |passage| passage.score);
-        let of_subject = passages.first().is_some_and(|best| subject.is_some_and(|subject| subject.file == best.file));
-        let file = passages.first().map(|best| best.file.clone()).unwrap_or_default();
-        let is_close = |passage: &&Passage| passage.score >= CLOSE * best && (!of_subject || passage.file == file);
+        let Some(best) = passages.first() else { return };
+        let of_subject = subject.is_some_and(|subject| subject.file == best.file);
+        let is_close =
+            |passage: &&Passage| passage.score >= CLOSE * best.score && (!of_subject || passage.file == best.file);
         let close = passages.iter().take_while(is_close).count();
         let met = |passage: &Passage| self.words_met(folders, &query.text, &passage.section, query.language);
         passages[..close].sort_by_key(|passage| std::cmp::Reverse(met(passage)));

@@ -41,13 +41,18 @@ impl LazyView {
         views.push(Arc::downgrade(&view));
         view
     }
+
+    /// Indexes the documents, unless they are indexed already.
+    pub(super) fn index_now(&self) -> &View {
+        self.view.get_or_init(|| View::index(self.shelf.clone(), &self.rules))
+    }
 }
 
 impl Deref for LazyView {
     type Target = View;
 
     fn deref(&self) -> &View {
-        self.view.get_or_init(|| View::index(self.shelf.clone(), &self.rules))
+        self.index_now()
     }
 }
 

@@ -53,9 +53,7 @@ impl Commerce {
         let is_exact = self.rules.is_exact(text);
         let answers =
             |passage: &Passage| self.rules.is_answered_by(text, &format!("{} {}", passage.title, passage.text));
-        if is_exact {
-            found.passages.retain(answers);
-        }
+        found.passages.retain(answers);
         let mut quotes_all = false;
         if let [first, second, ..] = known.as_slice()
             && !is_exact

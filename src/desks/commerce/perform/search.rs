@@ -51,7 +51,8 @@ impl Commerce {
     ) -> Result<Option<CatalogMatches>, DeskError> {
         const ROUNDS: usize = 8;
         let mut narrowed = search.clone();
-        for round in 1.. {
+        let mut round = 1;
+        loop {
             let mut found = match self.find_kinds(turn, situation, &narrowed).await? {
                 Some(found) => found,
                 None => match self.find_goods(turn, situation, &narrowed).await? {
@@ -72,8 +73,8 @@ impl Commerce {
                 PriceOrder::Cheapest => narrowed.most = Some(middle),
                 PriceOrder::Dearest => narrowed.least = Some(middle),
             }
+            round += 1;
         }
-        Ok(None)
     }
 
     /// Finds the best match of each search.

@@ -17,8 +17,8 @@ use crate::nlu::pick::Pick;
 pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next {
     let said = &incoming.said;
     let named = match state.lines_named(incoming) {
-        Ok(named) => named,
-        Err(()) => {
+        Some(named) => named,
+        None => {
             let (state, mut effects) = show_cart(state);
             effects.insert(0, Effect::Say(Line::NotInCart));
             return (state, effects);
@@ -55,9 +55,9 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
 }
 
 impl ConversationState {
-    /// Returns the lines of the cart that a message names, by their goods and their choices: "the green ones", "the size 42". None if it
-    /// names nothing of the kind; an error if it names goods or choices that no line has.
-    fn lines_named(&self, incoming: &Incoming) -> Result<Vec<usize>, ()> {
+    /// Returns the lines of the cart that a message names, by their goods and their choices: "the green ones", "the size 42".
+    /// `None` if it names goods or choices that no line has; empty if it names none.
+    fn lines_named(&self, incoming: &Incoming) -> Option<Vec<usize>> {
         let said = &incoming.said;
         let names = |at: usize| -> BTreeSet<String> {
             let name = self.order.as_ref().and_then(|sale| sale.lines.get(at)).map(|line| with_stems(&line.name));
@@ -84,6 +84,6 @@ impl ConversationState {
         };
         let is_missing = found.is_empty() && !choices.is_empty();
         let is_other = incoming.names_goods() && !all().any(|at| has_goods(&at));
-        if is_missing || is_other { Err(()) } else { Ok(found) }
+        (!is_missing && !is_other).then_some(found)
     }
 }

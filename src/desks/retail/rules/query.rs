@@ -32,6 +32,11 @@ impl RetailRules {
         if has(&self.lacks_end) { Some(true) } else { has(&self.lacks_start).then_some(false) }
     }
 
+    /// Returns the words of one letter, which belong to no serial number.
+    pub fn single_letters(&self) -> &[String] {
+        &self.single_letters
+    }
+
     /// Returns whether a message asks for goods that most computer shops do not sell.
     pub fn asks_unsold(&self, text: &str) -> bool {
         any_match(&self.unsold, &self.lexicon.tokenize(text), &[])
