@@ -8,6 +8,7 @@ use super::open_store;
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::domain::returns::{DamageWords, Hand, Resolution, RmaNumber, RmaStatus, TrackingNumber};
+use crate::domain::text::clean;
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
 use crate::store::returns::resolve::{Resolving, Verdict};
@@ -48,8 +49,9 @@ enum What {
     },
 }
 
-/// Parses a text that must not be empty.
+/// Parses a text that must not be empty, and cleans it.
 pub(super) fn written(text: &str) -> Result<String, String> {
+    let text = clean(text);
     let text = text.trim();
     if text.is_empty() { Err("the text is empty: write at least one word".to_owned()) } else { Ok(text.to_owned()) }
 }

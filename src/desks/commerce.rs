@@ -349,3 +349,10 @@ impl Machine for Running<'_> {
         self.desk.perform_effect(turn, &mut situation, state, effect).await
     }
 }
+
+/// Returns what parses a message, to measure its cost.
+#[cfg(test)]
+pub(super) fn parser(prompts: &Prompts) -> impl Fn(&str) + use<> {
+    let rules = CommerceRules::read(prompts).unwrap();
+    move |text| drop(rules.parse(text))
+}

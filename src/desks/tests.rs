@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
+use super::commerce;
 use super::retail::rules::RetailRules;
 use super::returns::rules::ReturnsRules;
 use super::telecom::rules::TelecomRules;
@@ -18,6 +19,7 @@ use crate::grounding::claims::ClaimRules;
 use crate::grounding::tests::{grounding, read_reply};
 use crate::nlu::facts::{self, Lexicon};
 use crate::nlu::language::LanguageRules;
+use crate::nlu::pick::PickRules;
 use crate::persona::Prompts;
 use crate::retrieval::Query;
 use crate::retrieval::lexical::LexicalIndex;
@@ -114,6 +116,8 @@ fn doubling_a_text_never_triples_its_cost() {
     let returns = ReturnsRules::read(&prompts).unwrap();
     let retail = RetailRules::read(&prompts).unwrap();
     let telecom = TelecomRules::read(&prompts).unwrap();
+    let commerce = commerce::parser(&prompts);
+    let picks = PickRules::read(&prompts).unwrap();
     let language = LanguageRules::read(&prompts).unwrap();
     let lexicon = Lexicon::read(&prompts).unwrap();
     let search = SearchRules::read(&prompts).unwrap();
@@ -123,7 +127,7 @@ fn doubling_a_text_never_triples_its_cost() {
     let languages = [Language::VI, Language::EN];
     let header = Field::NEEDED.iter().map(|field| field.as_str()).collect::<Vec<_>>().join(",");
     let csv = |text: &str| drop(Table::<Field>::read(format!("{header}\n{text}").as_bytes()));
-    let parsers: [Parser<'_>; 15] = [
+    let parsers: [Parser<'_>; 17] = [
         ("numbers and contacts", MESSAGE, &|text| drop(returns.find(text))),
         ("serials", MESSAGE, &|text| drop(find_candidates(text))),
         ("damage", MESSAGE, &|text| {
@@ -137,6 +141,8 @@ fn doubling_a_text_never_triples_its_cost() {
         ("returns desk", MESSAGE, &|text| drop(returns.parse(text))),
         ("retail desk", MESSAGE, &|text| drop(retail.parse(text, &vocabulary))),
         ("telecom desk", MESSAGE, &|text| drop(telecom.parse(text))),
+        ("commerce desk", MESSAGE, &commerce),
+        ("choice of goods", MESSAGE, &|text| drop(picks.pick(text))),
         ("search text", MESSAGE, &|text| drop(retail.search_text(text, &vocabulary))),
         ("search", MESSAGE, &|text| {
             drop(index.search(&Query { text: text.to_owned(), language: Language::VI, limit: 8, pages_only: false }))

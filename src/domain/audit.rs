@@ -100,6 +100,7 @@ string_enum! {
         Reopened = "reopened",
         Answered = "answered",
         Deleted = "deleted",
+        AnswerReported = "answer_reported",
         ListImported = "list_imported",
         PersonaSaved = "persona_saved",
         RmaAdvanced = "rma_advanced",

@@ -15,6 +15,7 @@ use tracing::warn;
 
 use super::error::{ApiError, Result};
 use crate::app::App;
+use crate::domain::text::clean_json;
 use crate::tools::payment_callback::CallbackAnswer;
 
 /// Daraja waits 8 seconds before it decides by itself.
@@ -41,7 +42,7 @@ pub(super) async fn post(
 ) -> Result<Response> {
     let body = body.map_err(|_| ApiError::InvalidJson)?;
     // A body that cannot be read has no details, but the provider is asked nevertheless.
-    receive(&app, secret, serde_json::from_slice(&body).unwrap_or_default()).await
+    receive(&app, secret, clean_json(serde_json::from_slice(&body).unwrap_or_default())).await
 }
 
 /// Brings the customer's browser back from the payment page.

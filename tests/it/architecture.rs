@@ -109,6 +109,12 @@ fn list_files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Returns the literals in the files whose paths begin with `start`. A text is in quotes.
+pub fn literals_of(start: &str) -> Vec<String> {
+    let files = read_source().into_iter().filter(|file| file.path.starts_with(start));
+    files.flat_map(|file| file.code.literals).collect()
+}
+
 fn read_source() -> Vec<File> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();

@@ -156,9 +156,9 @@ pub(super) async fn decide(
     };
     let store = app.store.tenant(&owner.tenant).noting(Some(&act));
     let by = owner.author();
-    let case = match with_store_timeout(&app, store.decide_refund_case(id, verdict, why, &by)).await? {
+    let case = match with_store_timeout(&app, store.decide_refund_case(id, verdict, &why, &by)).await? {
         Deciding::Done(case) => *case,
-        Deciding::Decided(case) if is_same_decision(&case, verdict, why, by.who) => *case,
+        Deciding::Decided(case) if is_same_decision(&case, verdict, &why, by.who) => *case,
         Deciding::Decided(case) => return Err(ApiError::AlreadyResolved(decided_by(&case))),
         Deciding::NotFound => return Err(ApiError::NotFound),
     };

@@ -12,6 +12,7 @@ use tracing::error;
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
 use crate::domain::returns::Hand;
+use crate::domain::text::clean;
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;
@@ -108,12 +109,13 @@ pub(super) async fn record(app: &App, tenant: &TenantId, act: &ConsoleAct) {
     }
 }
 
-/// Checks the reason for a decision and returns it trimmed.
-pub(super) fn why(text: &str) -> Result<&str> {
+/// Checks the reason for a decision and returns it cleaned and trimmed.
+pub(super) fn why(text: &str) -> Result<String> {
+    let text = clean(text);
     let text = text.trim();
     let length = text.chars().count();
     if (1..=WHY_MAX_CHARS).contains(&length) {
-        return Ok(text);
+        return Ok(text.to_owned());
     }
     let detail = format!("why must have 1 to {WHY_MAX_CHARS} characters after trimming; this one has {length}.");
     Err(ApiError::InvalidRequest(detail))

@@ -167,10 +167,10 @@ pub(super) async fn resolve(
     let by = owner.author();
     let zone = app.config.shops.time_zone_of(&owner.tenant);
     let terms = app.config.returns.terms(DamageWords::default(), zone);
-    let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
+    let verdict = Verdict { decision, why: &why, terms: &terms, random: rand::random() };
     let (ticket, rmas) = match with_store_timeout(&app, Box::pin(store.resolve_escalation(&id, &verdict, &by))).await? {
         Resolving::Done(ticket, rmas) => (*ticket, rmas),
-        Resolving::Resolved(ticket) if is_same_decision(&ticket, decision, why, by.who) => (*ticket, Vec::new()),
+        Resolving::Resolved(ticket) if is_same_decision(&ticket, decision, &why, by.who) => (*ticket, Vec::new()),
         Resolving::Resolved(ticket) => return Err(ApiError::AlreadyResolved(resolved_by(&ticket))),
         Resolving::NotFound => return Err(ApiError::NotFound),
         refusal @ (Resolving::Refused(_) | Resolving::BadAmounts) => {

@@ -17,6 +17,7 @@ use super::owner::{Owner, console_act, record};
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
 use crate::domain::calendar::optional_time;
+use crate::domain::text::clean;
 use crate::domain::{ConsoleDeed, TenantId};
 use crate::http::access::Access;
 use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
@@ -61,7 +62,9 @@ pub(super) async fn begin(
     };
     let SignIn { key, name } = body.value;
     let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    if name.is_some_and(|name| name.chars().count() > NAME_MAX_CHARS || name.chars().any(char::is_control)) {
+    if name.is_some_and(|name| {
+        name.chars().count() > NAME_MAX_CHARS || name.chars().any(char::is_control) || clean(name) != name
+    }) {
         return Err(ApiError::InvalidRequest(format!(
             "name must have at most {NAME_MAX_CHARS} characters, on one line."
         )));

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use tracing::error;
 use utoipa::ToSchema;
 
-use super::owner::Editor;
+use super::owner::{Editor, record};
 use crate::app::App;
 use crate::app::evals::{CaseError, Remark};
+use crate::domain::text::clean;
+use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, PathParameters, conversation_id};
 use crate::http::refusals::RefusedWrite;
@@ -61,12 +63,15 @@ pub(super) async fn post(
     let Wrong { note, expected } = body.value;
     let remark = Remark { note: remark(note, "note")?, expected: remark(expected, "expected")? };
     let case = with_store_timeout(&app, app.keep_case(&owner.tenant, id, turn, remark)).await?;
+    let act =
+        ConsoleAct { conversation: Some(id), subject: Some(case.clone()), ..owner.act(ConsoleDeed::AnswerReported) };
+    record(&app, &owner.tenant, &act).await;
     Ok((StatusCode::CREATED, Json(KeptCase { case })))
 }
 
-/// Trims a text; an empty one counts as absent.
+/// Cleans and trims a text; an empty one counts as absent.
 fn remark(text: Option<String>, name: &str) -> Result<Option<String>> {
-    let text = text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let text = text.map(|text| clean(&text).trim().to_owned()).filter(|text| !text.is_empty());
     match &text {
         Some(text) if text.chars().count() > REMARK_MAX_CHARS => {
             Err(ApiError::InvalidRequest(format!("{name} must have at most {REMARK_MAX_CHARS} characters.")))

@@ -99,6 +99,9 @@ async fn deleted_conversation_leaves_no_words() {
 async fn customer_is_exported_and_erased_beside_server() {
     let shop = Shop::open().await;
     let (app, before) = (&shop.app, shop.rma().await);
+    let named = app.open(&json!({ "persona": "returns_en", "user_id": "user-7" })).await;
+    let of_user = shop.export(&["--user", "user-7"]);
+    assert_eq!(of_user["tables"]["conversations"][0]["id"], named.as_str());
     let export = shop.export(&["--email", "John.Doe@example.com"]);
     let tables = &export["tables"];
     assert_eq!(tables["conversations"][0]["id"], shop.conversation.as_str());

@@ -30,7 +30,7 @@ fn doctor_before_first_start_creates_nothing() {
     let shop = Shop::new();
     let (code, lines) = doctor(&shop, &[("LOG_FILE", "log/frontdesk.log")]);
     has(&lines, OK, "config: every value of the environment is valid");
-    has(&lines, OK, "keys: none: development");
+    has(&lines, OK, "keys: none: development, so only programs on this machine may call");
     has(&lines, OK, "log file: log/frontdesk.log");
     has(
         &lines,

@@ -26,7 +26,7 @@ fn first_start_creates_database_and_describes_parts() {
         "language model: no answer from ",
         "vectors: bge-m3 by Ollama while it answers, stored in the database; ",
         "personas: commerce_en, commerce_sw, returns_en, returns_vi, system_persona_en, system_persona_vi, telecom_en, telecom_pl (default system_persona_vi)",
-        "development: ",
+        "development: only programs on this machine may call",
     ] {
         server.stdout_line(line);
     }

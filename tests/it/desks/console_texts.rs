@@ -1,8 +1,15 @@
 //! The console's names for what desks report.
 
+use std::collections::BTreeSet;
+
 use frontdesk::desks::{DeskRegistry, retail, returns, telecom};
+use frontdesk::domain::ConsoleDeed;
 use frontdesk::domain::commerce::policy;
+use frontdesk::domain::returns::{OrderStatus, ReasonCode, RmaStatus};
 use frontdesk::persona::texts::ConsoleTexts;
+use regex::Regex;
+
+use crate::architecture::literals_of;
 
 const FILES: [&str; 2] =
     [include_str!("../../../prompts/texts/console.en.toml"), include_str!("../../../prompts/texts/console.vi.toml")];
@@ -32,4 +39,46 @@ fn every_desks_intents_have_names() {
     intents.extend(telecom::route::Category::ALL.iter().map(|category| category.as_str()));
     intents.extend(policy::Intent::ALL.iter().map(|intent| intent.as_str()));
     assert_named("intent", &intents);
+}
+
+#[test]
+fn codes_and_deeds_have_names() {
+    assert_named("reason_code", &ReasonCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>());
+    assert_named("rma_status", &RmaStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>());
+    assert_named("order_status", &OrderStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>());
+    assert_named("audit_what", &ConsoleDeed::ALL.iter().map(|deed| deed.as_str()).collect::<Vec<_>>());
+}
+
+#[test]
+fn acts_on_returns_have_names() {
+    let act = Regex::new(r#"^"((?:order|eligibility|rma|label|ticket|cancel|customer|flow)\.[a-z_]+)"$"#).unwrap();
+    let literals = [literals_of("src/store/"), literals_of("src/desks/returns")].concat();
+    let found = literals.iter().filter_map(|literal| act.captures(literal));
+    let mut acts: BTreeSet<String> = found.map(|found| found[1].replace('.', "_")).collect();
+    // The entry of an erased customer stands outside a conversation.
+    acts.remove("customer_erased");
+    assert!(acts.len() > 15, "{acts:?}");
+    assert_named("record_what", &acts.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn sentences_of_an_escalation_have_names() {
+    let not_letters = Regex::new("[^a-z]+").unwrap();
+    let literals = literals_of("src/desks/returns/handlers/handoff.rs");
+    // The console shows a dash for an order that was not named.
+    let sentences =
+        literals.iter().filter(|text| text.contains(' ') && !text.contains('{') && *text != "\"none named\"");
+    let keys: Vec<_> =
+        sentences.map(|text| not_letters.replace_all(text.trim_matches('"'), "_").into_owned()).collect();
+    assert!(keys.len() > 15, "{keys:?}");
+    for file in FILES {
+        let texts: ConsoleTexts = toml::from_str(file).unwrap();
+        let is_named = |key: &String| {
+            ["escalation_reason", "escalation_next"]
+                .iter()
+                .any(|table| !texts.text(&format!("{table}.{key}")).is_empty())
+        };
+        let missing: Vec<_> = keys.iter().filter(|key| !is_named(key)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }

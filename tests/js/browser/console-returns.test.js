@@ -54,11 +54,19 @@ test("a return shows its state and next steps", async () => {
   await summary.getByText("đã kiểm tra hàng").waitFor();
   assert.match(await panel.locator("[data-order]").innerText(), /19,90/);
   assert.ok(await panel.locator(".record li").last().isVisible(), "what was unfolded stays so");
+
+  const card = panel.locator("[data-rma]");
+  await step(page, "Approved");
+  await card.locator('[data-step="Refunded"]').waitFor();
+  assert.match(await card.innerText(), /Sẽ hoàn/);
+  await step(page, "Refunded");
+  await card.getByText("Đã hoàn", { exact: true }).waitFor();
+  assert.doesNotMatch(await card.innerText(), /Sẽ hoàn/);
   assertClean(page);
 });
 
 test("an escalation's form keeps its text until decided", async () => {
-  const said = ["return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered."];
+  const said = ["return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered.", "the box looked fine from outside"];
   const id = await stage.server.conversation(SHOP, ...said);
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   await page.locator(".returns > summary", { hasText: "Decision needed" }).waitFor();
@@ -76,6 +84,11 @@ test("an escalation's form keeps its text until decided", async () => {
   await page.waitForFunction((count) => document.querySelectorAll(".record li").length > count, rows);
   await page.keyboard.type("otos");
   assert.equal(await why.inputValue(), "Seen the photos", "neither the words nor the focus are lost");
+
+  await page.locator("#language").click();
+  await panel.getByText("Khách báo hàng hỏng sau khi đã mở phiếu trả", { exact: true }).waitFor();
+  assert.match(await panel.locator(".told").innerText(), /^Lý do: Khách báo hàng hỏng[^]*Tiếp theo: Xin ảnh[^]*the box looked fine from outside$/);
+  await page.locator("#language").click();
 
   await panel.locator('[data-decision="more_info"]').click();
   await page.locator("#announcements", { hasText: "still open" }).waitFor({ state: "attached" });

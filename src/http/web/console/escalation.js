@@ -67,14 +67,13 @@ export class Escalation {
   }
 }
 
-const SUMMARY = /^Reason: (.*)\nRequest: (.*), order (.*)\nActions taken: eligibility (\w+)(?: \(.*\))?, return (.*)\nNext steps: (.*)$/;
+const SUMMARY = /^(Also: )?Reason: (.*)\nRequest: (.*), order (.*)\nActions taken: eligibility (\w+)(?: \(.*\))?, return (.*)\nNext steps: (.*)/gm;
 
-// Returns the desk's summary in the reader's language if its sentences are known, else unchanged.
+// Returns the desk's summary with its sentences in the reader's language. What was added later, such as the customer's words, stays
+// as it is.
 function handoff(summary) {
   const made = element("p", { class: "told quiet", dir: "auto" });
-  const write = () => {
-    const [, reason, request, order, eligibility, rma, next] = summary.match(SUMMARY) ?? [];
-    if (!reason) return made.replaceChildren(summary);
+  const translate = (_, also, reason, request, order, eligibility, rma, next) => {
     const values = {
       reason: sentence("escalation_reason", reason),
       request: words.has(`intent.${request}`) ? words.say(`intent.${request}`) : sentence("escalation_reason", request),
@@ -83,8 +82,9 @@ function handoff(summary) {
       rma: rma === "none" ? "–" : rma,
       next: sentence("escalation_next", next),
     };
-    made.replaceChildren(words.say("returns.summary", values));
+    return `${also ? "\n" : ""}${words.say("returns.summary", values)}`;
   };
+  const write = () => made.replaceChildren(summary.replace(SUMMARY, translate));
   write();
   words.onChange(made, write);
   return made;
@@ -93,7 +93,7 @@ function handoff(summary) {
 const wordOf = (group, value) => (words.has(`${group}.${value}`) ? words.say(`${group}.${value}`) : value);
 
 // Returns the text for a sentence of the desk, whose key is made from the sentence.
-function sentence(group, text) {
+export function sentence(group, text) {
   const key = text.toLowerCase().replace(/[^a-z]+/g, "_");
   return words.has(`${group}.${key}`) ? words.say(`${group}.${key}`) : text;
 }

@@ -2,7 +2,7 @@
 // the audit log.
 
 import { announce, ask, words } from "./desk.js";
-import { decided, Escalation } from "./escalation.js";
+import { decided, Escalation, sentence } from "./escalation.js";
 import { attempt, badge, button, dialog, labelled, row, textElement, section, word } from "./parts.js";
 import { oneAtATime, replaceKeepingFocus } from "./reread.js";
 import { element } from "../assets/render.js";
@@ -153,7 +153,7 @@ function rmaCard(rma, items, changed) {
     row("returns.tracking", tracking ?? "–"),
     row("returns.since", words.time(since)),
   ];
-  if (locked) rows.push(row("returns.locked_because", why ?? "–"));
+  if (locked) rows.push(row("returns.locked_because", why ? sentence("escalation_reason", why) : "–"));
   const about = [element("h2", {}, number), badge(`rma_status.${status}`, "taken"), ...(locked ? [badge("returns.locked", "waiting")] : [])];
   const made = element("section", { "data-rma": number }, element("div", { class: "block-head" }, ...about), element("dl", {}, ...rows));
   if (next.length) made.append(element("div", { class: "actions" }, ...next.map((to) => step(rma, to, changed))));
@@ -208,6 +208,7 @@ function shown(what, name, value) {
   if (value === undefined || value === null) return "";
   if (typeof value === "boolean") return words.say(value ? "record.yes" : "record.no");
   if (Array.isArray(value)) return value.map((each) => shown(what, name, each)).join(", ");
+  if (name === "why") return sentence("escalation_reason", value);
   if (typeof value === "object") return value.reason_code ? shown(what, "reason_code", value.reason_code) : changed(what, {}, value).join(", ");
   const keys = {
     status: `${what.split(".")[0]}_status.${value}`,

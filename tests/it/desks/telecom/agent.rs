@@ -73,6 +73,19 @@ async fn refused_call_is_explained_and_stores_nothing() {
 }
 
 #[tokio::test]
+async fn models_false_claims_reach_no_customer() {
+    let (desk, ollama) = open().await;
+    for claim in ["I have refunded you in full.", "Please give me your card PIN."] {
+        let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+        let asked = ollama.chats().len();
+        ollama.play_call(Play::answer(claim));
+        let events = chat.say("And what plan do I have?").await;
+        assert!(ollama.chats().len() > asked, "{claim}");
+        assert!(!format!("{events:?}").contains(claim), "{events:?}");
+    }
+}
+
+#[tokio::test]
 async fn unknown_customer_gets_no_account() {
     let (desk, ollama) = open().await;
     let mut chat = desk.chat().await;

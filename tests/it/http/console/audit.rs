@@ -19,7 +19,9 @@ async fn acts(lan: &Browser<'_>, query: &str) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn console_acts_are_audited_with_their_client() {
-    let app = shop::open(guarded().env("TRUSTED_PROXIES", "127.0.0.1")).await;
+    let evals = tempfile::tempdir().unwrap();
+    let builder = guarded().env("TRUSTED_PROXIES", "127.0.0.1").env("EVALS_PATH", evals.path().display());
+    let app = shop::open(builder).await;
     let guess = app.post("/console/session", &json!({"key": "a guessed key", "name": "Mallory"}));
     refused(
         guess.header("sec-fetch-site", "same-origin").header("x-forwarded-for", "203.0.113.9"),
@@ -41,6 +43,8 @@ async fn console_acts_are_audited_with_their_client() {
     assert_eq!(step.send().await.unwrap().status(), 200);
     let illegal = lan.post(&format!("/console/api/rmas/{rma}/advance"), &json!({"to": "Refunded"}));
     refused(illegal, 409, "illegal_step").await;
+    let wrong = lan.post(&format!("/console/api/conversations/{id}/turns/1/wrong"), &json!({"note": "Secret words"}));
+    assert_eq!(wrong.send().await.unwrap().status(), 201);
     lan.hand(id, "take").await;
     lan.answer(id, "Secret words of an answer").await;
     for act in ["give-back", "close", "close", "reopen"] {
@@ -65,6 +69,7 @@ async fn console_acts_are_audited_with_their_client() {
         ("Mallory", "sign_in_refused"),
         ("Lan", "signed_in"),
         ("Lan", "rma_advanced"),
+        ("Lan", "answer_reported"),
         ("Lan", "taken"),
         ("Lan", "answered"),
         ("Lan", "given_back"),
@@ -98,7 +103,7 @@ async fn console_acts_are_audited_with_their_client() {
     assert_eq!(of_days, expected.len(), "midnight may have passed");
     assert_eq!(acts(&minh, "&day=2020-02-29").await, []);
     refused(minh.get("/console/api/audit?day=today"), 422, "invalid_request").await;
-    let first = minh.json("/console/api/audit?limit=12").await;
+    let first = minh.json("/console/api/audit?limit=13").await;
     let rest = minh.json(&format!("/console/api/audit?after={}", first["next"].as_str().unwrap())).await;
     assert_eq!((rest["entries"].as_array().unwrap().len(), &rest["next"]), (1, &Value::Null));
     assert_eq!(

@@ -267,7 +267,8 @@ async fn escalated_rma_is_locked_until_resolved() {
     for id in ["TICKET-1-AAAA", "77893", "%00", "x"] {
         refused(case.lan.post(&decide(id), &json!({"decision": "approve", "why": "x"})), 404, "not_found").await;
     }
-    let more = case.resolve(number, "more_info", "photos, please").await;
+    let more = case.resolve(number, "more_info", "photos\u{202e}, please\u{7}").await;
+    assert_eq!(more["ticket"]["question"], "photos, please");
     assert_eq!((&more["ticket"]["resolved"], &more["rmas"][0]["locked"]), (&Value::Null, &json!(true)));
 
     let mut news = Live::open(case.lan.get("/console/api/events")).await.opened().await;
