@@ -1,6 +1,6 @@
 //! The words around numbers: `prompts/rules/facts.toml` and `prompts/rules/facts.LANG.toml`.
 
-use std::collections::BTreeMap;
+use std::collections::{self, BTreeMap};
 
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
@@ -27,11 +27,14 @@ pub(super) enum Unit {
 }
 
 /// What a word next to a number can mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Role {
     Zero,
     Half,
     ZeroTen,
+    /// Stored as [`Unit::Percent`].
+    Percent,
     To,
     List,
     Of,
@@ -47,10 +50,16 @@ pub(super) enum Role {
     HalfDay,
     HourMark,
     MinuteMark,
+    /// From `counts`, as `Stock`. `Budget` and `Price` are from `budget`.
+    #[serde(skip_deserializing)]
     Count,
+    #[serde(skip_deserializing)]
     Stock,
+    #[serde(skip_deserializing)]
     Budget,
+    #[serde(skip_deserializing)]
     Price,
+    #[serde(rename = "idioms")]
     Idiom,
     /// The name of a currency that is written before the amount.
     BeforeAmount,
@@ -76,7 +85,7 @@ pub struct Lexicon {
 struct RuleFile {
     numbers: BTreeMap<String, u64>,
     scales: BTreeMap<String, u64>,
-    words: Words,
+    words: collections::HashMap<Role, Vec<String>>,
     months: BTreeMap<String, u8>,
     weekdays: BTreeMap<String, u8>,
     currencies: BTreeMap<String, Vec<String>>,
@@ -85,31 +94,6 @@ struct RuleFile {
     measures: BTreeMap<String, Vec<String>>,
     counts: Counts,
     budget: Budget,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Words {
-    zero: Vec<String>,
-    half: Vec<String>,
-    zero_ten: Vec<String>,
-    percent: Vec<String>,
-    to: Vec<String>,
-    list: Vec<String>,
-    of: Vec<String>,
-    ordinal: Vec<String>,
-    day: Vec<String>,
-    month: Vec<String>,
-    year: Vec<String>,
-    weekday: Vec<String>,
-    morning: Vec<String>,
-    afternoon: Vec<String>,
-    night: Vec<String>,
-    half_day: Vec<String>,
-    hour_mark: Vec<String>,
-    minute_mark: Vec<String>,
-    idioms: Vec<String>,
-    before_amount: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -139,11 +123,11 @@ impl Lexicon {
         self
     }
 
-    fn new(file: RuleFile) -> Result<Self, InvalidDuration> {
+    fn new(mut file: RuleFile) -> Result<Self, InvalidDuration> {
         let whole = |key: &str| key.replace('_', "").parse::<u64>().map_err(|_| InvalidDuration(key.to_owned()));
         let mut units = Phrases::default();
-        for phrase in &file.words.percent {
-            units.add(phrase, Unit::Percent);
+        for phrase in file.words.remove(&Role::Percent).unwrap_or_default() {
+            units.add(&phrase, Unit::Percent);
         }
         for (name, phrases) in &file.currencies {
             phrases.iter().for_each(|phrase| units.add(phrase, Unit::Currency(name.clone())));
@@ -159,34 +143,12 @@ impl Lexicon {
             let months = whole(months)?;
             phrases.iter().for_each(|phrase| units.add(phrase, Unit::Months(months)));
         }
-        let words = &file.words;
-        let roles = [
-            (Role::Zero, &words.zero),
-            (Role::Half, &words.half),
-            (Role::ZeroTen, &words.zero_ten),
-            (Role::To, &words.to),
-            (Role::List, &words.list),
-            (Role::Of, &words.of),
-            (Role::Ordinal, &words.ordinal),
-            (Role::Day, &words.day),
-            (Role::Month, &words.month),
-            (Role::Year, &words.year),
-            (Role::Weekday, &words.weekday),
-            (Role::Morning, &words.morning),
-            (Role::Afternoon, &words.afternoon),
-            (Role::Night, &words.night),
-            (Role::HalfDay, &words.half_day),
-            (Role::HourMark, &words.hour_mark),
-            (Role::MinuteMark, &words.minute_mark),
-            (Role::Count, &file.counts.nouns),
-            (Role::Stock, &file.counts.stock),
-            (Role::Budget, &file.budget.cues),
-            (Role::Price, &file.budget.prices),
-            (Role::Idiom, &words.idioms),
-            (Role::BeforeAmount, &words.before_amount),
-        ];
-        let roles: HashMap<Role, Phrases<()>> =
-            roles.into_iter().map(|(role, phrases)| (role, Phrases::of(phrases))).collect();
+        file.words.extend([
+            (Role::Count, file.counts.nouns),
+            (Role::Stock, file.counts.stock),
+            (Role::Budget, file.budget.cues),
+            (Role::Price, file.budget.prices),
+        ]);
         let mut lexicon = Self {
             own_currency: "vnd".to_owned(),
             numbers: file.numbers.into_iter().collect(),
@@ -194,7 +156,7 @@ impl Lexicon {
             months: file.months.into_iter().collect(),
             weekdays: file.weekdays.into_iter().collect(),
             units,
-            roles,
+            roles: file.words.iter().map(|(role, phrases)| (*role, Phrases::of(phrases))).collect(),
             joining: HashSet::new(),
         };
         lexicon.joining = lexicon.joining_words();
