@@ -1,7 +1,7 @@
 //! Finds claims of a language model that only an action of the desk can make true. The words are data:
 //! `prompts/rules/claims.LANG.toml`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,38 +52,26 @@ impl Claim {
 pub struct Facts {
     pub made: bool,
     pub refunded: bool,
-    pub mailed: bool,
     pub handed_over: bool,
     pub eligible: bool,
     pub refused: bool,
-    pub cancelled: bool,
     pub offered: bool,
 }
 
 impl Facts {
     /// For a desk that only answers from documents, which describe what may come back.
-    pub const OF_DOCUMENTS: Self = Self {
-        made: false,
-        refunded: false,
-        mailed: false,
-        handed_over: false,
-        eligible: true,
-        refused: true,
-        cancelled: false,
-        offered: false,
-    };
+    pub const OF_DOCUMENTS: Self =
+        Self { made: false, refunded: false, handed_over: false, eligible: true, refused: true, offered: false };
 
     fn supports(&self, claim: Claim) -> bool {
         match claim {
             Claim::Made | Claim::Acted | Claim::Promised => self.made,
             Claim::Refunded => self.refunded,
-            Claim::Mailed => self.mailed,
             Claim::HandedOver => self.handed_over,
             Claim::Eligible => self.eligible,
             Claim::Refused => self.refused,
-            Claim::Cancelled => self.cancelled,
             Claim::Offered => self.offered,
-            Claim::AsksSecret | Claim::IsHuman => false,
+            Claim::Mailed | Claim::Cancelled | Claim::AsksSecret | Claim::IsHuman => false,
         }
     }
 }
@@ -100,23 +88,13 @@ pub struct ClaimRules {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct RuleFile {
     plain_words: Vec<String>,
     suppositions: Vec<String>,
     negations: Vec<String>,
-    made: Vec<String>,
-    refunded: Vec<String>,
-    mailed: Vec<String>,
-    handed_over: Vec<String>,
-    eligible: Vec<String>,
-    refused: Vec<String>,
-    cancelled: Vec<String>,
-    acted: Vec<String>,
-    promised: Vec<String>,
-    offered: Vec<String>,
-    asks_secret: Vec<String>,
-    is_human: Vec<String>,
+    #[serde(flatten)]
+    claims: BTreeMap<Claim, Vec<String>>,
 }
 
 impl ClaimRules {
@@ -127,24 +105,10 @@ impl ClaimRules {
 
     fn new(file: RuleFile) -> Result<Self, InvalidPattern> {
         let lexicon = Lexicon::new(HashMap::new(), HashMap::new()).with_plain_words(&file.plain_words);
-        let written = [
-            (Claim::Made, &file.made),
-            (Claim::Refunded, &file.refunded),
-            (Claim::Mailed, &file.mailed),
-            (Claim::HandedOver, &file.handed_over),
-            (Claim::Eligible, &file.eligible),
-            (Claim::Refused, &file.refused),
-            (Claim::Cancelled, &file.cancelled),
-            (Claim::Acted, &file.acted),
-            (Claim::Promised, &file.promised),
-            (Claim::Offered, &file.offered),
-            (Claim::AsksSecret, &file.asks_secret),
-            (Claim::IsHuman, &file.is_human),
-        ];
         let mut claims = Vec::new();
         let mut by_first_word: HashMap<String, Vec<usize>> = HashMap::new();
-        for (claim, written) in written {
-            for pattern in lexicon.patterns(written)? {
+        for (claim, written) in file.claims {
+            for pattern in lexicon.patterns(&written)? {
                 let Some(first_words) = pattern.first_words() else {
                     return Err(InvalidPattern::Empty(format!("{} begins with any word", claim.as_str())));
                 };

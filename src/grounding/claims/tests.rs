@@ -123,16 +123,7 @@ fn what_is_asked_or_supposed_is_no_claim() {
 #[test]
 fn what_a_tool_did_may_be_said() {
     let rules = rules();
-    let all = Facts {
-        made: true,
-        refunded: true,
-        mailed: true,
-        handed_over: true,
-        eligible: true,
-        refused: true,
-        cancelled: true,
-        offered: true,
-    };
+    let all = Facts { made: true, refunded: true, handed_over: true, eligible: true, refused: true, offered: true };
     let text =
         "I've created your return, it has been refunded, e-mailed and escalated to a specialist. It is not eligible.";
     assert_eq!(rules.unsupported(text, &all), None);
