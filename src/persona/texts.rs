@@ -8,11 +8,9 @@ use super::{PromptError, Prompts};
 use crate::domain::language::{DateFormat, NumberFormat};
 use crate::domain::{ErrorCode, Language};
 
-mod console;
 mod page;
 
-pub use console::ConsoleTexts;
-pub use page::PageTexts;
+pub use page::{ConsoleTexts, PageTexts};
 
 /// Replaces every `{name}` of the template by its value. Braces inside values are not replaced.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {

@@ -51,9 +51,9 @@ pub(super) async fn get(
     let texts = shop.page(language);
     let policy = framed_by(&app.config.web.widget_origins);
     let body = if !app.config.auth.web_chat {
-        Err(notice(language, &persona, &texts.closed_title, &texts.closed_text, &texts.closed_hint))
+        Err(notice(language, &persona, texts, "closed"))
     } else if found.is_none() {
-        Err(notice(language, &persona, &texts.unknown_title, &texts.unknown_text, &texts.unknown_hint))
+        Err(notice(language, &persona, texts, "unknown"))
     } else {
         let widget = query.widget.is_some();
         Ok(page(&shop, &persona, &Settings::new(&shop, &persona, language, asked, widget, &app.config)))
@@ -108,13 +108,14 @@ impl<'a> Settings<'a> {
 fn page(shop: &Shop, persona: &Persona, settings: &Settings<'_>) -> String {
     // A closing tag inside a text must not end the element.
     let json = serde_json::to_string(settings).unwrap_or_default().replace('<', "\\u003c");
+    let texts = shop.page(settings.language);
     fill(
         PAGE,
         &[
             ("language", shop.page_language(settings.language).code()),
             ("name", &escape(&persona.name)),
-            ("tagline", &escape(&shop.page(settings.language).tagline)),
-            ("noscript", &escape(&shop.page(settings.language).noscript)),
+            ("tagline", &escape(texts.text("tagline"))),
+            ("noscript", &escape(texts.text("noscript"))),
             ("icon", &assets::path("icon.svg")),
             ("base", &assets::path("base.css")),
             ("style", &assets::path("page.css")),
@@ -131,7 +132,9 @@ pub(super) fn modules(script: &str) -> String {
     paths.map(|path| format!("<link rel=\"modulepreload\" href=\"{path}\">\n")).collect()
 }
 
-fn notice(language: Language, persona: &Persona, title: &str, text: &str, hint: &str) -> String {
+/// The texts of a notice have the keys `{name}_title`, `{name}_text` and `{name}_hint`.
+fn notice(language: Language, persona: &Persona, texts: &PageTexts, name: &str) -> String {
+    let text = |part: &str| escape(texts.text(&format!("{name}_{part}")));
     fill(
         NOTICE,
         &[
@@ -140,9 +143,9 @@ fn notice(language: Language, persona: &Persona, title: &str, text: &str, hint: 
             ("icon", &assets::path("icon.svg")),
             ("base", &assets::path("base.css")),
             ("style", &assets::path("page.css")),
-            ("title", &escape(title)),
-            ("text", &escape(text)),
-            ("hint", &escape(hint)),
+            ("title", &text("title")),
+            ("text", &text("text")),
+            ("hint", &text("hint")),
         ],
     )
 }

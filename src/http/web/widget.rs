@@ -58,8 +58,8 @@ impl Settings {
         let personas = shop.prompts().personas().map(|persona| {
             let words = persona.languages.iter().map(|language| {
                 let texts = shop.page(*language);
-                let open = texts.widget_open.replace("{name}", &persona.name);
-                let words = Words { open, close: texts.widget_close.clone() };
+                let open = texts.text("widget_open").replace("{name}", &persona.name);
+                let words = Words { open, close: texts.text("widget_close").to_owned() };
                 (*language, words)
             });
             (persona.id.clone(), Spoken { first: persona.first_language(), words: words.collect() })

@@ -1,74 +1,123 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-/// The texts of the chat page and its widget in one language, from `texts/page.{language}.toml`, which documents each text. The page
-/// receives the texts of all languages, since it can switch while it is open.
+use super::placeholders;
+
+/// The distributed texts, which define the required keys and placeholders.
+const CHAT: &str = include_str!("../../../prompts/texts/page.en.toml");
+const CONSOLE: &str = include_str!("../../../prompts/texts/console.en.toml");
+/// The suffix of singular texts, which are optional.
+const FOR_ONE: &str = "_one";
+
+/// The texts of the chat page and its widget in one language, from `texts/page.{language}.toml`, which documents each text.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct PageTexts {
-    /// The language's name, on the button that switches to it.
-    pub language: String,
-    pub tagline: String,
-    pub conversation: String,
-    pub you: String,
-    pub agent: String,
-    pub agent_named: String,
-    pub person_speaks: String,
-    pub assistant_speaks: String,
-    pub loading: String,
-    pub gone: String,
-    pub new_messages: String,
-    pub composer: String,
-    pub placeholder: String,
-    pub send: String,
-    pub too_long: String,
-    pub typing: String,
-    pub queued: String,
-    pub queued_next: String,
-    pub looking_up: String,
-    pub stop: String,
-    pub stopped: String,
-    pub cut: String,
-    pub ask_again: String,
-    pub sources: String,
-    pub reconnecting: String,
-    pub reconnected: String,
-    pub sending: String,
-    pub send_later: String,
-    pub too_fast: String,
-    pub too_many: String,
-    pub busy: String,
-    pub not_sent: String,
-    pub refused: String,
-    pub send_again: String,
-    pub new_conversation: String,
-    pub new_question: String,
-    pub new_yes: String,
-    pub new_no: String,
-    pub widget_open: String,
-    pub widget_close: String,
-    pub closed_title: String,
-    pub closed_text: String,
-    pub closed_hint: String,
-    pub unknown_title: String,
-    pub unknown_text: String,
-    pub unknown_hint: String,
-    pub noscript: String,
-}
+pub struct PageTexts(FileTexts);
+
+/// The console's texts in one language, from `texts/console.{language}.toml`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ConsoleTexts(FileTexts);
+
+/// The texts of a page. A key is table and name, such as `inbox.title`. The page receives the texts of all languages, since it can
+/// switch while it is open.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(try_from = "toml::Table")]
+struct FileTexts(BTreeMap<String, String>);
 
 impl PageTexts {
-    /// Checks that texts contain their placeholders.
+    /// Returns the text of `key`. [`Self::check`] guarantees that it exists for every distributed key.
+    pub fn text(&self, key: &str) -> &str {
+        self.0.text(key)
+    }
+
+    /// Checks that there are the distributed texts and no others, with their placeholders. They need not name the persona.
     pub fn check(&self) -> Result<(), String> {
-        let placeholders = [
-            ("agent_named", &self.agent_named, "{agent}"),
-            ("too_long", &self.too_long, "{max}"),
-            ("queued", &self.queued, "{ahead}"),
-            ("sources", &self.sources, "{count}"),
-            ("too_fast", &self.too_fast, "{seconds}"),
-            ("busy", &self.busy, "{seconds}"),
-        ];
-        match placeholders.into_iter().find(|(_, text, placeholder)| !text.contains(placeholder)) {
-            Some((key, _, missing)) => Err(format!("{key} must contain {missing}")),
+        self.0.check(CHAT, |key, name| name == "name" || (key, name) == ("too_long", "count"))
+    }
+}
+
+impl ConsoleTexts {
+    /// Returns the text of `key`. [`Self::check`] guarantees that it exists for every distributed key.
+    pub fn text(&self, key: &str) -> &str {
+        self.0.text(key)
+    }
+
+    /// Checks that there are the distributed texts and no others, with their placeholders.
+    pub fn check(&self) -> Result<(), String> {
+        self.0.check(CONSOLE, |_, _| false)
+    }
+}
+
+impl FileTexts {
+    fn text(&self, key: &str) -> &str {
+        self.0.get(key).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Compares the texts with the distributed ones. `may_omit` is asked for each key and placeholder.
+    fn check(&self, distributed: &str, may_omit: impl Fn(&str, &str) -> bool) -> Result<(), String> {
+        let ours: Self = toml::from_str(distributed).map_err(|error| error.to_string())?;
+        for (key, text) in &ours.0 {
+            match self.0.get(key) {
+                None if key.ends_with(FOR_ONE) => {}
+                None => return Err(format!("{key} is missing: copy it from the distributed file")),
+                Some(own) => {
+                    let has = |name: &str| placeholders(own).any(|own| own == name);
+                    if let Some(name) = placeholders(text).find(|name| !has(name) && !may_omit(key, name)) {
+                        return Err(format!("{key} must contain {{{name}}}"));
+                    }
+                }
+            }
+        }
+        match self.0.keys().find(|key| !ours.0.contains_key(*key)) {
+            Some(unknown) => Err(format!("{unknown} is not a text of this page: remove it, or fix its name")),
             None => Ok(()),
         }
+    }
+}
+
+impl TryFrom<toml::Table> for FileTexts {
+    type Error = String;
+
+    fn try_from(table: toml::Table) -> Result<Self, String> {
+        let mut texts = BTreeMap::new();
+        for (name, value) in table {
+            match value {
+                toml::Value::String(text) => drop(texts.insert(name, text)),
+                toml::Value::Table(inner) => {
+                    for (key, value) in inner {
+                        let text = value.as_str().ok_or_else(|| format!("{name}.{key} must be a string"))?;
+                        texts.insert(format!("{name}.{key}"), text.to_owned());
+                    }
+                }
+                _ => return Err(format!("{name} must be a string")),
+            }
+        }
+        Ok(Self(texts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(change: impl Fn(String) -> String) -> Result<(), String> {
+        toml::from_str::<ConsoleTexts>(&change(CONSOLE.to_owned())).unwrap().check()
+    }
+
+    #[test]
+    fn missing_unknown_and_incomplete_texts_are_reported() {
+        let vietnamese = include_str!("../../../prompts/texts/console.vi.toml");
+        assert_eq!(texts(|_| vietnamese.to_owned()), Ok(()));
+        let missing = texts(|ours| ours.replacen("skip = ", "skips = ", 1)).unwrap_err();
+        assert!(missing.starts_with("skip is missing"), "{missing}");
+        let unknown = texts(|ours| ours.replacen("skip = ", "more = \"x\"\nskip = ", 1)).unwrap_err();
+        assert!(unknown.starts_with("more is not a text"), "{unknown}");
+        let incomplete = texts(|ours| ours.replacen("Customer {id}", "Customer", 1)).unwrap_err();
+        assert_eq!(incomplete, "inbox.customer must contain {id}");
+        assert_eq!(
+            texts(|ours| ours.replacen("passages_one = \"1 section\"\n", "", 1)),
+            Ok(()),
+            "not every language has one"
+        );
     }
 }
