@@ -13,4 +13,4 @@ pub mod refund_case;
 pub use account::{Account, Invoice, Plan, Subscription, SubscriptionStatus};
 pub use invoice_number::InvoiceNumber;
 pub use refund::{InvalidClaim, RefundClaim, RefundReason};
-pub use refund_case::{CaseId, CaseNotice, CaseStatus, RefundCase, Verdict};
+pub use refund_case::{CaseId, CaseNotice, CaseStatus, Decided, RefundCase, Verdict};

@@ -7,8 +7,7 @@ use utoipa::ToSchema;
 
 use crate::domain::calendar::{optional_time, time};
 use crate::domain::{
-    Channel, Conversation, ConversationId, ConversationStatus, DeliveryStatus, EventId, Language, Message, MessageId,
-    Metadata, Sender,
+    Channel, Conversation, ConversationId, ConversationStatus, EventId, Language, Message, MessageId, Metadata, Sender,
 };
 use crate::jobs::deliver::WINDOW;
 use crate::store::deliveries::Delivered;
@@ -82,29 +81,13 @@ pub(super) struct MessageView {
     receipt: Option<Value>,
     /// How far its delivery over a channel has come. Only for callers with an API key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    delivery: Option<DeliveryView>,
+    delivery: Option<Delivered>,
 }
 
 impl MessageView {
     /// Adds how far the delivery has come.
     pub fn with(self, delivery: Option<Delivered>) -> Self {
-        Self { delivery: delivery.map(DeliveryView::from), ..self }
-    }
-}
-
-/// The delivery of a message.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Delivery)]
-pub(super) struct DeliveryView {
-    status: DeliveryStatus,
-    /// The provider's code of an error, or why nothing was sent: `outside_window`, `no_number` or `too_old`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-impl From<Delivered> for DeliveryView {
-    fn from(Delivered { status, error }: Delivered) -> Self {
-        Self { status, error }
+        Self { delivery, ..self }
     }
 }
 

@@ -45,11 +45,13 @@ pub struct DeliveryReport<'a> {
     pub error: Option<&'a str>,
 }
 
-/// The status of a delivery, for the shop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The delivery of a message.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = Delivery)]
 pub struct Delivered {
     pub status: DeliveryStatus,
-    /// The code of the provider, or why nothing was sent.
+    /// The provider's code of an error, or why nothing was sent: `outside_window`, `no_number` or `too_old`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 

@@ -111,8 +111,8 @@ pub struct Rma {
     pub updated_at: DateTime<Utc>,
 }
 
-/// One line of the order that comes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A returned line of the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct RmaLine {
     pub line: u32,
     pub amount: Money,

@@ -136,11 +136,12 @@ pub struct RefundCase {
     pub decided: Option<Decided>,
 }
 
-/// Who decided on a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[schema(as = RefundDecision)]
 pub struct Decided {
     pub by: String,
     pub why: String,
+    #[serde(serialize_with = "crate::domain::calendar::time")]
     pub at: DateTime<Utc>,
 }
 

@@ -14,7 +14,7 @@ use crate::desks::ConsolePanel;
 use crate::domain::calendar::time;
 use crate::domain::commerce::Money;
 use crate::domain::telecom::{
-    Account, CaseId, CaseStatus, Invoice, RefundCase, RefundReason, SubscriptionStatus, Verdict,
+    Account, CaseId, CaseStatus, Decided, Invoice, RefundCase, RefundReason, SubscriptionStatus, Verdict,
 };
 use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::{ApiError, Result, with_store_timeout};
@@ -73,16 +73,7 @@ pub(super) struct CaseView {
     eta_date: NaiveDate,
     #[serde(serialize_with = "time")]
     opened_at: DateTime<Utc>,
-    decided: Option<DecidedView>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = RefundDecision)]
-struct DecidedView {
-    by: String,
-    why: String,
-    #[serde(serialize_with = "time")]
-    at: DateTime<Utc>,
+    decided: Option<Decided>,
 }
 
 /// A person's decision on a refund case.
@@ -209,7 +200,6 @@ impl From<Invoice> for InvoiceView {
 
 impl From<RefundCase> for CaseView {
     fn from(case: RefundCase) -> Self {
-        let decided = case.decided.map(|decided| DecidedView { by: decided.by, why: decided.why, at: decided.at });
         Self {
             id: case.id.into(),
             invoice: case.invoice.into(),
@@ -220,7 +210,7 @@ impl From<RefundCase> for CaseView {
             is_open: case.status.is_open(),
             eta_date: case.eta,
             opened_at: case.opened_at,
-            decided,
+            decided: case.decided,
         }
     }
 }

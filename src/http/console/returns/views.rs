@@ -8,7 +8,7 @@ use crate::domain::AuditEntry;
 use crate::domain::calendar::{optional_time, time};
 use crate::domain::commerce::{Money, Order, OrderItem, OrderStatus};
 use crate::domain::returns::ticket::Resolved;
-use crate::domain::returns::{Action, Claim, Priority, ReasonCode, Rma, RmaStatus, Ticket, TicketKind};
+use crate::domain::returns::{Action, Claim, Priority, ReasonCode, Rma, RmaLine, RmaStatus, Ticket, TicketKind};
 use crate::store::mails::Mail;
 use crate::store::returns::overview::Overview;
 
@@ -138,7 +138,7 @@ pub(super) struct RmaView {
     /// Whether it is escalated. Then its state cannot change until the escalation is resolved.
     locked: bool,
     escalation_reason: Option<String>,
-    lines: Vec<LineView>,
+    lines: Vec<RmaLine>,
     refund: Money,
     /// The reason in the customer's words.
     reason: String,
@@ -149,14 +149,6 @@ pub(super) struct RmaView {
     created_at: DateTime<Utc>,
     #[serde(serialize_with = "time")]
     updated_at: DateTime<Utc>,
-}
-
-/// A returned line of the order.
-#[derive(Serialize, ToSchema)]
-#[schema(as = RmaLine)]
-struct LineView {
-    line: u32,
-    amount: Money,
 }
 
 impl From<Rma> for RmaView {
@@ -170,7 +162,7 @@ impl From<Rma> for RmaView {
             next,
             locked: rma.escalated,
             escalation_reason: rma.escalation_reason,
-            lines: rma.lines.into_iter().map(|line| LineView { line: line.line, amount: line.amount }).collect(),
+            lines: rma.lines,
             refund: rma.refund,
             reason: rma.reason,
             reason_code: rma.reason_code,
