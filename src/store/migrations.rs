@@ -25,6 +25,13 @@ use tracing::{info, warn};
 use super::lock::{RETRY, ServingLock};
 use super::{Result, Schema, Store, StoreError, StoreOptions};
 
+/// Makes the columns of a table. Each is a function of `sea_orm_migration::schema` and a name: `columns![uuid id, string_null user_id]`.
+macro_rules! columns {
+    ($($kind:ident $name:ident),+ $(,)?) => {
+        [$($kind(stringify!($name))),+]
+    };
+}
+
 mod m0001_initial;
 mod m0002_durable;
 mod m0003_vectors;

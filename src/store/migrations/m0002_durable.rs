@@ -12,6 +12,6 @@ pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     index(manager, "turns", "turns_to_forget", &["events_kept", "ended_at"], false).await?;
     index(manager, "idempotency_keys", "idempotency_keys_by_age", &["created_at"], false).await?;
     index(manager, "messages", "messages_by_age", &["created_at"], false).await?;
-    let columns = [string("tenant_id"), date("day"), integer("turns")];
+    let columns = columns![string tenant_id, date day, integer turns];
     create_table(manager, "daily_turns", &["tenant_id", "day"], columns).await
 }

@@ -6,25 +6,14 @@ use sea_orm_migration::schema::*;
 use super::{create_table, index};
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
-    let columns = [
-        string("tenant_id"),
-        string("name"),
-        string("model"),
-        integer("dimension"),
-        uuid("generation"),
-        big_integer("version"),
-        big_integer("removed_version"),
+    let columns = columns![
+        string tenant_id, string name, string model, integer dimension, uuid generation, big_integer version,
+        big_integer removed_version,
     ];
     create_table(manager, "vector_collections", &["tenant_id", "name"], columns).await?;
-    let columns = [
-        string("tenant_id"),
-        string("collection"),
-        text("id"),
-        text_null("conversation_id"),
-        big_integer("version"),
-        blob("vector"),
-        text("text"),
-        json_binary("metadata"),
+    let columns = columns![
+        string tenant_id, string collection, text id, text_null conversation_id, big_integer version,
+        blob vector, text text, json_binary metadata,
     ];
     create_table(manager, "vectors", &["tenant_id", "collection", "id"], columns).await?;
     index(manager, "vectors", "vectors_by_conversation", &["tenant_id", "conversation_id"], false).await?;

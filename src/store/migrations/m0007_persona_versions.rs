@@ -11,13 +11,9 @@ const UNANSWERED: &str = "CREATE INDEX messages_unanswered ON messages (tenant_i
      WHERE (metadata ->> 'type' = 'clarify' OR metadata ->> 'no_context' IS NOT NULL)";
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
-    let columns = [
-        string("tenant_id"),
-        string("persona"),
-        integer("version"),
-        text("text"),
-        timestamp_with_time_zone("saved_at"),
-        string_null("saved_by"),
+    let columns = columns![
+        string tenant_id, string persona, integer version, text text, timestamp_with_time_zone saved_at,
+        string_null saved_by,
     ];
     create_table(manager, "persona_versions", &["tenant_id", "persona", "version"], columns).await?;
     manager.get_connection().execute_unprepared(UNANSWERED).await?;

@@ -6,16 +6,9 @@ use sea_orm_migration::schema::*;
 use super::{create_table, index};
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
-    let columns = [
-        uuid("id"),
-        string("tenant_id"),
-        string("who"),
-        string("what"),
-        string_null("client"),
-        uuid_null("conversation_id"),
-        string_null("subject"),
-        string_null("detail"),
-        timestamp_with_time_zone("at"),
+    let columns = columns![
+        uuid id, string tenant_id, string who, string what, string_null client, uuid_null conversation_id,
+        string_null subject, string_null detail, timestamp_with_time_zone at,
     ];
     create_table(manager, "console_audit", &["id"], columns).await?;
     index(manager, "console_audit", "console_audit_in_order", &["tenant_id", "id"], false).await?;

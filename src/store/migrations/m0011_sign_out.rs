@@ -9,7 +9,7 @@ use super::{add_column, create_table};
 const EMPTY: &str = "CREATE INDEX conversations_empty ON conversations (created_at) WHERE (visitor AND last_turn = 0)";
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
-    let columns = [string("tenant_id"), string("session"), timestamp_with_time_zone("expires_at")];
+    let columns = columns![string tenant_id, string session, timestamp_with_time_zone expires_at];
     create_table(manager, "revoked_sessions", &["tenant_id", "session"], columns).await?;
     let visitor = boolean("visitor").default(false).to_owned();
     add_column(manager, "conversations", visitor).await?;

@@ -6,15 +6,9 @@ use sea_orm_migration::schema::*;
 use super::{create_table, index};
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
-    let columns = [
-        uuid("id"),
-        string("tenant_id"),
-        string("purpose"),
-        string("subject"),
-        uuid_null("payment_id"),
-        blob("sealed"),
-        json_binary("detail"),
-        timestamp_with_time_zone("created_at"),
+    let columns = columns![
+        uuid id, string tenant_id, string purpose, string subject, uuid_null payment_id, blob sealed,
+        json_binary detail, timestamp_with_time_zone created_at,
     ];
     create_table(manager, "payment_callbacks", &["id"], columns).await?;
     let columns = &["tenant_id", "purpose", "subject"];
