@@ -223,19 +223,7 @@ impl Store {
         let writer = write.get_sqlite_connection_pool();
         writer.set_connect_options(writer.connect_options().as_ref().clone().create_if_missing(false));
         let read = connect(options.connections, true).await?;
-        let health = Health::of_file(&path);
-        Ok(Self {
-            write,
-            read,
-            url: options.url.clone(),
-            timeout: options.timeout,
-            embeds: false,
-            external_vectors: false,
-            fence: None,
-            health,
-            accepting: Arc::default(),
-            catalog_words: Arc::default(),
-        })
+        Ok(Self::new(options, write, read, Health::of_file(&path)))
     }
 
     async fn open_postgres(options: &StoreOptions) -> Result<Self> {
@@ -251,10 +239,13 @@ impl Store {
         let pool = Database::connect(connect).await.map_err(|error| {
             StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
         })?;
-        let health = Arc::default();
-        Ok(Self {
-            write: pool.clone(),
-            read: pool,
+        Ok(Self::new(options, pool.clone(), pool, Arc::default()))
+    }
+
+    fn new(options: &StoreOptions, write: DatabaseConnection, read: DatabaseConnection, health: Arc<Health>) -> Self {
+        Self {
+            write,
+            read,
             url: options.url.clone(),
             timeout: options.timeout,
             embeds: false,
@@ -263,7 +254,7 @@ impl Store {
             health,
             accepting: Arc::default(),
             catalog_words: Arc::default(),
-        })
+        }
     }
 
     /// Sets whether each message is stored with a job to embed it.

@@ -20,28 +20,8 @@ pub fn nearest<'a>(word: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
             && other.len().abs_diff(word.len()) <= allowed
             && other.as_bytes()[0] == word.as_bytes()[0]
     });
-    let near = near.map(|other| (distance(word.as_bytes(), other.as_bytes()), other));
+    let near = near.map(|other| (strsim::osa_distance(word, other), other));
     near.filter(|(mistakes, _)| *mistakes <= allowed).min().map(|(_, other)| other.as_str())
-}
-
-/// Returns the number of letters to leave out, add, change or swap (optimal string alignment).
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    rows[0] = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let changed = usize::from(a[i - 1] != b[j - 1]);
-            let mut least = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + changed);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = least;
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]

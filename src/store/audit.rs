@@ -1,12 +1,11 @@
 //! The audit log. Each change stores its entry in the same transaction.
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder};
 use uuid::Uuid;
 
 use super::entities::audit;
 use super::{Result, TenantStore, unreadable};
-use crate::domain::commerce::OrderNumber;
 use crate::domain::{AuditEntry, AuditKind, ConversationId, TenantId};
 
 impl TenantStore<'_> {
@@ -15,36 +14,9 @@ impl TenantStore<'_> {
         record(self.store.writer()?, self.tenant, std::slice::from_ref(entry)).await
     }
 
-    /// Lists the entries of the conversation, oldest first, including later changes to its orders from outside.
-    pub async fn list_audit(&self, conversation: ConversationId) -> Result<Vec<AuditEntry>> {
-        let own = audit::Column::ConversationId.eq(conversation.0);
-        let own = self.audit_where(Condition::all().add(own)).await?;
-        let orders: Vec<&str> = own.iter().filter_map(|entry| entry.order.as_ref()).map(OrderNumber::as_str).collect();
-        if orders.is_empty() {
-            return Ok(own);
-        }
-        let of_orders = audit::Column::OrderNumber.is_in(orders);
-        let elsewhere = audit::Column::ConversationId.is_null();
-        let either = Condition::any()
-            .add(audit::Column::ConversationId.eq(conversation.0))
-            .add(Condition::all().add(of_orders).add(elsewhere));
-        self.audit_where(either).await
-    }
-
-    /// Lists the entries of the order, oldest first.
-    pub async fn list_audit_of_order(&self, number: &OrderNumber) -> Result<Vec<AuditEntry>> {
-        self.audit_where(Condition::all().add(audit::Column::OrderNumber.eq(number.as_str()))).await
-    }
-
-    /// Lists the entries without an order and a conversation, oldest first.
-    pub async fn list_audit_of_shop(&self) -> Result<Vec<AuditEntry>> {
-        let own = Condition::all().add(audit::Column::OrderNumber.is_null());
-        self.audit_where(own.add(audit::Column::ConversationId.is_null())).await
-    }
-
-    async fn audit_where(&self, which: Condition) -> Result<Vec<AuditEntry>> {
-        let rows =
-            self.rows::<audit::Entity>().filter(which).order_by_asc(audit::Column::Id).all(&self.store.read).await?;
+    /// Lists the shop's entries, oldest first.
+    pub async fn list_audit(&self) -> Result<Vec<AuditEntry>> {
+        let rows = self.rows::<audit::Entity>().order_by_asc(audit::Column::Id).all(&self.store.read).await?;
         rows.into_iter().map(read_entry).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod alone;
 pub mod app;
+pub mod audit;
 pub mod database;
 pub mod dialogue;
 pub mod echo_desk;

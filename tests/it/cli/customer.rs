@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::desks::returns::shop::{Chat, mails, open};
 use crate::support::app::TestApp;
-use crate::support::eventually;
+use crate::support::{audit, eventually};
 use frontdesk::cli::seed::sample;
 use frontdesk::store::sample_shop::Sampling;
 
@@ -140,9 +140,9 @@ async fn customer_is_exported_and_erased_beside_server() {
     assert_eq!(shop.rma().await, Rma { reason: String::new(), ..before });
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);
-    let record = store.list_audit_of_order(&"77893".parse().unwrap()).await.unwrap();
+    let record = audit::of_order(&store, &"77893".parse().unwrap()).await;
     assert!(record.iter().any(|entry| entry.what == "rma.created"));
-    assert!(store.list_audit_of_shop().await.unwrap().iter().any(|entry| entry.what == "customer.erased"));
+    assert!(audit::of_shop(&store).await.iter().any(|entry| entry.what == "customer.erased"));
     assert!(store.find_order(&"77900".parse().unwrap()).await.unwrap().unwrap().email.as_str().starts_with("buyer"));
     assert_eq!(app.history(&other.id).await.len(), 1, "another conversation stays");
     assert_eq!(app.get("/readyz").send().await.unwrap().status(), 200);

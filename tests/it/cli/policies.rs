@@ -6,6 +6,7 @@ use frontdesk::domain::returns::{Policy, Scope};
 
 use super::Run;
 use super::orders::Shop;
+use crate::support::audit;
 
 const HEADER: &str = "name,scope,category,return_days,refund_days\n";
 
@@ -76,7 +77,7 @@ async fn policy_import_is_in_the_audit_log() {
     assert_eq!(door.replace_policies(&[policy(30)], "import", Utc::now()).await.unwrap(), []);
     assert_eq!(door.replace_policies(&[policy(31)], "import", Utc::now()).await.unwrap(), [policy(30)]);
     assert_eq!(door.replace_policies(&[], "import", Utc::now()).await.unwrap(), [policy(31)]);
-    let recorded = door.list_audit_of_shop().await.unwrap();
+    let recorded = audit::of_shop(&door).await;
     let told: Vec<_> = recorded.iter().map(|entry| (entry.who.as_str(), entry.what.as_str())).collect();
     assert_eq!(told, [("import", "policies.replaced"); 3]);
     assert_eq!(recorded[1].before, Some(serde_json::json!([policy(30)])));

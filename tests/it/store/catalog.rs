@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::{TestStore, tenant};
-use crate::support::database;
+use crate::support::{audit, database};
 
 fn query(words: &str, filters: CatalogFilters) -> CatalogQuery {
     CatalogQuery { words: SearchWords::of(words), filters, limit: 6.try_into().unwrap() }
@@ -125,7 +125,7 @@ async fn catalog_import_writes_what_it_compared() {
     assert_eq!(all.total_matches_estimate, 3);
     let untouched = store.tenant(&kijani).search_catalog(&query("", CatalogFilters::default())).await.unwrap();
     assert_eq!(untouched.total_matches_estimate, 12);
-    let recorded = door.list_audit_of_shop().await.unwrap();
+    let recorded = audit::of_shop(&door).await;
     let counts: Vec<_> = recorded.iter().filter(|entry| entry.what == "catalog.imported").collect();
     assert_eq!(counts.len(), 2);
     assert_eq!(counts[0].after, Some(serde_json::json!({"new": 1, "changed": 1, "removed": 0})));
@@ -181,7 +181,7 @@ async fn tenant_settings_are_saved_per_shop() {
         let saved = door.save_tenant(|_| Ok(new.clone()), &none, "operator", Utc::now()).await;
         assert_eq!(saved.unwrap(), Saving::Done(Box::new(new.clone())));
     }
-    assert_eq!(door.list_audit_of_shop().await.unwrap().len(), 1, "the second time changed nothing");
+    assert_eq!(audit::of_shop(&door).await.len(), 1, "the second time changed nothing");
     let exists =
         door.save_tenant(|found| found.map_or(Ok(new.clone()), |_| Err(Saving::Exists)), &none, "operator", Utc::now());
     assert_eq!(exists.await.unwrap(), Saving::Exists);
@@ -214,12 +214,12 @@ async fn credentials_are_stored_per_shop_and_not_recorded() {
     assert_eq!(one, [(TwilioAuthToken, b"replaced".to_vec())]);
     assert_eq!(save(&[]).await.len(), 1);
     assert!(store.tenant(&kijani).list_credentials().await.unwrap().is_empty());
-    let recorded = format!("{:?}", door.list_audit_of_shop().await.unwrap());
+    let recorded = format!("{:?}", audit::of_shop(&door).await);
     assert!(!recorded.contains("sealed"), "{recorded}");
-    let last = door.list_audit_of_shop().await.unwrap().pop().unwrap().after.unwrap();
+    let last = audit::of_shop(&door).await.pop().unwrap().after.unwrap();
     let credentials = serde_json::json!({"stored": ["twilio_auth_token"], "removed": ["daraja_passkey"]});
     assert_eq!(last["credentials"], credentials, "a change of nothing is not recorded");
-    let what: BTreeSet<String> = door.list_audit_of_shop().await.unwrap().into_iter().map(|entry| entry.what).collect();
+    let what: BTreeSet<String> = audit::of_shop(&door).await.into_iter().map(|entry| entry.what).collect();
     assert_eq!(what, ["tenant.changed".to_owned()].into());
 }
 

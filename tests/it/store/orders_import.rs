@@ -6,6 +6,7 @@ use frontdesk::store::orders_import::{Conflict, OrderComparison};
 use frontdesk::store::returns::create::ReturnOutcome;
 
 use super::returns::{Shop, number};
+use crate::support::audit;
 
 /// Returns the order as the shop's own system would list it.
 pub async fn listed(shop: &Shop, order: &str) -> ListedOrder {
@@ -112,7 +113,7 @@ async fn imported_status_is_recorded_and_never_goes_back() {
     let same_state = listed(&shop, "77894").await;
     door.import_orders(&[arrived, same_state], false, shop.now).await.unwrap();
     assert_eq!(shop.recorded("77894").await, [""; 0]);
-    let recorded = door.list_audit_of_order(&number("77899")).await.unwrap();
+    let recorded = audit::of_order(&door, &number("77899")).await;
     assert_eq!(recorded.len(), 1);
     let entry = &recorded[0];
     assert_eq!((entry.who.as_str(), entry.what.as_str(), entry.at), ("import", "order.status", shop.now));

@@ -27,6 +27,7 @@ use frontdesk::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 use frontdesk::store::sample_shop::Sampling;
 
 use super::{TestStore, count_jobs, opened, tenant};
+use crate::support::audit;
 
 const RETURNS_JOBS: [&str; 3] = [ISSUE_LABEL, SEND_MAIL, SAY_DECISION];
 
@@ -119,7 +120,7 @@ impl Shop {
 
     /// Lists the audit entries of the order: who did what.
     pub async fn recorded(&self, order: &str) -> Vec<String> {
-        let entries = self.store().tenant(&self.tenant).list_audit_of_order(&number(order)).await.unwrap();
+        let entries = audit::of_order(&self.store().tenant(&self.tenant), &number(order)).await;
         entries.iter().map(|entry| format!("{} {}", entry.who, entry.what)).collect()
     }
 

@@ -8,11 +8,12 @@ use frontdesk::store::returns::By;
 
 use super::shop::{Chat, open};
 use crate::support::app::TestApp;
+use crate::support::audit;
 
 /// The rows of the conversation as `type who what`.
 async fn recorded(app: &TestApp, chat: &Chat<'_>) -> Vec<String> {
     let tenant = TenantId::default();
-    let rows = app.inner.store.tenant(&tenant).list_audit(chat.id.parse().unwrap()).await.unwrap();
+    let rows = audit::of_conversation(&app.inner.store.tenant(&tenant), chat.id.parse().unwrap()).await;
     rows.iter().map(|row| format!("{} {} {}", row.kind, row.who, row.what)).collect()
 }
 

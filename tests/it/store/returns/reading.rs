@@ -10,6 +10,7 @@ use frontdesk::store::returns::create::ReturnOutcome;
 
 use super::{Shop, number};
 use crate::store::{opened, tenant};
+use crate::support::audit;
 
 #[tokio::test]
 async fn other_shop_sees_and_changes_nothing() {
@@ -29,7 +30,7 @@ async fn other_shop_sees_and_changes_nothing() {
     assert_eq!(door.find_ticket(rma.number.as_str()).await.unwrap(), None);
     assert_eq!(door.find_mail(mail.id).await.unwrap(), None);
     assert_eq!(door.list_mails_of(&rma.number).await.unwrap(), []);
-    assert_eq!(door.list_audit_of_order(&rma.order).await.unwrap(), []);
+    assert_eq!(audit::of_order(&door, &rma.order).await, []);
     assert_eq!(door.advance_rma(&rma.number, RmaStatus::LabelSent, &by).await.unwrap(), Advance::NotFound);
     let tracking = TrackingNumber::new(1);
     assert_eq!(door.issue_label(&rma.number, &tracking, &by).await.unwrap(), LabelOutcome::NotFound);
@@ -70,10 +71,10 @@ async fn return_outlives_its_conversation() {
         account: None,
     };
     door.record(&asked).await.unwrap();
-    assert_eq!(door.list_audit(conversation).await.unwrap().len(), 4);
+    assert_eq!(audit::of_conversation(&door, conversation).await.len(), 4);
     assert!(door.delete_conversation(conversation).await.unwrap());
     assert_eq!(shop.waiting_jobs().await, 2);
     assert_eq!(door.list_rmas_of(&order).await.unwrap().len(), 1);
     assert_eq!(shop.recorded("77893").await.len(), 3);
-    assert_eq!(door.list_audit(conversation).await.unwrap().len(), 3, "what concerned no order went with it");
+    assert_eq!(audit::of_conversation(&door, conversation).await.len(), 3, "what concerned no order went with it");
 }

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use crate::desks::returns::shop::open_driven;
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::audit;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 /// What the model does when it is asked next. `{rma}`, `{ticket}`, `{refund}`, `{tracking}` and `{label}` are what tools last
@@ -86,8 +87,9 @@ impl Driven {
 
     /// What is recorded of the conversation: what happened, and what came of it.
     pub async fn audit(&self, conversation: &str) -> Vec<(String, Value)> {
-        let store = &self.app.inner.store;
-        let rows = store.tenant(&tenant()).list_audit(conversation.parse().unwrap()).await.unwrap();
+        let tenant = tenant();
+        let store = self.app.inner.store.tenant(&tenant);
+        let rows = audit::of_conversation(&store, conversation.parse().unwrap()).await;
         rows.into_iter().map(|row| (row.what, row.after.unwrap_or_default())).collect()
     }
 }
