@@ -40,7 +40,6 @@ fn contact(text: &str) -> Entities {
     Entities { contacts: vec![Contact::Email(text.parse().expect("an address"))], ..Entities::default() }
 }
 
-/// A return with its RMA.
 #[test]
 fn no_after_cancelled_yes_takes_it_back() {
     let agreed = sample::agreed(Action::Return);
