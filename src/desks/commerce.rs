@@ -264,6 +264,7 @@ impl Commerce {
 impl Desk for Commerce {
     fn prepare(&self) {
         self.examples.prepare();
+        self.examples.language_of("");
     }
 
     fn answers_at_once(&self, message: &str) -> bool {

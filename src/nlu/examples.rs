@@ -15,7 +15,10 @@ pub struct Classifier(Arc<Trained>);
 #[derive(Debug, Default)]
 struct Trained {
     examples: Vec<Example>,
+    /// The language of each example.
+    languages: Vec<String>,
     model: OnceLock<Model>,
+    by_language: OnceLock<Model>,
 }
 
 impl Classifier {
@@ -24,8 +27,9 @@ impl Classifier {
     pub fn read(prompts: &Prompts, name: &str) -> Result<Self, PromptError> {
         let files = Self::files(prompts, name)?;
         let trained = prompts.shared(&files, || {
-            let mut examples = Vec::new();
+            let (mut examples, mut languages) = (Vec::new(), Vec::new());
             for file in &files {
+                let language = file.rsplit('.').nth(1).unwrap_or_default();
                 let lines = prompts.text(file)?.lines().enumerate();
                 for (n, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
                     let Some((label, text)) = line.split_once('\t') else {
@@ -33,9 +37,10 @@ impl Classifier {
                         return Err(prompts.error(file, Some(n + 1), hint));
                     };
                     examples.push(Example { label: label.trim().to_owned(), text: text.trim().to_owned() });
+                    languages.push(language.to_owned());
                 }
             }
-            Ok(Trained { examples, model: OnceLock::new() })
+            Ok(Trained { examples, languages, ..Trained::default() })
         })?;
         Ok(Self(trained))
     }
@@ -56,6 +61,16 @@ impl Classifier {
     /// Returns the most likely label, or `None` if the message shares nothing with the examples.
     pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
         self.trained().classify(text)
+    }
+
+    /// Returns the language of the examples that the message resembles most.
+    pub fn language_of(&self, text: &str) -> Option<Guess<'_>> {
+        let train = || {
+            let labelled = self.0.examples.iter().zip(&self.0.languages);
+            let labelled = labelled.map(|(example, of)| Example { label: of.clone(), text: example.text.clone() });
+            Model::train(&labelled.collect::<Vec<_>>())
+        };
+        self.0.by_language.get_or_init(train).classify(text)
     }
 
     fn trained(&self) -> &Model {

@@ -3,6 +3,7 @@
 use super::always::{answer_at_every_stage, warn};
 use super::effect::{Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
+use super::said::LARGEST_SIZE;
 use super::state::{ConversationState, Stage};
 use super::{offers, orders, prefs, sales, support};
 use crate::dialogue::Social;
@@ -175,7 +176,8 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
     }
     let seeks_cheaper = said.wants_cheaper() && (state.item().is_some() || state.last.is_some());
     // "I have 2,000 only. What shoes can I get?" names a limit.
-    let seeks_cheaper = seeks_cheaper || (said.most.is_some() && state.seeks_other(incoming));
+    let seeks_cheaper =
+        (seeks_cheaper && !said.names_own_price()) || (said.most.is_some() && state.seeks_other(incoming));
     if said.says(Says::Haggle) && incoming.coupon.is_none() && !seeks_cheaper {
         return resolved(haggle(state, incoming), incoming);
     }
@@ -263,7 +265,7 @@ impl ConversationState {
         let is_question = said.utterance.has_question();
         let points_at = matches!(said.pick, Some(Pick::Nth(_) | Pick::Last)) && !said.words.is_empty();
         self.asks_details = said.says(Says::AsksChoices) || (is_question && points_at);
-        self.only_asks = is_question && said.says(Says::AsksStock) && !said.says(Says::Wants);
+        self.only_asks = is_question && !said.says(Says::Wants) && !said.affirms();
         self.asks_sum = said.says(Says::HowMuch);
         self.asks_left = said.says(Says::HowMany) && !said.says(Says::AsksChoices);
         let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty();
@@ -305,9 +307,8 @@ fn is_no_price(digits: &str) -> bool {
 
 /// Answers a customer who bargains. Goods that the message chooses as well are chosen.
 fn haggle(state: ConversationState, incoming: &Incoming) -> Next {
-    const SMALLEST_PRICE: u64 = 100;
     let mut chosen = incoming.clone();
-    chosen.said.details.numbers.retain(|number| *number < SMALLEST_PRICE);
+    chosen.said.details.numbers.retain(|number| *number < LARGEST_SIZE);
     let has_choice = !chosen.said.details.numbers.is_empty() || !chosen.said.details.choices.is_empty();
     let next = sales::answer(&state, &chosen).filter(|_| has_choice && !state.is_later);
     match next {

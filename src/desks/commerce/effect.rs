@@ -216,7 +216,7 @@ pub(super) enum Line {
     /// The item comes in what the customer asked for.
     Available(Wanted),
     /// What is known of each of several items.
-    Compare(Vec<Wanted>),
+    Compare(Vec<Wanted>, Known),
     /// What is known of an item in the cart.
     About(Wanted, Known),
     /// What is known of the item.

@@ -145,7 +145,7 @@ impl Commerce {
                 Kind::Social
             }
             Line::LanguageAck => Kind::LanguageAck,
-            Line::Options { .. } | Line::SameOptions(_) | Line::Compare(_) => kind::GOODS,
+            Line::Options { .. } | Line::SameOptions(_) | Line::Compare(..) => kind::GOODS,
             Line::Item(_) | Line::Available(_) | Line::Details(..) | Line::About(..) => kind::GOODS,
             Line::Sum(_) | Line::Left(_) | Line::Ranked(..) => kind::GOODS,
             Line::Cart { .. } => kind::CART,

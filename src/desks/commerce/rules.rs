@@ -46,6 +46,7 @@ pub(super) struct CommerceRules {
     unsure: Vec<Pattern>,
     joins: Vec<Pattern>,
     alternatives: Vec<Pattern>,
+    exchanged: Vec<Pattern>,
     occasions: Vec<Pattern>,
     measures: Vec<Pattern>,
     brands: Vec<Pattern>,
@@ -92,6 +93,7 @@ struct RuleFile {
     unsure: Vec<String>,
     joins: Vec<String>,
     alternatives: Vec<String>,
+    exchanged: Vec<String>,
     occasions: Vec<String>,
     measures: Vec<String>,
     brands: Vec<String>,
@@ -161,6 +163,7 @@ impl CommerceRules {
             unsure: patterns(&file.unsure)?,
             joins: patterns(&file.joins)?,
             alternatives: patterns(&file.alternatives)?,
+            exchanged: patterns(&file.exchanged)?,
             occasions: patterns(&file.occasions)?,
             measures: patterns(&file.measures)?,
             brands: patterns(&file.brands)?,
@@ -285,7 +288,10 @@ impl CommerceRules {
         let goods = (0..stream.tokens().len()).filter(|at| !is_other(*at) && !is_in_limit(*at) && !in_phrase[*at]);
         let goods = goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned());
         let words: Vec<String> = phrases.iter().cloned().chain(goods).collect();
-        let free = numbers.iter().filter(|count| !count.words.clone().any(|at| is_in_limit(at) || measured[at]));
+        let pick = self.picks.pick(&rest);
+        let option = pick.as_ref().and_then(|(pick, left)| self.option_number(pick, left, &numbers));
+        let is_measured = |count: &Count| count.words.clone().any(|at| is_in_limit(at) || measured[at]);
+        let free = numbers.iter().filter(|count| Some(count.words.start) != option && !is_measured(count));
         let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at] && !occasions[*at]);
         let named = named.map(|at| stream.tokens()[at].folded().to_owned()).chain(phrases);
         let find = |patterns: &[Pattern]| any_match(patterns, &stream, &in_phrase);
@@ -297,7 +303,7 @@ impl CommerceRules {
             class,
             intents,
             phone,
-            pick: self.picks.pick(&rest).map(|(pick, _)| pick),
+            pick: pick.map(|(pick, _)| pick),
             details: Details {
                 words: named.collect(),
                 numbers: free.map(|count| count.value).collect(),

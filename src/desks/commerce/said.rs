@@ -195,8 +195,21 @@ impl Said {
         }
     }
 
+    /// Returns a part of this message, with what holds for the whole.
+    pub fn narrowed(self, mut part: Self) -> Self {
+        let Self { utterance, class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, .. } =
+            self;
+        part.utterance.text = utterance.text;
+        Self { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, ..part }
+    }
+
     pub fn says(&self, says: Says) -> bool {
         self.utterance.mentions(says)
+    }
+
+    /// Whether the message names a price to bargain for: "it is high, can you give it for 2,800?"
+    pub fn names_own_price(&self) -> bool {
+        self.says(Says::Haggle) && self.most.is_none() && self.all_numbers.iter().any(|number| *number >= LARGEST_SIZE)
     }
 
     /// Returns what its words surely show that it wants.

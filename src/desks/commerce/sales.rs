@@ -119,7 +119,7 @@ impl ConversationState {
 }
 
 /// Returns the search for a message's words.
-fn search_of(said: &Said, sees_all: bool) -> Search {
+pub(super) fn search_of(said: &Said, sees_all: bool) -> Search {
     Search {
         words: said.sought.clone(),
         category: None,
@@ -255,8 +255,8 @@ fn show(mut state: ConversationState, line: Wanted) -> Next {
     let names_choice = !state.details.numbers.is_empty() || !state.details.choices.is_empty();
     let answer = match () {
         () if state.asks_left => Line::Left(line),
-        () if state.only_asks && names_choice && !line.choices.is_empty() => Line::Available(line),
         () if state.asks_sum && line.quantity.is_some_and(|pieces| pieces > 1) => Line::Sum(line),
+        () if state.only_asks && names_choice && !line.choices.is_empty() => Line::Available(line),
         () if state.asks_details => Line::About(line, Known::Plain),
         () => Line::Item(line),
     };

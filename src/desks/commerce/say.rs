@@ -99,11 +99,11 @@ impl Speaker<'_> {
             Line::Available(wanted) => {
                 Ok(format!("{} {}", self.chosen(Text::Available, wanted)?, self.ask_choices(wanted)?))
             }
-            Line::Compare(goods) => {
+            Line::Compare(goods, known) => {
                 let lines =
                     goods.iter().enumerate().map(|(at, wanted)| Ok(format!("{}. {}", at + 1, self.about(wanted)?)));
                 let lines = lines.collect::<Result<Vec<_>, MissingValue>>()?.join("\n");
-                Ok(format!("{lines}\n{}", self.plain(Text::PickOne)?))
+                self.answering(*known, format!("{lines}\n{}", self.plain(Text::PickOne)?))
             }
             Line::Cancelled(order) => self.text(Text::Cancelled, &[("order", order.as_str())]),
             Line::About(wanted, known) => self.answering(*known, self.about(wanted)?),

@@ -147,6 +147,24 @@ impl Commerce {
         Ok(self.door(turn).find_last_payment(turn.conversation.id).await?)
     }
 
+    /// Returns the language of a message and a confidence: by its words, else by the examples that it resembles, of which those in English
+    /// decide nothing: customers mix English words into every language.
+    fn judge_language(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
+        const LIKELY: f64 = 0.5;
+        let judged = self.language_rules.judge(text, allowed);
+        let is_open = judged.is_none_or(|(_, confidence)| !switches_language(confidence, true));
+        let guess =
+            self.examples.language_of(text).filter(|guess| is_open && guess.known.min(guess.probability) >= LIKELY);
+        let resembled = guess.and_then(|guess| {
+            let language = guess.label.parse::<Language>().ok().filter(|language| *language != Language::EN)?;
+            // Who writes Sheng also writes Swahili.
+            let unsure = !switches_language(guess.probability, true);
+            let fallback = self.language_rules.fallback_of(language).filter(|of| unsure && *of != Language::EN);
+            Some((fallback.unwrap_or(language), 1.0))
+        });
+        resembled.or(judged)
+    }
+
     /// Sets the language: a requested one; else that of the message, if it is sure; else the customer's; else the shop's.
     pub(super) async fn settle_language(
         &self,
@@ -163,7 +181,11 @@ impl Commerce {
         if let Some(switch) = &switch {
             turn.set_language(switch.to, LanguageSource::Requested);
         } else if turn.conversation.language_source != LanguageSource::Requested {
-            let detected = self.language_rules.judge(&self.rules.without_brands(&text), &allowed);
+            let words = self.rules.without_brands(&text);
+            let detected = match was_persona || turn.language() == Language::EN {
+                true => self.judge_language(&words, &allowed),
+                false => self.language_rules.judge(&words, &allowed),
+            };
             let detected = self.ask_language(turn, situation, &allowed, detected).await.or(detected);
             let current = self.language_rules.fallback_of(turn.language()).filter(|_| !was_persona);
             let sure = detected.filter(|(language, confidence)| {

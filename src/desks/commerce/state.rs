@@ -59,6 +59,9 @@ pub(super) struct ConversationState {
     /// The message asks how many pieces there are, as of this turn.
     #[serde(skip)]
     pub asks_left: bool,
+    /// What a question asks of the goods of a list, as of this turn.
+    #[serde(skip)]
+    pub asked_of_list: AskedOfList,
     /// The customer decides later, as of this turn.
     #[serde(skip)]
     pub postpones: bool,
@@ -153,6 +156,15 @@ pub(super) struct Shown {
     pub is_sold_out: bool,
 }
 
+/// What a question asks of the goods of a list: "which one is leather?", "which is good for rain?"
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct AskedOfList {
+    /// What the goods must have: materials, sizes, colours, and words of their names.
+    pub values: Vec<String>,
+    /// Words that the row of the meant goods may have.
+    pub hints: Vec<String>,
+}
+
 /// A search in the catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Search {
@@ -216,6 +228,7 @@ impl Default for ConversationState {
             only_asks: false,
             asks_sum: false,
             asks_left: false,
+            asked_of_list: AskedOfList::default(),
             postpones: false,
             details: Details::default(),
             rejections: 0,

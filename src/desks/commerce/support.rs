@@ -22,8 +22,13 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
     if !asks {
         return ask_documents(state, said);
     }
-    state.asked.clone_from(&said.subjects);
-    (state, vec![ask(said, Asking::Question)])
+    let mut question = Question { text: said.text().to_owned(), subjects: said.subjects.clone() };
+    // "Deliver it to Umoja. What will that cost?"
+    if said.is_about("delivery") && said.says(Says::HowMuch) && !said.is_about("delivery_cost") {
+        question.subjects.insert(0, "delivery_cost".to_owned());
+    }
+    state.asked.clone_from(&question.subjects);
+    (state, vec![Effect::Answer { question, why: Asking::Question }])
 }
 
 /// Says that the time at which goods come back is unknown, and offers a person.
@@ -42,12 +47,8 @@ pub(super) fn ask_more(mut state: ConversationState, subject: &str) -> Next {
 /// Looks into the documents for a message that nothing else understands.
 pub(super) fn ask_documents(mut state: ConversationState, said: &Said) -> Next {
     state.journey = Journey::Unknown;
-    (state, vec![ask(said, Asking::LastResort)])
-}
-
-fn ask(said: &Said, why: Asking) -> Effect {
     let question = Question { text: said.text().to_owned(), subjects: said.subjects.clone() };
-    Effect::Answer { question, why }
+    (state, vec![Effect::Answer { question, why: Asking::LastResort }])
 }
 
 /// Asks the documents what a message also asked, when everything else is answered.

@@ -63,7 +63,6 @@ impl Commerce {
         state: &ConversationState,
     ) -> Result<(Said, Named), DeskError> {
         // Which goods the words name counts only where it decides something.
-        let said = self.cut_kept(said);
         let counts = said.details.numbers.iter().filter(|number| **number <= MOST_PIECES).count();
         let names_several = self.rules.pieces(&said.rest).len() > 1 || counts > 1;
         let is_ambiguous = names_several || said.clear_intents().len() > 1 || said.class == GovernorClass::Casual;

@@ -6,10 +6,12 @@ use super::Commerce;
 use super::classify::classify;
 use super::rules::Says;
 use super::said::{LARGEST_SIZE, MOST_PIECES, Said};
+use super::sales::search_of;
 use super::state::{ConversationState, Question, Search, Stage};
 use crate::dialogue::Act;
 use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::policy::{Journey, Routing, route};
+use crate::domain::text::words;
 use crate::store::catalog::CatalogWords;
 
 /// Shorter words begin too many others.
@@ -21,6 +23,8 @@ struct Wish {
     said: Said,
     goods: Vec<String>,
     choices: Vec<String>,
+    /// Its first number counts the pieces of all parts.
+    has_total: bool,
 }
 
 impl Wish {
@@ -32,15 +36,39 @@ impl Wish {
         self.said.details.numbers.iter().any(|number| (MOST_PIECES + 1..LARGEST_SIZE).contains(number))
     }
 
-    /// Whether it names only choices, for all goods of the message.
-    fn is_shared(&self) -> bool {
-        self.said.says(Says::ForAll) && self.goods.is_empty() && (self.has_size() || !self.choices.is_empty())
+    /// Whether it names only choices, which hold for all wishes before: "all large", or a choice that none of them has, such as the last one
+    /// of "2 black and 1 white, medium".
+    fn is_shared(&self, wishes: &[Self]) -> bool {
+        let chosen = |wish: &Self| wish.choices.len() + wish.said.details.sizes().len();
+        let is_one_more = || {
+            let [_, others @ ..] = wishes else { return false };
+            let is_like_first = |wish: &Self| wish.goods.is_empty() && wish.count().is_some();
+            let lacks_it = wishes.iter().all(|wish| chosen(wish) == 1) && chosen(self) == 1 && self.count().is_none();
+            !others.is_empty() && others.iter().all(is_like_first) && lacks_it
+        };
+        self.goods.is_empty()
+            && !wishes.is_empty()
+            && chosen(self) > 0
+            && (self.said.says(Says::ForAll) || is_one_more())
     }
 
-    /// Whether it counts the pieces of which the next part chooses some.
+    /// Returns how many pieces it counts.
+    fn count(&self) -> Option<u64> {
+        self.said.details.numbers.iter().find(|number| **number <= MOST_PIECES).copied()
+    }
+
+    /// Whether it counts the pieces of which the next part chooses some: "two pairs, one black", "2 pairs, one size 38".
     fn is_total_of(&self, next: &Self) -> bool {
-        let counts = |wish: &Self| wish.said.details.numbers.first().is_some_and(|number| *number <= MOST_PIECES);
-        counts(self) && self.choices.is_empty() && !self.has_size() && counts(next) && !next.choices.is_empty()
+        let chooses = next.has_size() || (self.choices.is_empty() && !next.choices.is_empty());
+        self.count().is_some() && !self.has_size() && next.count().is_some() && chooses
+    }
+
+    /// Leaves out the number of all pieces.
+    fn drop_total(&mut self) {
+        let numbers = &mut self.said.details.numbers;
+        if let Some(at) = numbers.iter().position(|number| *number <= MOST_PIECES) {
+            numbers.remove(at);
+        }
     }
 
     /// Takes the choices that hold for all goods.
@@ -66,7 +94,10 @@ impl Wish {
                 let is_asked = is_asked && (next.has_number() || !next.choices.is_empty());
                 // "The second one then, do you have 39?" is one wish.
                 let is_asked = is_asked && (self.has_size() || !self.choices.is_empty());
-                is_asked || is_choice || (next.has_size() && self.has_size() && !self.said.refuses())
+                // "Two, green and black" is one of each.
+                let is_each = self.count() == Some(2) && self.choices.len() == 1 && next.choices.len() == 1;
+                let is_each = is_each && !next.has_number() && !self.said.refuses();
+                is_asked || is_choice || is_each || (next.has_size() && self.has_size() && !self.said.refuses())
             }
             (true, false) => has_item && (self.has_number() || !self.choices.is_empty()),
             // "Gum boots green 40 and gum boots black 42."
@@ -117,19 +148,48 @@ impl Commerce {
         (said, None)
     }
 
-    /// Removes the goods that stay from a message that takes others out: "take out the socks, I keep the sandals".
-    pub(super) fn cut_kept(&self, said: Said) -> Said {
-        if !said.says(Says::Remove) || !said.says(Says::Keeps) {
-            return said;
+    /// Leaves in a message what it takes out of the cart. Returns the searches for what it wants instead, and not for what stays: "take
+    /// out the socks, I keep the sandals".
+    fn cut_exchange(
+        &self,
+        said: &Said,
+        state: &ConversationState,
+        known: &CatalogWords,
+    ) -> Option<(Said, Vec<Search>)> {
+        let may_exchange = said.says(Says::Remove) || said.says(Says::Swaps);
+        let (gone, wanted) = self.rules.cut_exchange(&said.rest).filter(|_| may_exchange && !state.cart.is_empty())?;
+        let (mut main, mut wanted) = (self.rules.parse(gone), self.rules.parse(wanted));
+        let (gone, goods) = (known.name_goods(&mut main), known.name_goods(&mut wanted));
+        let names_other = goods.iter().any(|word| !gone.contains(word));
+        let chooses = !wanted.details.choices.is_empty() || !wanted.details.sizes().is_empty();
+        // "Swap the heels for those": the item that is talked about.
+        let item = state.item().filter(|_| goods.is_empty() && !gone.is_empty());
+        // "Change pink to blue" changes a line of the cart.
+        let is_exchange = names_other || item.is_some() || (chooses && !said.says(Says::Swaps));
+        main.utterance.set(Act::Mention(Says::Remove), true);
+        main.utterance.set(Act::Mention(Says::Same), said.says(Says::Same));
+        if wanted.says(Says::Keeps) {
+            return Some((said.clone().narrowed(main), Vec::new()));
         }
-        let pieces = self.rules.pieces(&said.rest).into_iter();
-        let parts: Vec<Said> = pieces.map(|piece| self.rules.parse(&said.rest[piece])).collect();
-        let removed = parts.into_iter().find(|part| part.says(Says::Remove) && !part.says(Says::Keeps));
-        removed.unwrap_or(said)
+        if !is_exchange {
+            return None;
+        }
+        let (first, mut later) = self.cut_goods(wanted, state, known);
+        let mut next = search_of(&first, false);
+        next.words = match item {
+            Some(item) => words(&item.item.name),
+            None if goods.is_empty() => Vec::new(),
+            None => known.sought(&first),
+        };
+        later.insert(0, next);
+        Some((said.clone().narrowed(main), later))
     }
 
     /// Leaves the first goods in a message. Returns the searches for the others; one without words means the same goods again.
     pub(super) fn cut_goods(&self, said: Said, state: &ConversationState, known: &CatalogWords) -> (Said, Vec<Search>) {
+        if let Some(cut) = self.cut_exchange(&said, state, known) {
+            return cut;
+        }
         let changes = said.says(Says::Instead) || said.says(Says::Corrects);
         let pieces = match changes {
             true => self.rules.pieces(&said.rest),
@@ -144,14 +204,14 @@ impl Commerce {
             let mut part = self.rules.parse(&said.rest[text.clone()]);
             let goods = known.name_goods(&mut part);
             let choices = part.details.choices.clone();
-            Wish { text, said: part, goods, choices }
+            Wish { text, said: part, goods, choices, has_total: false }
         };
         let mut wishes: Vec<Wish> = Vec::new();
         let mut shared: Vec<Wish> = Vec::new();
         for piece in pieces {
             let next = wish(piece);
             // "1 black, 2 grey, all large"
-            if next.is_shared() && !wishes.is_empty() {
+            if next.is_shared(&wishes) {
                 shared.push(next);
                 continue;
             }
@@ -161,14 +221,20 @@ impl Commerce {
                 Some(last) if last.ends_before(&next, has_item) => wishes.extend([last, next]),
                 Some(last) => {
                     let mut whole = wish(last.text.start..next.text.end);
-                    // "Two pairs of socks, one black …": the first number counts all of them.
-                    if last.is_total_of(&next) && !whole.said.details.numbers.is_empty() {
-                        whole.said.details.numbers.remove(0);
-                    }
+                    whole.has_total = last.has_total || last.is_total_of(&next);
                     wishes.push(whole);
                 }
                 None => wishes.push(next),
             }
+        }
+        wishes.iter_mut().filter(|wish| wish.has_total).for_each(Wish::drop_total);
+        // "2 pairs, size 38 and 41" is one of each.
+        if let [first, others @ ..] = wishes.as_mut_slice()
+            && first.count().is_some_and(|count| count == others.len() as u64 + 1)
+            && others.iter().all(|other| other.goods.is_empty() && other.count().is_none())
+            && !others.is_empty()
+        {
+            first.drop_total();
         }
         wishes.iter_mut().for_each(|wish| wish.share(&shared));
         // "Do you have boots and sandals?" is one question; "can I get 2 socks and a sandal size 40?" wants both.
@@ -187,15 +253,12 @@ impl Commerce {
         // Paying, and everything else about the whole message, does not change.
         let names_other = first.goods.iter().any(|word| !own.contains(word));
         let mut main = first.said;
-        main.utterance.text.clone_from(&said.utterance.text);
         main.utterance.set(Act::Mention(Says::Pay), said.says(Says::Pay));
         main.utterance.set(Act::Mention(Says::Compares), compares);
         let adds = main.says(Says::More) || (names_other && said.says(Says::More));
         main.utterance.set(Act::Mention(Says::More), adds);
         main.utterance.set(Act::WantPerson, said.utterance.wants_person());
-        let Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, .. } = said;
-        let main = Said { class, intents, phone, all_numbers, methods, compliance, introduces_code, rest, ..main };
-        (main, later)
+        (said.narrowed(main), later)
     }
 }
 

@@ -42,3 +42,11 @@ fn unseen_messages_are_understood() {
     let (right, all) = measure(include_str!("../../../../tests/data/commerce/messages_blind.tsv"));
     assert!(right * 100 >= all * 81, "{right} of {all}");
 }
+
+#[test]
+fn examples_tell_the_language() {
+    let examples = Classifier::read(&Prompts::shipped(), "commerce").unwrap();
+    for (text, language) in [("natafuta gumboots za shamba", "sw"), ("leather boots inaenda aje?", "sheng")] {
+        assert_eq!(examples.language_of(text).unwrap().label, language, "{text}");
+    }
+}

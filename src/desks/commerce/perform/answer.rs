@@ -39,7 +39,9 @@ impl Commerce {
         let knowledge = &self.services.knowledge;
         let find = async {
             match why {
-                // Together with an earlier question, a message that asks nothing would be answered with what was asked before.
+                // Together with an earlier question, a message that asks nothing would be answered with what was asked before, as one
+                // of which the subject is known.
+                _ if !known.is_empty() => knowledge.find(&turn.persona.knowledge, &query(text)).await,
                 Asking::LastResort => knowledge.find(&turn.persona.knowledge, &query(text)).await,
                 Asking::Question | Asking::Aside => retrieve::find(knowledge, turn, text, query).await,
             }

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{CommerceRules, Says, either};
-use crate::desks::commerce::said::MOST_PIECES;
+use crate::desks::commerce::said::{MOST_PIECES, Said};
 use crate::domain::text::{any_match, match_mask};
+use crate::nlu::counts::Count;
+use crate::nlu::pick::Pick;
 
 /// What a piece has so far of a choice and its numbers.
 #[derive(Default)]
@@ -85,6 +87,34 @@ impl CommerceRules {
         }
         pieces.extend(begun.map(|start| start..text.len()));
         pieces
+    }
+
+    /// Returns where the number of an option begins, which counts nothing: the 2 of "does number 2 come in 43?". `left`: the message
+    /// without the words that point at the option.
+    pub(super) fn option_number(&self, pick: &Pick, left: &str, numbers: &[Count]) -> Option<usize> {
+        let Pick::Nth(at) = pick else { return None };
+        let is_option = |count: &&Count| count.value == *at as u64 + 1;
+        let left = self.counts.find(&self.lexicon.tokenize(left)).iter().filter(is_option).count();
+        let mut all = numbers.iter().filter(is_option);
+        let first = all.next()?;
+        (all.count() >= left).then_some(first.words.start)
+    }
+
+    /// Cuts a message into what leaves the cart and what is wanted instead: "swap the socks for polish", "drop the 38 and take a 40".
+    pub fn cut_exchange<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        if self.parse(text).says(Says::Swaps) {
+            let stream = self.lexicon.tokenize(text);
+            let at = match_mask(&self.exchanged, &stream, &[]).iter().skip(1).position(|is_cut| *is_cut)? + 1;
+            let span = &stream.tokens()[at].span;
+            return Some((&text[..span.start], &text[span.end..]));
+        }
+        let pieces = self.pieces(text);
+        let parts: Vec<_> = pieces.iter().map(|piece| self.parse(&text[piece.clone()])).collect();
+        let adds = [Says::Wants, Says::More, Says::Keeps];
+        let adds = |said: &Said| !said.says(Says::Remove) && adds.into_iter().any(|says| said.says(says));
+        let (added, removed) = (parts.iter().position(adds)?, parts.iter().position(|part| part.says(Says::Remove))?);
+        let (first, second) = text.split_at(pieces[added.max(removed)].start);
+        Some(if added > removed { (first, second) } else { (second, first) })
     }
 }
 

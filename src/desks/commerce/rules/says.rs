@@ -20,6 +20,12 @@ pub(in crate::desks::commerce) enum Says {
     UpTo,
     /// In place of what was chosen.
     Instead,
+    /// Exchanges goods for others: "swap the socks for a belt".
+    Swaps,
+    /// Changes some pieces of several: "make one of them black".
+    Part,
+    /// In the size or colour of the goods before: "same size".
+    Same,
     /// Corrects an earlier message.
     Corrects,
     /// Goods of the kind that was talked about: "the leather ones".

@@ -24,10 +24,20 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
     if let Some(pay) = confirm(state, incoming) {
         return Some((next, vec![pay]));
     }
-    let is_about_rules = matches!(incoming.routing, Routing::Journey(Journey::Support | Journey::Prefs));
+    let is_about_rules = match incoming.routing {
+        Routing::Journey(Journey::Support | Journey::Prefs) => true,
+        // "Any discount if I take three?"
+        Routing::Journey(Journey::Offers) => {
+            said.utterance.has_question() && !incoming.names_goods() && !said.wants_cheaper()
+        }
+        _ => false,
+    };
     // "Forget everything" only resembles a wish about messages.
     let gives_up = said.utterance.cancels() && !said.utterance.has_question() && said.clear_intents().is_empty();
-    if is_about_rules && !gives_up && said.details.numbers.is_empty() {
+    // "Is it open on Sunday till 5?" chooses nothing.
+    let chooses = !said.details.numbers.is_empty() && !(said.utterance.has_question() && !said.subjects.is_empty());
+    let chooses = chooses && incoming.routing != Routing::Journey(Journey::Offers);
+    if is_about_rules && !gives_up && !chooses {
         return None;
     }
     // "I changed my mind, rather by card", or "rather the blue one", gives nothing up.
@@ -43,6 +53,11 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
     }
     if let Some(next) = compare(state, incoming).or_else(|| rank(state, incoming)) {
         return Some(next);
+    }
+    // "Take out the socks", while an item is talked about.
+    if said.says(Says::Remove) && state.item().is_some() && state.lines_named(incoming).is_some_and(|at| !at.is_empty())
+    {
+        return Some(remove(next, incoming));
     }
     let wants_to_pay = said.says(Says::Pay) && !said.describes_goods();
     match state.stage.clone() {
@@ -111,14 +126,10 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     if said.says(Says::Remove) && !state.cart.is_empty() {
         return Some(remove(state, incoming));
     }
-    // "What is the difference?", "which sizes do they have?"
-    let has_choice = !said.details.choices.is_empty() || !said.details.sizes().is_empty();
-    let compares = said.utterance.has_question() && matches!(said.pick, Some(Pick::All)) && !has_choice;
-    let asks_choices = said.says(Says::AsksChoices) && said.details.numbers.is_empty();
-    // "Are they leather?", of a list.
-    let asks_quality = said.says(Says::AsksIfSo) && !said.qualities.is_empty() && !said.says(Says::Ones);
-    let asks_quality = asks_quality && said.utterance.has_question();
-    if asks_quality || ((compares || asks_choices) && !incoming.names_goods()) {
+    // "What is the difference?", "which sizes do they have?", "which one comes in red?"
+    let asks_choices = said.says(Says::AsksChoices) && said.details.numbers.is_empty() && !incoming.names_goods();
+    let asks_of_list = state.ask_of_list(incoming);
+    if asks_choices || asks_of_list {
         let ids: Vec<_> = state.options.iter().map(|shown| shown.id.clone()).collect();
         if let [only] = ids.as_slice() {
             return Some((state, vec![Effect::GetItem(only.clone())]));
@@ -242,6 +253,11 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         Some(Change::NoSuchChoice(item, choice)) => return Some(say(state, Line::NoSuchChoice { item, choice })),
         Some(Change::Asked(wanted)) => return Some(say(state, Line::About(wanted, Known::Plain))),
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
+        Some(Change::Part(at, part)) => {
+            state.cart[at].quantity -= part.quantity;
+            add(&mut state.cart, part);
+            return Some((state, vec![Effect::PlaceOrder]));
+        }
         Some(Change::Line(at, line)) if !pays || Some(&line) != state.cart.get(at) => {
             let before = state.cart.remove(at).quantity;
             state.note_change(&line, before);
@@ -316,7 +332,10 @@ fn paying(state: ConversationState, incoming: &Incoming) -> Option<Next> {
     if said.refuses() && !said.says(Says::WentThrough) {
         return Some(say(state, Line::CancelOnPhone));
     }
-    let asks = said.says(Says::WentThrough) || said.says(Says::Pay) || said.says(Says::Again) || said.affirms();
+    // "It hasn't shown up on my phone."
+    let is_unclear = incoming.routing == Routing::Clarify && !incoming.names_goods();
+    let asks =
+        is_unclear || said.says(Says::WentThrough) || said.says(Says::Pay) || said.says(Says::Again) || said.affirms();
     (asks || !said.methods.is_empty()).then(|| say(state, Line::StillWaiting))
 }
 

@@ -4,8 +4,9 @@ use super::super::advance::Next;
 use super::super::effect::{Effect, Incoming, Known, Line};
 use super::super::rules::Says;
 use super::super::said::Said;
-use super::super::state::{ConversationState, Search, Shown, Stage, StoredItem, Wanted};
-use super::{say, search, search_of};
+use super::super::state::{AskedOfList, ConversationState, Search, Shown, Stage, StoredItem, Wanted};
+use super::{is_sales, say, search, search_of};
+use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::commerce::{CatalogItem, Money};
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
@@ -63,6 +64,9 @@ pub(super) fn about_cart(state: &ConversationState, incoming: &Incoming) -> Opti
         return Some(say(state.clone(), Line::Left(last.clone())));
     }
     let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty() && said.subjects.is_empty();
+    if said.says(Says::AsksChoices) && is_plain && !names_other {
+        return Some(say(state.clone(), Line::About(last.clone(), Known::Plain)));
+    }
     let asks = said.says(Says::AsksIfSo) && !said.says(Says::HowMuch) && !said.words.is_empty();
     let is_about_it = !names_other || (points_at_it && !said.qualities.is_empty());
     if !(asks && is_plain && is_about_it) {
@@ -118,12 +122,61 @@ pub(super) fn cheaper(
     search(state, Search { words, category, most, details, is_question: true, ..Search::default() })
 }
 
-/// Shows what is known of several goods.
+impl ConversationState {
+    /// Whether a message asks about the goods of the list, and notes what it asks: "are they leather?", "which one comes in red?"
+    pub(super) fn ask_of_list(&mut self, incoming: &Incoming) -> bool {
+        let said = &incoming.said;
+        let is_all = said.pick == Some(Pick::All);
+        let is_one = matches!(said.pick, Some(Pick::Nth(_) | Pick::Last));
+        let points_at_it = is_all || said.says(Says::AsksIfSo) || said.says(Says::AsksWhat);
+        let wants = said.says(Says::Ones) || said.says(Says::Wants) || !is_sales(incoming.routing);
+        let mut values: Vec<String> = said.qualities.values().chain(&said.details.choices).cloned().collect();
+        values.extend(said.details.sizes());
+        let is_listed = |word: &String| {
+            let mut names = self.options.iter().map(|shown| with_stems(&shown.name));
+            values.contains(word) || names.any(|name| name.contains(word))
+        };
+        let is_other = !incoming.goods.iter().all(is_listed);
+        let asks = !values.is_empty() || !said.needs.is_empty() || (is_all && (!incoming.names_goods() || !is_other));
+        values.extend(incoming.goods.iter().cloned());
+        let hints = said.needs.iter().chain(&said.words).cloned().collect();
+        self.asked_of_list = AskedOfList { values, hints };
+        said.utterance.has_question() && points_at_it && !is_one && asks && !wants && !is_other
+    }
+}
+
+impl AskedOfList {
+    /// Returns those of the goods that the question is about, or none if none of them is as it asks.
+    fn choose(&self, mut goods: Vec<Wanted>) -> Vec<Wanted> {
+        let has = |wanted: &Wanted, word: &String| wanted.item.words().contains(word);
+        let hints = |wanted: &Wanted| self.hints.iter().filter(|hint| has(wanted, *hint)).count();
+        goods.retain(|wanted| self.values.iter().all(|value| has(wanted, value)));
+        let most = goods.iter().map(hints).max();
+        goods.retain(|wanted| Some(hints(wanted)) == most);
+        goods
+    }
+}
+
+/// Shows what is known of several goods: of those that a question is about, else of all of them.
 pub(in crate::desks::commerce) fn compared(mut state: ConversationState, items: Vec<CatalogItem>) -> Next {
     if items.is_empty() {
         return say(state, Line::NothingFound { words: String::new(), with_link: false });
     }
     state.stage = Stage::Options;
     state.options = items.iter().map(Shown::from).collect();
-    say(state, Line::Compare(items.into_iter().map(|item| Wanted::new(item.into())).collect()))
+    let goods: Vec<Wanted> = items.into_iter().map(|item| Wanted::new(item.into())).collect();
+    let chosen = std::mem::take(&mut state.asked_of_list).choose(goods.clone());
+    match chosen.as_slice() {
+        [] => say(state, Line::Compare(goods, Known::No)),
+        [only] if only.item.stock > 0 => {
+            let mut line = only.clone();
+            line.take(&state.details);
+            state.stage = Stage::Item { line: line.clone() };
+            say(state, Line::Details(line, Known::Plain))
+        }
+        _ => {
+            state.options.retain(|shown| chosen.iter().any(|wanted| wanted.item.id == shown.id));
+            say(state, Line::Compare(chosen, Known::Plain))
+        }
+    }
 }

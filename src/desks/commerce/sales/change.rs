@@ -7,12 +7,15 @@ use super::super::state::{ConversationState, StoredItem, Wanted};
 use crate::domain::commerce::CartLine;
 use crate::domain::commerce::sale::QUANTITY_MAX;
 use crate::domain::text::words;
+use crate::nlu::pick::Pick;
 
 /// A change of the last goods.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::desks::commerce) enum Change {
     /// The changed line, and where it is in the cart.
     Line(usize, CartLine),
+    /// Another choice of some of the pieces of a line.
+    Part(usize, CartLine),
     /// Another choice of the item, next to the first one.
     Another(Wanted),
     /// Asks about choices that the item has.
@@ -25,7 +28,7 @@ impl ConversationState {
     /// Returns the line of the cart that a message is about: the last one with the goods that it wants to change, else the last one that
     /// comes in what it names, else the last one.
     fn line_meant(&self, incoming: &Incoming) -> Option<(usize, &CartLine, Option<&Wanted>)> {
-        let known = |line: &CartLine| self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == line.item);
+        let known = |line: &CartLine| self.known(line);
         let changes = [Says::Instead, Says::Corrects, Says::ChangeOrder, Says::More];
         let changes = changes.into_iter().any(|says| incoming.said.says(says));
         let is_meant = |line: &CartLine| {
@@ -45,14 +48,29 @@ impl ConversationState {
             let same = self.cart.iter().rposition(|line| is_so(line) && has_choice(line)).filter(|_| counts);
             same.or(self.cart.iter().rposition(has_choice))
         };
-        let at = named.or_else(chosen).or(self.cart.len().checked_sub(1))?;
+        // "Make the second one white", "not the 38 but a 40".
+        let picked = match incoming.said.pick {
+            Some(Pick::Nth(at)) if at < self.cart.len() && !incoming.names_goods() => Some(at),
+            _ => None,
+        };
+        let is_changed = |line: &CartLine| {
+            let new = known(line).map(|of| incoming.said.details.choices_of(&of.item.variants, &line.choices).0);
+            let is_other = |(variant, choice): (&String, &String)| new.as_ref()?.get(variant).map(|of| of != choice);
+            is_so(line) && line.choices.iter().any(|choice| is_other(choice) == Some(true))
+        };
+        let changed = || self.cart.iter().rposition(is_changed).filter(|_| named.is_none());
+        let at = picked.or_else(changed).or(named).or_else(chosen).or(self.cart.len().checked_sub(1))?;
         Some((at, &self.cart[at], known(&self.cart[at])))
+    }
+
+    /// Returns the item of a line of the cart, if it was put in or changed in this conversation.
+    pub fn known(&self, line: &CartLine) -> Option<&Wanted> {
+        self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == line.item)
     }
 
     /// Notes that a line of the cart was changed last, and how many pieces were added to those before.
     pub fn note_change(&mut self, line: &CartLine, before: u32) {
-        let known = self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == line.item);
-        let Some(item) = known.map(|wanted| wanted.item.clone()) else { return };
+        let Some(item) = self.known(line).map(|wanted| wanted.item.clone()) else { return };
         let added = line.quantity.checked_sub(before).filter(|more| *more > 0).unwrap_or(line.quantity);
         let changed = Wanted { quantity: Some(added), choices: line.choices.clone(), item };
         self.earlier.extend(self.last.replace(changed));
@@ -110,6 +128,9 @@ impl ConversationState {
         // "39 instead of 38" counts none, even of goods without such sizes.
         let is_other = |number: u64| number > MOST_PIECES && said.says(Says::Instead) && !said.says(Says::Pieces);
         rest.retain(|number| said.says(Says::Counted) || !(is_size(*number) || is_other(*number)));
+        // "The second one" counts nothing.
+        let is_pronoun = said.says(Says::Ones) && !said.says(Says::Pieces);
+        rest.retain(|number| *number != 1 || !is_pronoun);
         let all_left = wanted.filter(|_| said.says(Says::AllLeft)).map(|wanted| wanted.item.stock.min(QUANTITY_MAX));
         let quantity = all_left.or(said.details.quantity(&rest));
         if strange.is_some() || (quantity.is_none() && !has_choice) {
@@ -121,6 +142,12 @@ impl ConversationState {
             return wanted.map(|wanted| {
                 Change::Another(Wanted { quantity, choices: changed.choices, item: wanted.item.clone() })
             });
+        }
+        // "Make one of them black": the others stay.
+        if let Some(pieces) = quantity.filter(|pieces| said.says(Says::Part) && *pieces < line.quantity)
+            && changed.choices != line.choices
+        {
+            return Some(Change::Part(at, CartLine { quantity: pieces, ..changed }));
         }
         // "Another one of size 43" is one more.
         changed.quantity = match quantity {

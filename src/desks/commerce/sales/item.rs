@@ -14,16 +14,28 @@ use crate::nlu::pick::Pick;
 pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: Wanted) -> Option<Next> {
     let said = &incoming.said;
     let own = line.item.names();
-    if said.says(Says::ShowCart) && said.says(Says::HowMuch) && !incoming.names_goods() && !state.cart.is_empty() {
+    // "Add it to my cart" wants the item.
+    let wants_it = said.affirms() || [Says::Wants, Says::More].into_iter().any(|says| said.says(says));
+    if said.says(Says::ShowCart) && !wants_it && !incoming.names_goods() && !state.cart.is_empty() {
         return Some(show_cart(state));
+    }
+    // "Does number 2 come in 43?", while the first one of the list is shown.
+    if matches!(said.pick, Some(Pick::Nth(_)))
+        && let Some(at) = said.option(state.options.len()).filter(|at| state.options[*at].id != line.item.id)
+    {
+        let id = state.options[at].id.clone();
+        state.stage = Stage::Options;
+        return Some((state, vec![Effect::GetItem(id)]));
     }
     let names_other = is_sales(incoming.routing) && incoming.goods.iter().any(|word| !own.contains(word));
     // "Are they leather?" asks about the item, and "the leather ones" are others.
     let points_at_it = (matches!(said.pick, Some(Pick::It)) || said.says(Says::AsksIfSo)) && !said.says(Says::Ones);
     let asks_about_it = said.utterance.has_question() && (!names_other || points_at_it);
     if said.wants_cheaper() && !names_other {
-        let (category, price) = (Some(line.item.category.clone()), line.item.price);
-        return Some(cheaper(state, Vec::new(), category, (price, said.most)));
+        // "Something in leather for less" may be of another kind.
+        let words: Vec<String> = said.qualities.values().cloned().collect();
+        let category = Some(line.item.category.clone()).filter(|_| words.is_empty());
+        return Some(cheaper(state, words, category, (line.item.price, said.most)));
     }
     if wants_similar(said) {
         return Some(similar(state, incoming, &line));
@@ -68,11 +80,11 @@ pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: 
     if said.says(Says::HowMuch) && !took && is_known {
         return Some(say(state, Line::Details(line, Known::Plain)));
     }
-    let asks_end = said.utterance.has_question() && said.details.end.is_some();
-    if took && strange.is_none() && (state.only_asks || state.asks_details || asks_end) {
+    if took && strange.is_none() && (state.only_asks || state.asks_details) {
         return Some(show(state, line));
     }
-    if took || strange.is_some() || (said.affirms() && is_known) {
+    let wants_it = said.affirms() || (said.says(Says::Wants) && !said.utterance.has_question());
+    if took || strange.is_some() || (wants_it && is_known) {
         return Some(complete(state, line, strange));
     }
     if (said.says(Says::Pay) || said.method().is_some() || said.says(Says::NoCoupon)) && is_known {

@@ -33,6 +33,7 @@ pub(super) fn next_goods(mut state: ConversationState) -> Result<Next, Box<Conve
 /// Says that goods cannot be had, and continues with the next ones.
 pub(super) fn or_next(mut state: ConversationState, line: Line) -> Next {
     let mut effects = vec![Effect::Say(line)];
+    state.replaces = false;
     while let Some(next) = state.next_search() {
         if !next.words.is_empty() {
             let (state, more) = search(state, next);

@@ -6,9 +6,10 @@ use super::super::advance::Next;
 use super::super::effect::{Effect, Incoming, Line};
 use super::super::rules::Says;
 use super::super::said::{LARGEST_SIZE, MOST_PIECES};
-use super::super::state::ConversationState;
+use super::super::state::{ConversationState, Wanted};
 use super::answer::is_same;
-use super::show_cart;
+use super::{next_goods, show_cart};
+use crate::domain::commerce::CartLine;
 use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
@@ -30,6 +31,7 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
         ([], None) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty() || said.pick == Some(Pick::It)),
         ([at, ..], _) => Some(*at),
     };
+    let gone = at.map(|at| state.cart[at].clone());
     match at {
         Some(at) => {
             // "Remove one"; and "the last one" is what was added last, which may be one piece more.
@@ -47,6 +49,9 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
         }
         None => return show_cart(state),
     }
+    if let Some(gone) = gone.filter(|_| !state.later.is_empty()) {
+        return exchange(state, gone, said.says(Says::Same));
+    }
     if state.cart.is_empty() {
         state.clear_cart();
         return (state, vec![Effect::CancelOrder]);
@@ -54,14 +59,37 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
     (state, vec![Effect::PlaceOrder])
 }
 
+/// Continues with what is wanted instead of a line that left the cart. The last line stays until the other goods are complete.
+fn exchange(mut state: ConversationState, gone: CartLine, is_same: bool) -> Next {
+    let next = &mut state.later[0];
+    if is_same {
+        next.details.words.extend(gone.choices.values().cloned());
+        next.details.numbers.extend(gone.choices.values().filter_map(|choice| choice.parse::<u64>().ok()));
+    }
+    // "Drop the 38 and take a 40" means as many of the same goods.
+    if next.words.is_empty() {
+        if next.details.numbers.iter().all(|number| *number > MOST_PIECES) {
+            next.details.numbers.push(u64::from(gone.quantity));
+        }
+        let same = state.known(&gone).map(|known| Wanted { choices: gone.choices.clone(), ..known.clone() });
+        state.last = same.or(state.last);
+    }
+    if !state.cart.is_empty() {
+        return (state, vec![Effect::PlaceOrder]);
+    }
+    state.cart.push(gone);
+    state.replaces = true;
+    next_goods(state).unwrap_or_else(|state| show_cart(*state))
+}
+
 impl ConversationState {
     /// Returns the lines of the cart that a message names, by their goods and their choices: "the green ones", "the size 42".
     /// `None` if it names goods or choices that no line has; empty if it names none.
-    fn lines_named(&self, incoming: &Incoming) -> Option<Vec<usize>> {
+    pub(super) fn lines_named(&self, incoming: &Incoming) -> Option<Vec<usize>> {
         let said = &incoming.said;
         let names = |at: usize| -> BTreeSet<String> {
             let name = self.order.as_ref().and_then(|sale| sale.lines.get(at)).map(|line| with_stems(&line.name));
-            let known = self.last.iter().chain(&self.earlier).find(|wanted| wanted.item.id == self.cart[at].item);
+            let known = self.known(&self.cart[at]);
             name.into_iter().flatten().chain(known.into_iter().flat_map(|wanted| wanted.item.names())).collect()
         };
         let count = |at: usize| said.words.iter().filter(|word| names(at).iter().any(|own| is_same(own, word))).count();

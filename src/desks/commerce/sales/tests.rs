@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::super::advance::advance;
 use super::super::effect::{Asking, Began, Event, Reason};
 use super::super::rules::CommerceRules;
+use super::super::state::AskedOfList;
 use super::*;
 use crate::desks::commerce::classify::classify;
 use crate::domain::PaymentId;
@@ -276,6 +277,7 @@ proptest! {
             only_asks: false,
             asks_sum: false,
             asks_left: false,
+            asked_of_list: AskedOfList::default(),
             postpones: false,
             ..state
         };

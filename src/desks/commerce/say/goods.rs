@@ -13,7 +13,11 @@ impl Speaker<'_> {
             return self.chosen(Text::ItemChosen, wanted);
         }
         let price = self.money(wanted.item.price);
-        self.text(Text::Item, &[("name", &wanted.item.name), ("price", &price)])
+        let item = self.text(Text::Item, &[("name", &wanted.item.name), ("price", &price)])?;
+        match wanted.item.stock {
+            0 => Ok(item + &self.plain(Text::SoldOutMark)?),
+            _ => Ok(item),
+        }
     }
 
     pub(super) fn chosen(&self, key: Text, wanted: &Wanted) -> TextResult {
