@@ -115,7 +115,7 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     let may_call = std::mem::take(&mut state.offers_person);
     let asked = std::mem::take(&mut state.asked);
     // "How long till somebody talks to me?"
-    if state.is_waiting && said.says(Says::Waits) && said.utterance.has_question() {
+    if state.is_waiting && said.says(Says::Waits) && said.utterance.has_question() && !incoming.names_goods() {
         return (state, vec![Effect::Say(Line::HandedOver)]);
     }
     let person = needs_person(&state, incoming, may_call);

@@ -151,8 +151,11 @@ impl Commerce {
     /// decide nothing: customers mix English words into every language.
     fn judge_language(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
         const LIKELY: f64 = 0.5;
+        // "Both black" is written in every language.
+        const FEWEST_WORDS: usize = 3;
         let judged = self.language_rules.judge(text, allowed);
-        let is_open = judged.is_none_or(|(_, confidence)| !switches_language(confidence, true));
+        let is_open = judged.is_none_or(|(_, confidence)| !switches_language(confidence, true))
+            && text.split_whitespace().count() >= FEWEST_WORDS;
         let guess =
             self.examples.language_of(text).filter(|guess| is_open && guess.known.min(guess.probability) >= LIKELY);
         let resembled = guess.and_then(|guess| {

@@ -165,7 +165,7 @@ impl Commerce {
         // "Swap the heels for those": the item that is talked about.
         let item = state.item().filter(|_| goods.is_empty() && !gone.is_empty());
         // "Change pink to blue" changes a line of the cart.
-        let is_exchange = names_other || item.is_some() || (chooses && !said.says(Says::Swaps));
+        let is_exchange = names_other || item.is_some() || (chooses && !(said.says(Says::Swaps) && gone.is_empty()));
         main.utterance.set(Act::Mention(Says::Remove), true);
         main.utterance.set(Act::Mention(Says::Same), said.says(Says::Same));
         if wanted.says(Says::Keeps) {

@@ -97,7 +97,9 @@ pub(super) fn rank(state: &ConversationState, incoming: &Incoming) -> Option<Nex
     let said = &incoming.said;
     let order = said.order_of_prices()?;
     let is_open = !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Phone { .. } | Stage::Paying);
-    if !is_open || said.says(Says::Haggle) || said.says(Says::Pay) || said.says(Says::Remove) {
+    // "Something much cheaper", of the item that is talked about.
+    let is_cheaper = said.says(Says::Cheaper) && said.words.is_empty() && state.item().is_some();
+    if !is_open || is_cheaper || said.says(Says::Haggle) || said.says(Says::Pay) || said.says(Says::Remove) {
         return None;
     }
     let mut wanted = Search { order: Some(order), is_question: true, ..search_of(said, false) };

@@ -49,7 +49,9 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
         }
         None => return show_cart(state),
     }
-    if let Some(gone) = gone.filter(|_| !state.later.is_empty()) {
+    if let Some(mut gone) = gone.filter(|_| !state.later.is_empty()) {
+        let left = state.cart.iter().find(|line| line.item == gone.item && line.choices == gone.choices);
+        gone.quantity -= left.map_or(0, |line| line.quantity);
         return exchange(state, gone, said.says(Says::Same));
     }
     if state.cart.is_empty() {
