@@ -174,10 +174,9 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         let reminder = sales::reminder(&state).map(Effect::Say);
         return (state, [Effect::Say(Line::NoPayment)].into_iter().chain(reminder).collect());
     }
-    let seeks_cheaper = said.wants_cheaper() && (state.item().is_some() || state.last.is_some());
+    let seeks_cheaper = said.wants_cheaper() && !said.names_own_price() && state.kind().is_some();
     // "I have 2,000 only. What shoes can I get?" names a limit.
-    let seeks_cheaper =
-        (seeks_cheaper && !said.names_own_price()) || (said.most.is_some() && state.seeks_other(incoming));
+    let seeks_cheaper = seeks_cheaper || (said.most.is_some() && state.seeks_other(incoming));
     if said.says(Says::Haggle) && incoming.coupon.is_none() && !seeks_cheaper {
         return resolved(haggle(state, incoming), incoming);
     }

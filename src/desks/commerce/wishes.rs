@@ -94,9 +94,9 @@ impl Wish {
                 let is_asked = is_asked && (next.has_number() || !next.choices.is_empty());
                 // "The second one then, do you have 39?" is one wish.
                 let is_asked = is_asked && (self.has_size() || !self.choices.is_empty());
-                // "Two, green and black" is one of each.
+                // "Two, green and black" is one of each, and "two, large, black" are both.
                 let is_each = self.count() == Some(2) && self.choices.len() == 1 && next.choices.len() == 1;
-                let is_each = is_each && !next.has_number() && !self.said.refuses();
+                let is_each = is_each && next.text.start > self.text.end && !next.has_number() && !self.said.refuses();
                 is_asked || is_choice || is_each || (next.has_size() && self.has_size() && !self.said.refuses())
             }
             (true, false) => has_item && (self.has_number() || !self.choices.is_empty()),
