@@ -147,14 +147,15 @@ impl Commerce {
         Ok(self.door(turn).find_last_payment(turn.conversation.id).await?)
     }
 
-    /// Returns the language of a message and a confidence: by its words, else by the examples that it resembles, of which those in English
-    /// decide nothing: customers mix English words into every language.
+    /// Returns the language of a message and a confidence: by its words, else by the examples that it resembles, if neither is
+    /// English: customers mix English words into every language.
     fn judge_language(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
         const LIKELY: f64 = 0.5;
         // "Both black" is written in every language.
         const FEWEST_WORDS: usize = 3;
         let judged = self.language_rules.judge(text, allowed);
-        let is_open = judged.is_none_or(|(_, confidence)| !switches_language(confidence, true))
+        let is_open = judged
+            .is_none_or(|(language, confidence)| language != Language::EN && !switches_language(confidence, true))
             && text.split_whitespace().count() >= FEWEST_WORDS;
         let guess =
             self.examples.language_of(text).filter(|guess| is_open && guess.known.min(guess.probability) >= LIKELY);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{CommerceRules, Says, either};
-use crate::desks::commerce::said::{MOST_PIECES, Said};
+use crate::desks::commerce::said::MOST_PIECES;
 use crate::domain::text::{any_match, match_mask};
 use crate::nlu::counts::Count;
 use crate::nlu::pick::Pick;
@@ -102,19 +102,20 @@ impl CommerceRules {
 
     /// Cuts a message into what leaves the cart and what is wanted instead: "swap the socks for polish", "drop the 38 and take a 40".
     pub fn cut_exchange<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
-        if self.parse(text).says(Says::Swaps) {
-            let stream = self.lexicon.tokenize(text);
-            let at = match_mask(&self.exchanged, &stream, &[]).iter().skip(1).position(|is_cut| *is_cut)? + 1;
+        let stream = self.lexicon.tokenize(text);
+        let first = |of: &[Says]| {
+            let patterns = self.says.iter().filter(|(says, _)| of.contains(says)).flat_map(|(_, patterns)| patterns);
+            patterns.filter_map(|pattern| pattern.find(&stream, &[])).map(|words| words.start).min()
+        };
+        if let Some(swaps) = first(&[Says::Swaps]) {
+            let is_between = match_mask(&self.exchanged, &stream, &[]);
+            let at = (swaps + 1..is_between.len()).find(|at| is_between[*at])?;
             let span = &stream.tokens()[at].span;
             return Some((&text[..span.start], &text[span.end..]));
         }
-        let pieces = self.pieces(text);
-        let parts: Vec<_> = pieces.iter().map(|piece| self.parse(&text[piece.clone()])).collect();
-        let adds = [Says::Wants, Says::More, Says::Keeps];
-        let adds = |said: &Said| !said.says(Says::Remove) && adds.into_iter().any(|says| said.says(says));
-        let (added, removed) = (parts.iter().position(adds)?, parts.iter().position(|part| part.says(Says::Remove))?);
-        let (first, second) = text.split_at(pieces[added.max(removed)].start);
-        Some(if added > removed { (first, second) } else { (second, first) })
+        let (added, removed) = (first(&[Says::Wants, Says::More, Says::Keeps])?, first(&[Says::Remove])?);
+        let (before, after) = text.split_at(stream.tokens()[added.max(removed)].span.start);
+        Some(if added > removed { (before, after) } else { (after, before) })
     }
 }
 
