@@ -235,7 +235,7 @@ impl Desk for Returns {
         let mut state: State = state_of(turn);
         state.case.needs_contact = self.needs_contact(turn);
         let mut message = self.read_message(turn, &state);
-        self.name_order_of_item(turn, &state, &mut message.utterance).await?;
+        self.name_order_of_goods(turn, &state, &mut message).await?;
         let ticket = self.last_ticket(turn, &state, &message.utterance).await?;
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;
@@ -247,7 +247,7 @@ impl Desk for Returns {
             return Ok(());
         }
         if let Some(aside) = &plan.aside {
-            self.answer_aside(turn, &mut state, aside, &message.text).await?;
+            self.answer_asides(turn, &mut state, aside, &message.text).await?;
             if plan.is_aside_only {
                 return self.end_after_aside(turn, state, aside).await;
             }

@@ -54,6 +54,8 @@ pub enum Event {
     OrderFound(OrderSnapshot, Option<Vec<u32>>),
     /// The customer gave two contacts, and the second one is the order's.
     WithContact(String, Box<Event>),
+    /// The question that came with the order was answered.
+    InsteadOfStatus(Box<Event>),
     OrderNotFound,
     OrderLocked,
     /// The contact that opened another order does not open this one. No miss was counted.
@@ -114,6 +116,13 @@ pub fn next_state(mut state: State, event: Event) -> State {
         Event::WithContact(contact, event) => {
             state.meta.contact = Some(contact);
             return next_state(state, *event);
+        }
+        Event::InsteadOfStatus(event) => {
+            let mut state = next_state(state, *event);
+            if state.case.intent == Some(Intent::OrderStatus) {
+                take_status(&mut state);
+            }
+            return state;
         }
         Event::Classified(intent) => take_classified(&mut state, intent),
         Event::SlotFilled(number) => {

@@ -2,7 +2,7 @@
 
 use super::advance::Event;
 use super::facts::Fact;
-use super::knowledge::{has_changed, is_with_person};
+use super::knowledge::{by_words, has_changed, is_with_person};
 use super::plan::Message;
 use super::route::{self, Handler, Step};
 use super::rules::{self, Topic, Utterance};
@@ -11,6 +11,7 @@ use super::state::{HandoffReason, Intent, Phase, Question, State};
 use super::texts::VariantPicker;
 use super::{Returns, kind, remember};
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::Answer;
 use crate::dialogue::social::{Social, Written};
 use crate::domain::returns::{RmaNumber, Ticket};
 use crate::domain::{Kind, Metadata};
@@ -118,10 +119,11 @@ fn calls_person_again(state: &State, utterance: &Utterance, ticket: &Ticket) -> 
 
 /// Whether the message says yes although nothing was asked.
 fn agrees_again(state: &State, utterance: &Utterance) -> bool {
+    // "Ok make the ticket" says more than "ok".
+    let agrees_to_ticket = utterance.answer_to_ticket == Some(Answer::Yes) && !utterance.only_answers();
     state.phase == Phase::Over
         && state.meta.waiting.is_empty()
-        && utterance.affirms()
-        && !utterance.acknowledges()
+        && (utterance.affirms() && !utterance.acknowledges() || agrees_to_ticket)
         && !utterance.has_question()
         && !utterance.wants_person()
         && wants_nothing_else(utterance)
@@ -188,15 +190,19 @@ fn asks_again(before: &State, after: &State, utterance: &Utterance, ticket: &Tic
     is_open_after(before, ticket) && is_unclear && utterance.has_question()
 }
 
-/// Whether the message asks something else than what the desk waits for. A short one only doubts: "is that final?".
+/// Whether the message asks something else than what the desk waits for, or than why it refused. A short one only doubts: "is that
+/// final?".
 fn asks_beside(before: &State, after: &State, utterance: &Utterance) -> bool {
-    let asked = before.open_question().filter(|question| question.is_for_yes());
-    asked.is_some_and(|question| route::route(after) == Step::Ask(question))
+    let repeats = |question| route::route(after) == Step::Ask(question) && !has_changed(before, after);
+    let is_beside = match before.open_question() {
+        Some(question) if question.is_for_yes() => repeats(question),
+        _ => before.may_argue() && route::route(after) == Step::Run(Handler::ClassifyIntent),
+    };
+    is_beside
         && utterance.has_question()
         && utterance.intent.is_none()
         && utterance.answer.is_none()
         && !after.case.adds_detail
-        && !has_changed(before, after)
         && utterance.explanation.split_whitespace().count() >= TELLING_WORDS
 }
 
@@ -252,7 +258,25 @@ impl Returns {
         aside.or_else(from_documents).or_else(from_ticket).or_else(unanswered)
     }
 
-    /// Answers a question outside of the flow.
+    /// Answers the questions of a message outside of the flow.
+    pub(super) async fn answer_asides(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        aside: &Aside<'_>,
+        text: &str,
+    ) -> Result<(), DeskError> {
+        self.answer_aside(turn, state, aside, text).await?;
+        if !matches!(aside, Aside::Deadline | Aside::Amount) {
+            return Ok(());
+        }
+        match self.sure_parts(turn, state, text) {
+            parts if parts.is_empty() => Ok(()),
+            parts => self.quote(turn, state, text, (Scenario::PolicyIntro, by_words(parts))).await,
+        }
+    }
+
+    /// Answers one question outside of the flow.
     pub(super) async fn answer_aside(
         &self,
         turn: &mut Turn,

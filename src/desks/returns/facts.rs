@@ -2,7 +2,7 @@
 
 use super::advance::{self, Event};
 use super::aside::Aside;
-use super::knowledge::is_with_person;
+use super::knowledge::{by_words, is_with_person};
 use super::plan::Message;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
@@ -46,10 +46,11 @@ impl Fact {
         if state.was_refused() && asks_why && !utterance.asks(Topic::Exception) {
             return state.may_argue().then_some(Self::Reason);
         }
-        if utterance.mentions(Topic::Window) && !is_with_person(state) {
+        if utterance.mentions(Topic::Window) && utterance.has_question() && !is_with_person(state) {
             return Some(Self::Window);
         }
-        if utterance.asks(Topic::Tracking) && is_about_goods {
+        // Goods that have arrived travel back: "which carrier do I take it to?"
+        if utterance.asks(Topic::Tracking) && is_about_goods && is_under_way {
             return Some(Self::Tracking);
         }
         (utterance.asks(Topic::Arrival) && is_about_goods && is_under_way).then_some(Self::Arrival)
@@ -249,14 +250,25 @@ impl Returns {
         let question = self.rules.without_names(question);
         // Without its number, a short question ("and 77893?") looks like many others.
         let utterance = self.rules.parse_by_patterns(&question);
-        let aside = match Aside::of(&found, &utterance, None) {
-            Some(aside @ (Aside::Deadline | Aside::Amount | Aside::Fact(Fact::Window))) => aside,
-            Some(aside @ Aside::Policy { .. }) if self.has_sure_answer(turn, &question) => aside,
-            _ => return Ok(event),
-        };
+        let parts = self.sure_parts(turn, &found, &question);
+        let aside = Aside::of(&found, &utterance, None).filter(|aside| match aside {
+            Aside::Deadline | Aside::Amount | Aside::Fact(Fact::Window) => true,
+            Aside::Policy { .. } => parts.is_empty() && self.has_sure_answer(turn, &question),
+            _ => false,
+        });
+        if aside.is_none() && parts.is_empty() {
+            return Ok(event);
+        }
         let before = found.meta.said.clone();
-        self.answer_aside(turn, &mut found, &aside, &question).await?;
+        if let Some(aside) = &aside {
+            self.answer_aside(turn, &mut found, aside, &question).await?;
+        }
+        if !parts.is_empty() {
+            self.quote(turn, &mut found, &question, (Scenario::PolicyIntro, by_words(parts))).await?;
+        }
         let said = found.meta.said.into_iter().filter(|(key, at)| before.get(key) != Some(at)).collect();
-        Ok(Event::Spoke(said, Box::new(event)))
+        let event = Event::Spoke(said, Box::new(event));
+        // A number next to the question names its order, and does not ask for the status.
+        Ok(if utterance.intent.is_none() { Event::InsteadOfStatus(Box::new(event)) } else { event })
     }
 }

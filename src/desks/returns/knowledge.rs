@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Returns;
+use super::aside::Aside;
 use super::facts::Fact;
 use super::route::{Handler, Step, route};
 use super::rules::{Topic, Utterance};
@@ -17,6 +18,7 @@ use crate::domain::text::sentences::sentences;
 use crate::domain::{Kind, Message, Metadata, Sender};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
+use crate::retrieval::search::{By, Found};
 use crate::retrieval::{Passage, Query, Subject};
 
 /// How many passages are searched, and how many of them are quoted.
@@ -49,7 +51,8 @@ impl Returns {
             Step::Ask(Question::OrderNumber | Question::Contact) => asks_in_general(utterance),
             // So is one while a person decides.
             _ => {
-                is_with_person(before) && asks_in_general(utterance) && !utterance.intent.is_some_and(Intent::is_return)
+                let wants_return = utterance.intent.is_some_and(Intent::is_return) && utterance.mentions(Topic::Return);
+                is_with_person(before) && asks_in_general(utterance) && !wants_return
             }
         };
         let is_social = utterance.greets() || utterance.says_goodbye();
@@ -58,7 +61,7 @@ impl Returns {
         }
         // "Is that final?" is about the yes, and not about final sale.
         if is_with_person(before) || (asks_for_yes && utterance.has_question()) {
-            return self.has_sure_answer(turn, text);
+            return self.has_sure_answer(turn, text) || !self.sure_parts(turn, before, text).is_empty();
         }
         self.has_answer(turn, before, text, utterance.has_question())
     }
@@ -162,6 +165,10 @@ impl Returns {
         state: &mut State,
         question: &str,
     ) -> Result<(), DeskError> {
+        let parts = self.sure_parts(turn, state, question);
+        if parts.len() > 1 || (parts.len() == 1 && !self.has_sure_answer(turn, question)) {
+            return self.quote(turn, state, question, (Scenario::PolicyIntro, by_words(parts))).await;
+        }
         let (language, folders) = (turn.language(), turn.persona.knowledge.clone());
         let query = |text: &str| Query { text: text.to_owned(), language, limit: SEARCHED, pages_only: false };
         let knowledge = self.services.knowledge.clone();
@@ -175,43 +182,101 @@ impl Returns {
         }
         let best = found.passages.first().map_or(0.0, |best| best.score);
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
-        let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, language);
-        let mut quoted: Vec<Passage> = quoted.cloned().collect();
-        if quoted.first().is_some_and(|best| was_just_quoted(turn, best)) {
-            // "And without the box?": the sentence about it, or a section that is nearly as good.
-            let says_enough = !knowledge.names_nothing(&folders, &query(question));
-            let is_about =
-                |passage: &Passage| says_enough && knowledge.has_most_of(&folders, question, passage, language);
-            let is_other = |other: &&Passage| says_enough && !was_just_quoted(turn, other);
-            let near = quoted.iter().find(is_other).cloned();
-            let other = near.or_else(|| found.passages.iter().filter(is_other).find(|other| is_about(other)).cloned());
-            let part = |text: &str, of: &Passage| Passage { text: text.to_owned(), ..of.clone() };
-            let best = quoted.swap_remove(0);
-            let untitled = Passage { title: String::new(), section: String::new(), ..best.clone() };
-            let of_best = Some(sentences(&best.text)).filter(|sentences| sentences.len() > 1).unwrap_or_default();
-            let sentence = of_best.into_iter().find(|text| is_about(&part(text, &untitled)));
-            quoted = sentence.map(|text| part(text, &best)).or(other).into_iter().collect();
-            if quoted.is_empty() {
-                let hotline = self.hotline(turn).to_owned();
-                let values = [("hotline", hotline.as_str())];
-                return self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &values).await;
-            }
+        let quoted: Vec<Passage> = quoted.cloned().collect();
+        if let Some(best) = quoted.first().filter(|best| was_just_quoted(turn, best)) {
+            let told = self.beyond_quote(turn, question, best, (&quoted, &found.passages));
+            return match told {
+                Some((intro, told)) => {
+                    self.quote(turn, state, question, (intro, Found { passages: vec![told], ..found })).await
+                }
+                None => {
+                    let hotline = self.hotline(turn).to_owned();
+                    let values = [("hotline", hotline.as_str())];
+                    self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &values).await
+                }
+            };
         }
-        quoted.iter_mut().for_each(|passage| passage.text = excerpt(passage));
-        let passages = quoted.as_slice();
-        state.meta.topic = passages.first().map(|best| Subject::of(best, question)).or(topic);
+        self.quote(turn, state, question, (Scenario::PolicyIntro, Found { passages: quoted, ..found })).await
+    }
+
+    /// Returns what answers a question if the best section was quoted just now: the sentence about it, another section, or the whole
+    /// section again if nothing else can be meant.
+    fn beyond_quote(
+        &self,
+        turn: &Turn,
+        question: &str,
+        best: &Passage,
+        (near, found): (&[Passage], &[Passage]),
+    ) -> Option<(Scenario, Passage)> {
+        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, search(turn, question));
+        let says_enough = !knowledge.names_nothing(folders, &query);
+        let has_most = |passage: &Passage| knowledge.has_most_of(folders, question, passage, turn.language());
+        let is_other = |other: &&Passage| says_enough && !was_just_quoted(turn, other);
+        // The subject of the conversation may hide a section that answers better.
+        let alone = read_text(question.len(), || knowledge.find_by_words(folders, &query));
+        let sure = alone.passages.into_iter().next().filter(|best| best.score >= SURE);
+        let all = sentences(&best.text);
+        let part = |text: &str| Passage { text: text.to_owned(), ..best.clone() };
+        let untitled = |text: &str| Passage { title: String::new(), section: String::new(), ..part(text) };
+        let mut about = all.iter().filter(|_| says_enough && all.len() > 1);
+        let sentence = about.find(|text| has_most(&untitled(text))).map(|text| part(text));
+        let other = near.iter().find(is_other).or_else(|| found.iter().filter(is_other).find(|other| has_most(other)));
+        let other = other.or(sure.as_ref().filter(is_other)).cloned();
+        let is_meant = !says_enough || sure.is_some_and(|sure| sure.text == best.text);
+        let again = (is_meant && all.len() > 1).then(|| best.clone());
+        let told = sentence.or(other).map(|told| (Scenario::PolicyIntro, told));
+        told.or(again.map(|again| (Scenario::PolicyAgain, again)))
+    }
+
+    /// Returns the sections that answer the questions of a message for certain, apart from those that the shop's data answer: "how long
+    /// have I got, and what does it cost?"
+    pub(super) fn sure_parts(&self, turn: &Turn, state: &State, text: &str) -> Vec<Passage> {
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let clauses = read_text(text.len(), || knowledge.clauses(folders, &search(turn, text)));
+        let mut parts: Vec<Passage> = Vec::new();
+        for clause in clauses.into_iter().flatten() {
+            let utterance = self.rules.parse(&clause);
+            let is_general = matches!(Aside::of(state, &utterance, None), None | Some(Aside::Policy { .. }));
+            let asks = utterance.has_question() && utterance.asks(Topic::Policy) && utterance.intent.is_none();
+            if !is_general || !asks {
+                continue;
+            }
+            let found = read_text(clause.len(), || knowledge.find_by_words(folders, &search(turn, &clause)));
+            let best = found.passages.into_iter().next().filter(|best| best.score >= SURE);
+            let is_new =
+                |best: &Passage| !was_just_quoted(turn, best) && parts.iter().all(|part| part.text != best.text);
+            parts.extend(best.filter(is_new));
+        }
+        parts.truncate(QUOTES);
+        parts
+    }
+
+    /// Quotes passages with their sources. Without any, says that the documents have no answer.
+    pub(super) async fn quote(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        question: &str,
+        (intro, mut found): (Scenario, Found),
+    ) -> Result<(), DeskError> {
+        let (knowledge, folders) = (&self.services.knowledge, turn.persona.knowledge.clone());
+        let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, turn.language());
+        let excerpts: Vec<String> = found.passages.iter().map(excerpt).collect();
+        found.passages.iter_mut().zip(excerpts).for_each(|(passage, excerpt)| passage.text = excerpt);
+        let passages = found.passages.as_slice();
+        let topic = passages.first().map(|best| Subject::of(best, question));
+        state.meta.topic = topic.or_else(|| self.topic(turn, state));
         let metadata = answer::cite(turn, &found, passages).await?;
         let texts = self.texts.get(answer::language_of(turn, passages));
         let Some(metadata) = metadata else {
             let hotline = self.hotline(turn).to_owned();
-            let scenario = if state.may_argue() { Scenario::RefusalStands } else { Scenario::PolicyUnknown };
-            let text = (scenario, &[("hotline", hotline.as_str())][..]);
+            let text = (Scenario::PolicyUnknown, &[("hotline", hotline.as_str())][..]);
             let metadata = Metadata::of(Kind::Reply).with("no_context", true);
             return self.send_with(turn, state, Kind::Reply, text, metadata).await;
         };
         let mut variants = VariantPicker::new(&texts.replies, &state.meta.said);
         let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
-        let intro = variants.text(Scenario::PolicyIntro, &[])?;
+        let intro = variants.text(intro, &[])?;
         state.meta.said.extend(variants.used());
         let text = answer::quotation(intro, passages.iter().map(quote));
         turn.say_with(Kind::Reply, &text, metadata).await?;
@@ -222,6 +287,11 @@ impl Returns {
 /// Returns the search for a text, in the language of the turn.
 fn search(turn: &Turn, text: &str) -> Query {
     Query { text: text.to_owned(), language: turn.language(), limit: SEARCHED, pages_only: false }
+}
+
+/// Returns passages that were found by their words alone.
+pub(super) fn by_words(passages: Vec<Passage>) -> Found {
+    Found { passages, by: By::Words, similarity: None, question: None }
 }
 
 /// Whether the desk's last answer quoted the passage, and nothing else.

@@ -9,9 +9,9 @@ use super::state::{Intent, OrderSnapshot, Question, State};
 use super::{Returns, remember};
 use crate::desks::machine::{Machine, run_until_wait};
 use crate::desks::{DeskError, Turn};
-use crate::dialogue::{Act, language};
+use crate::dialogue::{Act, Answer, language};
 use crate::domain::Kind;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{RmaNumber, Ticket};
 use crate::nlu::entities::{Confidence, Found};
 use crate::nlu::long_text::read_text;
@@ -45,19 +45,28 @@ impl Returns {
 
     /// Parses the message of the turn, and sets the conversation's language.
     pub(super) fn read_message(&self, turn: &mut Turn, state: &State) -> Message {
-        let mut message = read_text(turn.message.text.len(), || {
+        read_text(turn.message.text.len(), || {
             let (text, switched) = self.settle_language(turn);
-            // After a ticket or a refusal, details and arguments have the words of other wishes.
-            let is_ticket_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
-            let is_ticket_open = is_ticket_open && state.open_question().is_none();
-            let utterance = if is_ticket_open || state.was_refused() {
-                self.rules.parse_after_decision(&text)
-            } else {
-                self.rules.parse(&text)
-            };
-            Message { text, switched, utterance }
-        });
-        let utterance = &mut message.utterance;
+            self.parse_message(state, text, switched)
+        })
+    }
+
+    /// Parses a text in the conversation.
+    fn parse_message(&self, state: &State, text: String, switched: bool) -> Message {
+        // After a ticket or a refusal, details and arguments have the words of other wishes.
+        let is_ticket_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
+        let is_ticket_open = is_ticket_open && state.open_question().is_none();
+        let is_decided = is_ticket_open || state.was_refused();
+        let parse = |text: &str| match is_decided {
+            true => self.rules.parse_after_decision(text),
+            false => self.rules.parse(text),
+        };
+        let mut utterance = parse(&text);
+        // The number of the order in talk says no more than "it".
+        if utterance.has_question() && names_order_in_talk(state, &utterance) {
+            let question = parse(&self.rules.without_names(&text));
+            utterance = if Aside::of(state, &question, None).is_some() { question } else { utterance };
+        }
         // A customer to whom nothing was refused asks in general which exceptions there are.
         let asks_exception = utterance.asks(Topic::Exception) && utterance.order().is_none() && !state.was_refused();
         // "Nobody told me" argues against a refusal and asks nothing.
@@ -73,11 +82,11 @@ impl Returns {
         // The desk knows more than the documents about a mail that it sent.
         let asks_policy = (utterance.asks(Topic::Policy) || asks_exception || misses_money)
             && !argues
-            && !advance::misses_mail(state, utterance);
+            && !advance::misses_mail(state, &utterance);
         utterance.set(Act::Ask(Topic::Policy), asks_policy);
-        name_shop_number(state, utterance);
+        name_shop_number(state, &mut utterance);
         if let Some(order) = state.order() {
-            utterance.entities.pieces.extend(self.rules.pieces_of(&message.text, &order.items));
+            utterance.entities.pieces.extend(self.rules.pieces_of(&text, &order.items));
         }
         // A label that does not open any more: the customer wants it again.
         let has_return = state.meta.last_rma.is_some() || state.order().is_some_and(is_in_return);
@@ -86,37 +95,88 @@ impl Returns {
             utterance.set(Act::Ask(Topic::Policy), false);
             utterance.set(Act::Request(Topic::Label), true);
         }
-        message
+        Message { text, switched, utterance }
     }
 
-    /// Reads a question or a wish about goods of an earlier order of the conversation ("are the shoes still coming?", "return the jacket")
-    /// as one about that order.
-    pub(super) async fn name_order_of_item(
+    /// Finds out which order of the conversation the message means by its goods.
+    pub(super) async fn name_order_of_goods(
         &self,
         turn: &Turn,
         state: &State,
-        utterance: &mut Utterance,
+        message: &mut Message,
     ) -> Result<(), DeskError> {
-        let asks = match utterance.intent {
-            Some(Intent::OrderStatus) => utterance.has_question(),
-            // What the desk asks about is not another order.
-            Some(intent) => intent.is_return() && state.is_idle(),
-            None => false,
-        };
-        let asks = asks && !utterance.names_order_or_contact();
-        let names = |order: &OrderSnapshot| !items::named(&order.items, &utterance.text).is_empty();
-        if !asks || state.order().is_none_or(names) {
+        let utterance = &message.utterance;
+        let wants = utterance.mentions(Topic::Cancellation) || utterance.mentions(Topic::Return);
+        let kept = self.rules.split_kept(&message.text).filter(|_| wants);
+        let asks = asks_about_goods(state, utterance) && !utterance.names_order_or_contact();
+        let names = |text: &str, order: &OrderSnapshot| items::named(&order.items, text);
+        if let Some(first) = state.meta.opened.first().filter(|_| asks && utterance.mentions(Topic::FirstOrder)) {
+            name_order(&mut message.utterance, first);
             return Ok(());
         }
-        for number in state.meta.opened.iter().rev() {
-            let order = self.store_of(turn).find_order(number).await?;
-            if order.is_some_and(|order| names(&self.order_snapshot(&order))) {
-                let found = Found { number: number.clone(), confidence: Confidence::Named };
-                utterance.entities.orders = vec![found];
-                return Ok(());
-            }
+        let is_here = state.order().is_none_or(|order| !names(&utterance.text, order).is_empty());
+        if kept.is_none() && (!asks || is_here) {
+            return Ok(());
         }
+        let orders = self.orders_of_talk(turn, state).await?;
+        if let Some((wanted, kept)) = kept
+            && self.is_about_other_goods(&orders, (&wanted, &kept))
+        {
+            *message = self.parse_message(state, wanted, message.switched);
+        }
+        let utterance = &mut message.utterance;
+        if !asks_about_goods(state, utterance) || utterance.names_order_or_contact() {
+            return Ok(());
+        }
+        let mut meant = orders.iter().filter(|order| !names(&utterance.text, order).is_empty());
+        let Some(order) = meant.next().filter(|order| state.order_number() != Some(&order.number)) else {
+            return Ok(());
+        };
+        name_order(utterance, &order.number);
         Ok(())
+    }
+
+    /// Whether the message keeps other goods than those that it wants something for: "cancel that one, keep the shoes". Otherwise it
+    /// takes its wish back.
+    fn is_about_other_goods(&self, orders: &[OrderSnapshot], (said, kept): (&str, &str)) -> bool {
+        let goods = |text: &str| -> Vec<(OrderNumber, u32)> {
+            let (numbers, _) = self.rules.find(text);
+            let said = self.rules.without_not_items(text);
+            let lines = |order: &OrderSnapshot| match numbers.iter().any(|found| found.number == order.number) {
+                true => order.items.iter().map(|item| item.line).collect(),
+                false => items::named(&order.items, &said),
+            };
+            let of =
+                |order: &OrderSnapshot| lines(order).into_iter().map(|line| (order.number.clone(), line)).collect();
+            orders.iter().flat_map(|order| -> Vec<_> { of(order) }).collect()
+        };
+        let (wanted, kept_goods) = (goods(said), goods(kept));
+        let in_talk = |(number, _): &(OrderNumber, u32)| orders.first().is_some_and(|order| order.number == *number);
+        let is_apart = match wanted.is_empty() {
+            true => !kept_goods.iter().any(in_talk),
+            false => !kept_goods.iter().any(|of| wanted.contains(of)),
+        };
+        // "Keep the other": the other order, since only whole orders can be cancelled.
+        let means_other = || {
+            let kept = self.rules.parse_by_patterns(kept);
+            let cancels = orders.len() > 1 && self.rules.parse_by_patterns(said).mentions(Topic::Cancellation);
+            kept.mentions(Topic::OtherOrder) || (cancels && kept.mentions(Topic::SomePieces))
+        };
+        is_apart && (!kept_goods.is_empty() || means_other())
+    }
+
+    /// Returns the orders of the conversation that the customer may see, the one in talk first, then the newest ones.
+    async fn orders_of_talk(&self, turn: &Turn, state: &State) -> Result<Vec<OrderSnapshot>, DeskError> {
+        let mut orders: Vec<_> = state.order().cloned().into_iter().collect();
+        for number in state.meta.opened.iter().rev().filter(|number| state.order_number() != Some(*number)) {
+            let order = self.store_of(turn).find_order(number).await?;
+            orders.extend(order.map(|order| self.order_snapshot(&order)));
+        }
+        for number in &state.meta.waiting {
+            let order = self.peek_at(turn, state, number).await?;
+            orders.extend(order.map(|order| self.order_snapshot(&order)));
+        }
+        Ok(orders)
     }
 
     /// Decides what to do about the message.
@@ -186,6 +246,33 @@ impl Returns {
         }
         self.play_agent(turn, next).await
     }
+}
+
+/// Reads the message as one about this order of the conversation.
+fn name_order(utterance: &mut Utterance, number: &OrderNumber) {
+    utterance.entities.orders = vec![Found { number: number.clone(), confidence: Confidence::Named }];
+    if utterance.mentions(Topic::Cancellation) && utterance.answer_to_cancel != Some(Answer::No) {
+        utterance.intent = Some(Intent::Return);
+        utterance.set(Act::Request(Topic::Cancellation), true);
+    }
+}
+
+/// Whether the message asks or wants something about goods, which may be those of another order.
+fn asks_about_goods(state: &State, utterance: &Utterance) -> bool {
+    let cancels = utterance.mentions(Topic::Cancellation) && utterance.answer_to_cancel == Some(Answer::Yes);
+    match utterance.intent {
+        Some(Intent::OrderStatus) => utterance.has_question(),
+        // What the desk asks about is not another order, unless it is to be cancelled.
+        Some(intent) => intent.is_return() && (state.is_idle() || cancels),
+        None => cancels,
+    }
+}
+
+/// Whether the message names the order in talk, no other one, and no contact.
+fn names_order_in_talk(state: &State, utterance: &Utterance) -> bool {
+    let in_talk = state.order().map(|order| &order.number);
+    let mut named = utterance.entities.orders.iter();
+    utterance.contact().is_none() && utterance.order().is_some() && named.all(|found| Some(&found.number) == in_talk)
 }
 
 /// Whether items of the order are in a return, or were returned.

@@ -11,6 +11,7 @@
 //! - `pieces`: how many pieces of goods a message names
 //! - `topic`: what a message asks about, requests, reports and mentions
 
+use std::mem::take;
 use std::sync::Arc;
 
 use super::items;
@@ -37,8 +38,7 @@ mod pieces;
 mod topic;
 
 use answer::{AnswerRules, Reading};
-use facts::FactRules;
-use file::{OrderWords, RuleFile, Signs};
+use file::{AsideLists, IntentLists, OrderWords, RuleFile, Signs};
 use goods::GoodsWords;
 use pieces::PieceRules;
 pub use topic::{Topic, without_question};
@@ -51,46 +51,11 @@ pub type Utterance = dialogue::Utterance<Intent, Topic>;
 pub struct ReturnsRules {
     lexicon: Lexicon,
     goods: GoodsWords,
-    order_status: Vec<Pattern>,
-    refund: Vec<Pattern>,
-    returns: Vec<Pattern>,
-    other: Vec<Pattern>,
-    greeting: Vec<Pattern>,
-    pointing_back: Vec<Pattern>,
-    status_of_return: Vec<Pattern>,
-    both: Vec<Pattern>,
-    return_verb: Vec<Pattern>,
-    cancel_order: Vec<Pattern>,
-    unwished: Vec<Pattern>,
-    person: Vec<Pattern>,
-    goodbye: Vec<Pattern>,
-    exception: Vec<Pattern>,
-    return_number: Vec<Pattern>,
-    mail_missing: Vec<Pattern>,
-    ticket_news: Vec<Pattern>,
-    label_again: Vec<Pattern>,
-    label_broken: Vec<Pattern>,
-    send_again: Vec<Pattern>,
-    policy: Vec<Pattern>,
-    policy_words: Vec<Pattern>,
-    deadline: Vec<Pattern>,
-    amount: Vec<Pattern>,
-    money_missing: Vec<Pattern>,
-    hypothetical: Vec<Pattern>,
-    spelled_number: Vec<Pattern>,
-    some_pieces: Vec<Pattern>,
+    intents: IntentLists,
+    asides: AsideLists,
     pieces: PieceRules,
-    other_order: Vec<Pattern>,
-    missing_detail: Vec<Pattern>,
-    missing_contact: Vec<Pattern>,
-    purpose: Vec<Pattern>,
     /// The intents that a person settles, the surest first.
     requests: Vec<(Intent, Vec<Pattern>)>,
-    no_person: Vec<Pattern>,
-    no_request: Vec<Pattern>,
-    nothing_came: Vec<Pattern>,
-    label_use: Vec<Pattern>,
-    facts: FactRules,
     small_talk: SmallTalk,
     examples: Classifier,
     answers: AnswerRules,
@@ -126,51 +91,17 @@ impl ReturnsRules {
         for intent in Intent::ALL.into_iter().filter(|intent| intent.is_request()) {
             requests.push((intent, patterns(file.requests.get(&intent).map_or(&[], Vec::as_slice))?));
         }
+        let mut asides = file.asides.parse(&lexicon)?;
         Ok(Self {
             goods: GoodsWords::new(&file.not_items, &file.goods_names, &lexicon)?,
-            facts: FactRules::new(&file.asides, &lexicon)?,
-            label_use: patterns(&file.asides.label_use)?,
+            intents: file.intents.parse(&lexicon)?,
             requests,
             small_talk,
             examples,
-            no_person: patterns(&file.asides.no_person)?,
-            no_request: patterns(&file.asides.no_request)?,
-            nothing_came: patterns(&file.asides.nothing_came)?,
-            answers: AnswerRules::new(&file.answers, &lexicon)?,
+            answers: file.answers.parse(&lexicon)?,
             signs: file.signs,
-            order_status: patterns(&file.intents.order_status)?,
-            refund: patterns(&file.intents.refund)?,
-            returns: patterns(&file.intents.returns)?,
-            other: patterns(&file.intents.other)?,
-            greeting: patterns(&file.intents.greeting)?,
-            pointing_back: patterns(&file.asides.pointing_back)?,
-            status_of_return: patterns(&file.intents.status_of_return)?,
-            both: patterns(&file.intents.both)?,
-            return_verb: patterns(&file.intents.return_verb)?,
-            cancel_order: patterns(&file.intents.cancel_order)?,
-            unwished: patterns(&file.intents.unwished)?,
-            person: patterns(&file.asides.person)?,
-            goodbye: patterns(&file.asides.goodbye)?,
-            exception: patterns(&file.asides.exception)?,
-            return_number: patterns(&file.asides.return_number)?,
-            mail_missing: patterns(&file.asides.mail_missing)?,
-            ticket_news: patterns(&file.asides.ticket_news)?,
-            label_again: patterns(&file.asides.label_again)?,
-            label_broken: patterns(&file.asides.label_broken)?,
-            send_again: patterns(&file.asides.send_again)?,
-            policy: patterns(&file.asides.policy)?,
-            policy_words: patterns(&file.asides.policy_words)?,
-            deadline: patterns(&file.asides.deadline)?,
-            amount: patterns(&file.asides.amount)?,
-            money_missing: patterns(&file.asides.money_missing)?,
-            hypothetical: patterns(&file.asides.hypothetical)?,
-            spelled_number: patterns(&file.asides.spelled_number)?,
-            some_pieces: patterns(&file.asides.some_pieces)?,
-            pieces: PieceRules::new(&file.piece_counts, (&file.asides.pieces, &file.asides.no_pieces), &lexicon)?,
-            other_order: patterns(&file.asides.other_order)?,
-            missing_detail: patterns(&file.asides.missing_detail)?,
-            missing_contact: patterns(&file.asides.missing_contact)?,
-            purpose: patterns(&file.asides.purpose)?,
+            pieces: PieceRules::new(&file.piece_counts, take(&mut asides.pieces), take(&mut asides.no_pieces)),
+            asides,
             order_words,
             lexicon,
         })
@@ -202,11 +133,12 @@ impl ReturnsRules {
         let words = self.signs.spelled_out(&cut::cut(text, &numbers));
         let stream = self.lexicon.tokenize(&words);
         let has = |patterns: &[Pattern]| any_match(patterns, &stream, &[]);
-        let wants_person = any_match(&self.person, &stream, &match_mask(&self.no_person, &stream, &[]));
+        let wants_person = any_match(&self.asides.person, &stream, &match_mask(&self.asides.no_person, &stream, &[]));
         // "The link has expired, send it again": two clauses.
-        let breaks_label = has(&self.label_broken);
-        let requests_label = has(&self.label_again) || (breaks_label && (has(&self.send_again) || !orders.is_empty()));
-        let misses_mail = has(&self.mail_missing) && !requests_label;
+        let breaks_label = has(&self.asides.label_broken);
+        let requests_label =
+            has(&self.asides.label_again) || (breaks_label && (has(&self.asides.send_again) || !orders.is_empty()));
+        let misses_mail = has(&self.asides.mail_missing) && !requests_label;
         let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
         let Reading {
             answer,
@@ -225,8 +157,8 @@ impl ReturnsRules {
         let cancels = mentions_cancel && answer_to_cancel == Some(Answer::Yes);
         let is_answer = (answer == Some(Answer::Yes) && !has_question) || cancels || (answer.is_some() && only_answers);
         let names_nothing = orders.is_empty() && contacts.is_empty();
-        let has_policy_words = has(&self.policy) || (has_question && has(&self.policy_words));
-        let asks_deadline = has_question && has(&self.deadline) && !wants_person && !is_answer;
+        let has_policy_words = has(&self.asides.policy) || (has_question && has(&self.asides.policy_words));
+        let asks_deadline = has_question && has(&self.asides.deadline) && !wants_person && !is_answer;
         let asks_policy = ((has_policy_words && !requests_label) || misses_mail || asks_deadline)
             && names_nothing
             && !wants_person
@@ -238,13 +170,13 @@ impl ReturnsRules {
             false => self.reports_damage(&stream),
         };
         // "Không chín một hai" is a number, not a no.
-        let spells_number = has(&self.spelled_number);
+        let spells_number = has(&self.asides.spelled_number);
         let has_explanation = reports_damage || !only_answers;
-        let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
-        let is_stopped = matches!(answer_to_cancel, Some(Answer::No)) || has(&self.unwished);
+        let asks_ticket = has(&self.asides.ticket_news) && !wants_person && names_ticket;
+        let is_stopped = matches!(answer_to_cancel, Some(Answer::No)) || has(&self.intents.unwished);
         let cancels_named = mentions_cancel && !orders.is_empty() && !is_stopped;
-        let may_ask_fact = has_question && !wants_person && !is_answer;
-        let facts = if may_ask_fact { self.facts.find(&stream) } else { Vec::new() };
+        let may_ask_fact = !wants_person && !is_answer;
+        let facts = if may_ask_fact { self.asides.facts(&stream, has_question) } else { Vec::new() };
         let asks_where = [Topic::Arrival, Topic::Tracking].iter().any(|topic| facts.contains(&Act::Ask(*topic)));
         let intent = match self.intent(&stream) {
             // "Is it too late for 77893?" is answered by the rules, which decide about a return of it.
@@ -258,51 +190,53 @@ impl ReturnsRules {
             Some(intent) if reports_damage && intent.is_request() => Some(Intent::Return),
             None if asks_where => Some(Intent::OrderStatus),
             // "Hello, did you get 77893?" does more than greet.
-            Some(Intent::Other) if !orders.is_empty() && !has(&self.other) => None,
+            Some(Intent::Other) if !orders.is_empty() && !has(&self.intents.other) => None,
             intent => intent,
         };
         let topics = self.small_talk.topics(text);
         let requests_nothing = matches!(intent, None | Some(Intent::Other)) && names_nothing && !wants_person;
         let asks_nothing = !(has_question || asks_policy || asks_ticket);
-        let chats_about = topics.iter().copied().find(|topic| CHATS.contains(topic)).filter(|_| {
+        // "What a joke!" asks for none.
+        let complains = topics.contains(&Social::Complaint);
+        let chats_about = topics.iter().copied().find(|topic| CHATS.contains(topic) && !complains).filter(|_| {
             requests_nothing && !(asks_policy || asks_ticket || requests_label || reports_damage || answer.is_some())
         });
         let acts = [
-            (Act::Greet, has(&self.greeting)),
-            (Act::Leave, has(&self.goodbye) && requests_nothing && asks_nothing && !reports_damage),
+            (Act::Greet, has(&self.intents.greeting)),
+            (Act::Leave, has(&self.asides.goodbye) && requests_nothing && asks_nothing && !reports_damage),
             (Act::Thank, thanks && requests_nothing && asks_nothing && !reports_damage),
-            (Act::PointBack, has(&self.pointing_back)),
+            (Act::PointBack, has(&self.asides.pointing_back)),
             (Act::WantPerson, wants_person),
             (Act::Question, has_question),
             (Act::Hesitate, hesitates),
             (Act::Equivocate, equivocates),
-            (Act::LeaveOpen, !asks_policy && has(&self.both)),
+            (Act::LeaveOpen, !asks_policy && has(&self.intents.both)),
             (Act::Acknowledge, acknowledges && only_answers && names_nothing),
             (Act::OnlyAnswer, only_answers),
             (Act::Ask(Topic::Policy), asks_policy),
             (Act::Ask(Topic::Deadline), asks_deadline && names_nothing),
-            (Act::Ask(Topic::Amount), has_question && names_nothing && !is_answer && has(&self.amount)),
-            (Act::Ask(Topic::Exception), has(&self.exception)),
-            (Act::Ask(Topic::ReturnStatus), !asks_policy && has(&self.status_of_return)),
-            (Act::Ask(Topic::ReturnNumber), has(&self.return_number)),
+            (Act::Ask(Topic::Amount), has_question && names_nothing && !is_answer && has(&self.asides.amount)),
+            (Act::Ask(Topic::Exception), has(&self.asides.exception)),
+            (Act::Ask(Topic::ReturnStatus), !asks_policy && has(&self.intents.status_of_return)),
+            (Act::Ask(Topic::ReturnNumber), has(&self.asides.return_number)),
             (Act::Ask(Topic::Ticket), asks_ticket),
             (Act::Request(Topic::Label), requests_label && !asks_policy && !wants_person),
-            (Act::Request(Topic::Cancellation), !asks_policy && (has(&self.cancel_order) || cancels_named)),
+            (Act::Request(Topic::Cancellation), !asks_policy && (has(&self.intents.cancel_order) || cancels_named)),
             (Act::Report(Topic::MissingMail), misses_mail),
             (Act::Report(Topic::Damage), reports_damage),
             (Act::Mention(Topic::Cancellation), mentions_cancel),
             (Act::Mention(Topic::Return), self.names_return(&stream)),
-            (Act::Mention(Topic::SomePieces), has(&self.some_pieces)),
-            (Act::Mention(Topic::OtherOrder), has(&self.other_order)),
-            (Act::Report(Topic::MissingMoney), names_nothing && has(&self.money_missing)),
-            (Act::Report(Topic::MissingDetail), has(&self.missing_detail)),
-            (Act::Report(Topic::MissingContact), has(&self.missing_contact)),
-            (Act::Ask(Topic::Purpose), has(&self.purpose)),
-            (Act::Report(Topic::NothingCame), has(&self.nothing_came)),
+            (Act::Mention(Topic::SomePieces), has(&self.asides.some_pieces)),
+            (Act::Mention(Topic::OtherOrder), has(&self.asides.other_order)),
+            (Act::Report(Topic::MissingMoney), names_nothing && has(&self.asides.money_missing)),
+            (Act::Report(Topic::MissingDetail), has(&self.asides.missing_detail)),
+            (Act::Report(Topic::MissingContact), has(&self.asides.missing_contact)),
+            (Act::Ask(Topic::Purpose), has(&self.asides.purpose)),
+            (Act::Report(Topic::NothingCame), has(&self.asides.nothing_came)),
             (Act::Report(Topic::BrokenLabel), breaks_label),
             (Act::Request(Topic::Return), instructs && !equivocates),
             (Act::Ask(Topic::Return), has_question && self.only_supposes(&stream) && !reports_damage),
-            (Act::Complain, topics.contains(&Social::Complaint) && !(asks_ticket || wants_person)),
+            (Act::Complain, complains && !(asks_ticket || wants_person)),
             (Act::Chat(chats_about.unwrap_or(Social::Other)), chats_about.is_some()),
         ];
         // "No, the sole is torn" reports damage, and stops nothing.

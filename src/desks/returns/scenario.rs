@@ -136,6 +136,8 @@ scenarios! {
     NothingDone = "nothing_done" [] neutral,
     NoHurry = "no_hurry" [] neutral,
     PolicyIntro = "policy_intro" [] neutral,
+    /// The answer was quoted just now.
+    PolicyAgain = "policy_again" [] neutral,
     /// The documents say no more than what was just quoted.
     PolicySaid = "policy_said" ["hotline"] neutral,
     PolicyUnknown = "policy_unknown" ["hotline"] neutral,

@@ -72,6 +72,20 @@ impl Returns {
         Ok(Event::OrderFound(seen, lines))
     }
 
+    /// Returns another order that the customer named, if the contact of the conversation is on it. Never counts as a miss.
+    pub(in crate::desks::returns) async fn peek_at(
+        &self,
+        turn: &Turn,
+        state: &State,
+        number: &OrderNumber,
+    ) -> Result<Option<Order>, DeskError> {
+        let Some(contact) = contact_of(state).filter(|_| state.meta.contact_fits) else { return Ok(None) };
+        Ok(match self.attempts(turn, number).peek_at_order(number, &contact).await? {
+            Attempt::Verified(order) => Some(order),
+            Attempt::Failed | Attempt::Locked => None,
+        })
+    }
+
     async fn locked(&self, turn: &Turn, number: &OrderNumber) -> Result<Event, DeskError> {
         self.record(turn, "order.locked", number, json!({})).await?;
         Ok(Event::OrderLocked)

@@ -8,10 +8,9 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
-
+use super::file::pattern_lists;
 use crate::dialogue::Answer;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
+use crate::domain::text::{Pattern, TokenStream, any_match, match_mask};
 
 /// How a message answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,61 +35,13 @@ pub struct Reading {
     pub thanks: bool,
 }
 
-/// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.LANG.toml`).
-#[derive(Debug)]
-pub struct AnswerRules {
-    leading_yes: Vec<Pattern>,
-    yes: Vec<Pattern>,
-    yes_to_ticket: Vec<Pattern>,
-    weak_yes: Vec<Pattern>,
-    thanks: Vec<Pattern>,
-    no: Vec<Pattern>,
-    cancel: Vec<Pattern>,
-    again: Vec<Pattern>,
-    cancelling: Vec<Pattern>,
-    conceding: Vec<Pattern>,
-    doing: Vec<Pattern>,
-    keeping: Vec<Pattern>,
-    harmless: Vec<Pattern>,
-    reasons: Vec<Pattern>,
-    unsure: Vec<Pattern>,
-    negations: Vec<Pattern>,
-    brakes: Vec<Pattern>,
-    statement_brakes: Vec<Pattern>,
-    asks: Vec<Pattern>,
-    tags: Vec<Pattern>,
-    doubtful: Vec<Pattern>,
-    around: Vec<Pattern>,
-    wishing: Vec<Pattern>,
-}
-
-/// The lists of the rule file, which explains each.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct AnswerFile {
-    leading_yes: Vec<String>,
-    yes: Vec<String>,
-    yes_to_ticket: Vec<String>,
-    weak_yes: Vec<String>,
-    thanks: Vec<String>,
-    no: Vec<String>,
-    cancel: Vec<String>,
-    again: Vec<String>,
-    cancelling: Vec<String>,
-    conceding: Vec<String>,
-    doing: Vec<String>,
-    keeping: Vec<String>,
-    harmless: Vec<String>,
-    reasons: Vec<String>,
-    unsure: Vec<String>,
-    negations: Vec<String>,
-    brakes: Vec<String>,
-    statement_brakes: Vec<String>,
-    asks: Vec<String>,
-    tags: Vec<String>,
-    doubtful: Vec<String>,
-    around: Vec<String>,
-    wishing: Vec<String>,
+pattern_lists! {
+    /// The words of answers: `[answers]` of the rule files, which explain each list.
+    AnswerFile => AnswerRules {
+        leading_yes, yes, yes_to_ticket, weak_yes, thanks, no, cancel, again, cancelling, conceding, doing,
+        keeping, harmless, reasons, unsure, negations, brakes, statement_brakes, asks, tags, doubtful, around,
+        wishing,
+    }
 }
 
 /// A part of a message between punctuation marks. A leading yes is a separate clause.
@@ -103,35 +54,6 @@ struct Clause {
 }
 
 impl AnswerRules {
-    pub(super) fn new(file: &AnswerFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
-        let patterns = |written: &[String]| lexicon.patterns(written);
-        Ok(Self {
-            leading_yes: patterns(&file.leading_yes)?,
-            yes: patterns(&file.yes)?,
-            yes_to_ticket: patterns(&file.yes_to_ticket)?,
-            weak_yes: patterns(&file.weak_yes)?,
-            thanks: patterns(&file.thanks)?,
-            no: patterns(&file.no)?,
-            cancel: patterns(&file.cancel)?,
-            again: patterns(&file.again)?,
-            cancelling: patterns(&file.cancelling)?,
-            conceding: patterns(&file.conceding)?,
-            doing: patterns(&file.doing)?,
-            keeping: patterns(&file.keeping)?,
-            harmless: patterns(&file.harmless)?,
-            reasons: patterns(&file.reasons)?,
-            unsure: patterns(&file.unsure)?,
-            negations: patterns(&file.negations)?,
-            brakes: patterns(&file.brakes)?,
-            statement_brakes: patterns(&file.statement_brakes)?,
-            asks: patterns(&file.asks)?,
-            tags: patterns(&file.tags)?,
-            doubtful: patterns(&file.doubtful)?,
-            around: patterns(&file.around)?,
-            wishing: patterns(&file.wishing)?,
-        })
-    }
-
     /// Reads the answer in a message. A negation in a clause that reports damage ("it does not turn on") is not a no;
     /// `reports_damage` decides which clauses do.
     pub fn read(&self, stream: &TokenStream<'_>, reports_damage: impl Fn(&str) -> bool) -> Reading {
@@ -140,16 +62,16 @@ impl AnswerRules {
         let clauses = self.clauses(stream, &harmless, reports_damage);
         let cancelling = match_mask(&self.cancelling, stream, &harmless);
         let seen = Seen::new(self, stream, &clauses, (harmless.clone(), &reasons), &[]);
-        let mut hidden = merged([harmless.clone(), cancelling.clone()]);
-        if cancelling.contains(&true) {
-            hidden = merged([hidden, match_mask(&self.conceding, stream, &[])]);
-        }
-        let at_offer = Seen::new(self, stream, &clauses, (hidden, &reasons), &cancelling);
-        let doing = match_mask(&self.doing, stream, &harmless);
-        let is_done = || {
-            let hidden = merged([harmless.clone(), doing.clone()]);
-            Seen::new(self, stream, &clauses, (hidden, &reasons), &doing).answer() == Some(Answer::Yes)
+        let conceding = match_mask(&self.conceding, stream, &[]);
+        // "Fine, cancel it": the instruction counts, and what it concedes does not.
+        let hidden_by = |instruction: &Vec<bool>| match instruction.contains(&true) {
+            true => merged([harmless.clone(), instruction.clone(), conceding.clone()]),
+            false => harmless.clone(),
         };
+        let at_offer = Seen::new(self, stream, &clauses, (hidden_by(&cancelling), &reasons), &cancelling);
+        let doing = match_mask(&self.doing, stream, &harmless);
+        let is_done =
+            || Seen::new(self, stream, &clauses, (hidden_by(&doing), &reasons), &doing).answer() == Some(Answer::Yes);
         let instructs = doing.contains(&true) && is_done();
         let keeping = match_mask(&self.keeping, stream, &harmless);
         let to_ticket = match_mask(&self.yes_to_ticket, stream, &harmless);

@@ -1,36 +1,24 @@
 //! Short questions about what the conversation is about: "which carrier?", "why not?", "when does it come?".
 
 use super::Topic;
-use super::file::AsideFile;
+use super::file::AsideLists;
 use crate::dialogue::Act;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match};
+use crate::domain::text::{TokenStream, any_match};
 
-/// The lists of the rule file, which explains each, with what a question that matches one does.
-#[derive(Debug)]
-pub(super) struct FactRules {
-    lists: Vec<(Act<Topic>, Vec<Pattern>)>,
-    no_arrival: Vec<Pattern>,
-}
-
-impl FactRules {
-    pub fn new(file: &AsideFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
+impl AsideLists {
+    /// Returns what a question asks about. "I thought it was 30 days" asks without being one, and "cancel the first one" may be none.
+    pub(super) fn facts(&self, stream: &TokenStream<'_>, has_question: bool) -> Vec<Act<Topic>> {
         // A reason and a window are known only in some conversations, so the examples may understand such a question in another way.
         let lists = [
-            (Act::Mention(Topic::Reason), &file.reason),
-            (Act::Mention(Topic::Window), &file.window),
-            (Act::Ask(Topic::Arrival), &file.arrival),
-            (Act::Ask(Topic::Tracking), &file.tracking),
-            (Act::Ask(Topic::Changes), &file.changes),
-            (Act::Ask(Topic::Assortment), &file.assortment),
+            (Act::Mention(Topic::Window), &self.window, true),
+            (Act::Mention(Topic::FirstOrder), &self.first_order, true),
+            (Act::Mention(Topic::Reason), &self.reason, has_question),
+            (Act::Ask(Topic::Arrival), &self.arrival, has_question && !any_match(&self.no_arrival, stream, &[])),
+            (Act::Ask(Topic::Tracking), &self.tracking, has_question),
+            (Act::Ask(Topic::Changes), &self.changes, has_question),
+            (Act::Ask(Topic::Assortment), &self.assortment, has_question),
         ];
-        let lists = lists.into_iter().map(|(act, written)| Ok((act, lexicon.patterns(written)?)));
-        Ok(Self { lists: lists.collect::<Result<_, _>>()?, no_arrival: lexicon.patterns(&file.no_arrival)? })
-    }
-
-    /// Returns what a question asks about.
-    pub fn find(&self, stream: &TokenStream<'_>) -> Vec<Act<Topic>> {
-        let matching = self.lists.iter().filter(|(_, patterns)| any_match(patterns, stream, &[]));
-        let is_meant = |act: &Act<Topic>| *act != Act::Ask(Topic::Arrival) || !any_match(&self.no_arrival, stream, &[]);
-        matching.map(|(act, _)| *act).filter(is_meant).collect()
+        let matching = lists.into_iter().filter(|(_, patterns, counts)| *counts && any_match(patterns, stream, &[]));
+        matching.map(|(act, ..)| act).collect()
     }
 }

@@ -9,6 +9,34 @@ use super::answer::AnswerFile;
 use crate::domain::returns::DamageWords;
 use crate::nlu::entities::OrderNumberWords;
 
+/// Declares lists of patterns by their keys: as they are written in a rule file, and as they are parsed.
+macro_rules! pattern_lists {
+    ($(#[$doc:meta])* $file:ident => $lists:ident { $($name:ident $(as $key:literal)?),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Default, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub(super) struct $file {
+            $($(#[serde(rename = $key)])? pub $name: Vec<String>,)*
+        }
+
+        /// The same lists, parsed.
+        #[derive(Debug)]
+        pub struct $lists {
+            $(pub(super) $name: Vec<$crate::domain::text::Pattern>,)*
+        }
+
+        impl $file {
+            pub(super) fn parse(
+                &self,
+                lexicon: &$crate::domain::text::Lexicon,
+            ) -> Result<$lists, $crate::domain::text::InvalidPattern> {
+                Ok($lists { $($name: lexicon.patterns(&self.$name)?,)* })
+            }
+        }
+    };
+}
+pub(super) use pattern_lists;
+
 /// `rules/orders.*.toml`: words around order numbers, and words of damage.
 #[derive(Debug, Deserialize)]
 pub(super) struct OrderWords {
@@ -35,60 +63,23 @@ pub(super) struct RuleFile {
     pub piece_counts: HashMap<String, u32>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct IntentFile {
-    pub order_status: Vec<String>,
-    pub refund: Vec<String>,
-    #[serde(rename = "return")]
-    pub returns: Vec<String>,
-    pub other: Vec<String>,
-    pub greeting: Vec<String>,
-    pub status_of_return: Vec<String>,
-    pub both: Vec<String>,
-    pub return_verb: Vec<String>,
-    pub cancel_order: Vec<String>,
-    pub unwished: Vec<String>,
+pattern_lists! {
+    /// `[intents]` of the rule files.
+    IntentFile => IntentLists {
+        order_status, refund, returns as "return", other, greeting, status_of_return, both, return_verb,
+        cancel_order, unwished,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct AsideFile {
-    pub person: Vec<String>,
-    pub goodbye: Vec<String>,
-    pub exception: Vec<String>,
-    pub return_number: Vec<String>,
-    pub mail_missing: Vec<String>,
-    pub ticket_news: Vec<String>,
-    pub label_again: Vec<String>,
-    pub label_broken: Vec<String>,
-    pub send_again: Vec<String>,
-    pub pointing_back: Vec<String>,
-    pub policy: Vec<String>,
-    pub policy_words: Vec<String>,
-    pub deadline: Vec<String>,
-    pub amount: Vec<String>,
-    pub money_missing: Vec<String>,
-    pub hypothetical: Vec<String>,
-    pub spelled_number: Vec<String>,
-    pub some_pieces: Vec<String>,
-    pub pieces: Vec<String>,
-    pub no_pieces: Vec<String>,
-    pub other_order: Vec<String>,
-    pub missing_detail: Vec<String>,
-    pub missing_contact: Vec<String>,
-    pub purpose: Vec<String>,
-    pub no_person: Vec<String>,
-    pub no_request: Vec<String>,
-    pub nothing_came: Vec<String>,
-    pub reason: Vec<String>,
-    pub window: Vec<String>,
-    pub arrival: Vec<String>,
-    pub no_arrival: Vec<String>,
-    pub tracking: Vec<String>,
-    pub changes: Vec<String>,
-    pub assortment: Vec<String>,
-    pub label_use: Vec<String>,
+pattern_lists! {
+    /// `[asides]` of the rule files.
+    AsideFile => AsideLists {
+        person, goodbye, exception, return_number, mail_missing, ticket_news, label_again, label_broken,
+        send_again, pointing_back, policy, policy_words, deadline, amount, money_missing, hypothetical,
+        spelled_number, some_pieces, pieces, no_pieces, other_order, missing_detail, missing_contact, purpose,
+        no_person, no_request, nothing_came, reason, window, first_order, arrival, no_arrival, tracking,
+        changes, assortment, label_use, kept,
+    }
 }
 
 /// Emoji that answer. They are a weak yes, or a no.

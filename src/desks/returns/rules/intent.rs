@@ -13,17 +13,18 @@ impl ReturnsRules {
     /// Returns what the customer wants next to a general question. Only a clause that neither asks nor supposes something counts,
     /// and only if it names the wish.
     pub(super) fn wish_outside_question(&self, stream: &TokenStream<'_>) -> Option<Intent> {
-        let asked =
-            [&self.policy, &self.policy_words, &self.hypothetical].map(|patterns| match_mask(patterns, stream, &[]));
+        let asked = [&self.asides.policy, &self.asides.policy_words, &self.asides.hypothetical]
+            .map(|patterns| match_mask(patterns, stream, &[]));
         let asked = asked.into_iter().reduce(|all, mask| either(all, &mask)).unwrap_or_default();
         let asked = clauses_with(stream, &asked);
-        let names_wish = any_match(&self.return_verb, stream, &asked) || any_match(&self.refund, stream, &asked);
+        let names_wish =
+            any_match(&self.intents.return_verb, stream, &asked) || any_match(&self.intents.refund, stream, &asked);
         self.intent_outside(stream, &asked).filter(|intent| intent.is_request() || (intent.is_return() && names_wish))
     }
 
     /// Whether the message supposes a case, and wants nothing outside of its questions: "if I wore them, can they go back?".
     pub(super) fn only_supposes(&self, stream: &TokenStream<'_>) -> bool {
-        let supposed = match_mask(&self.hypothetical, stream, &[]);
+        let supposed = match_mask(&self.asides.hypothetical, stream, &[]);
         if !supposed.contains(&true) {
             return false;
         }
@@ -33,37 +34,37 @@ impl ReturnsRules {
 
     /// Whether the message asks to send goods back, by a verb.
     pub(super) fn names_return(&self, stream: &TokenStream<'_>) -> bool {
-        any_match(&self.return_verb, stream, &match_mask(&self.unwished, stream, &[]))
+        any_match(&self.intents.return_verb, stream, &match_mask(&self.intents.unwished, stream, &[]))
     }
 
     /// Returns what the customer wants by the words that are not hidden. What they say they do not want ("don't return it, just tell
     /// me where it is") does not count.
     fn intent_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> Option<Intent> {
-        let unwished = either(match_mask(&self.unwished, stream, hidden), hidden);
+        let unwished = either(match_mask(&self.intents.unwished, stream, hidden), hidden);
         let wants = |patterns| any_match(patterns, stream, &unwished);
         let has = |patterns| any_match(patterns, stream, hidden);
-        if has(&self.status_of_return) || has(&self.return_number) {
+        if has(&self.intents.status_of_return) || has(&self.asides.return_number) {
             Some(Intent::OrderStatus)
         } else if let Some(request) = self.request(stream, &unwished) {
             Some(request)
-        } else if wants(&self.refund) {
+        } else if wants(&self.intents.refund) {
             Some(Intent::Refund)
-        } else if wants(&self.returns) {
+        } else if wants(&self.intents.returns) {
             Some(Intent::Return)
-        } else if has(&self.order_status) {
+        } else if has(&self.intents.order_status) {
             Some(Intent::OrderStatus)
-        } else if wants(&self.cancel_order) {
+        } else if wants(&self.intents.cancel_order) {
             Some(Intent::Return)
         } else {
-            (has(&self.other) || has(&self.greeting)).then_some(Intent::Other)
+            (has(&self.intents.other) || has(&self.intents.greeting)).then_some(Intent::Other)
         }
     }
 
     /// Returns the request that a person settles. "Return it" wins over missing goods, and over an invoice or an address in another
     /// part of the sentence ("return 77893, I have lost the receipt").
     fn request(&self, stream: &TokenStream<'_>, unwished: &[bool]) -> Option<Intent> {
-        let hidden = either(match_mask(&self.no_request, stream, unwished), unwished);
-        let returning = clauses_with(stream, &match_mask(&self.return_verb, stream, unwished));
+        let hidden = either(match_mask(&self.asides.no_request, stream, unwished), unwished);
+        let returning = clauses_with(stream, &match_mask(&self.intents.return_verb, stream, unwished));
         let returns = returning.contains(&true);
         let elsewhere: Vec<bool> = returning.iter().map(|returning| !returning).collect();
         let hidden_outside_return = either(elsewhere, &hidden);
@@ -75,9 +76,23 @@ impl ReturnsRules {
         found.map(|(intent, _)| *intent)
     }
 
+    /// Returns what a message wants, and what it says to keep next to that: "cancel that one, keep the shoes". `None` if one of the
+    /// two is missing.
+    pub fn split_kept(&self, text: &str) -> Option<(String, String)> {
+        let stream = self.lexicon.tokenize(text);
+        let mask = match_mask(&self.asides.kept, &stream, &[]);
+        let starts = stream.tokens().iter().map(|token| token.span.start);
+        let ends = starts.clone().skip(1).chain([stream.text().len()]);
+        let (mut wanted, mut kept) = (String::new(), String::new());
+        for ((start, end), is_kept) in starts.zip(ends).zip(&mask) {
+            if *is_kept { &mut kept } else { &mut wanted }.push_str(&stream.text()[start..end]);
+        }
+        (!wanted.is_empty() && !kept.is_empty()).then_some((wanted, kept))
+    }
+
     /// Whether a part of the message reports damage, as opposed to supposing it.
     pub(super) fn reports_damage(&self, stream: &TokenStream<'_>) -> bool {
-        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
+        let hypothetical = match_mask(&self.asides.hypothetical, stream, &[]);
         if !hypothetical.contains(&true) {
             return self.order_words.damage.is_reported_in(&cut::without_placeholders(stream.text()));
         }
@@ -86,14 +101,15 @@ impl ReturnsRules {
 
     /// Whether the message reports damage next to a general question. Damage within the question is hypothetical.
     pub(super) fn reports_damage_next_to_question(&self, stream: &TokenStream<'_>) -> bool {
-        let asked = match_mask(&self.policy, stream, &[]);
-        let of_question = either(asked, &match_mask(&self.hypothetical, stream, &[]));
+        let asked = match_mask(&self.asides.policy, stream, &[]);
+        let of_question = either(asked, &match_mask(&self.asides.hypothetical, stream, &[]));
         self.reports_damage_outside(stream, &of_question)
     }
 
     /// Whether the message reports damage next to a label that does not open.
     pub(super) fn reports_damage_next_to_label(&self, stream: &TokenStream<'_>) -> bool {
-        let of_label = [&self.label_broken, &self.label_use].map(|patterns| match_mask(patterns, stream, &[]));
+        let of_label =
+            [&self.asides.label_broken, &self.asides.label_use].map(|patterns| match_mask(patterns, stream, &[]));
         let [broken, used] = of_label;
         self.reports_damage_outside(stream, &either(broken, &used))
     }

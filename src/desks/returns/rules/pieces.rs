@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, fold, match_mask};
+use crate::domain::text::{Pattern, TokenStream, fold, match_mask};
 
 /// The class of the number words, which `pieces` of the rule file refers to.
 pub(super) const COUNT: &str = "count";
@@ -19,16 +19,8 @@ pub(super) struct PieceRules {
 }
 
 impl PieceRules {
-    pub fn new(
-        counts: &HashMap<String, u32>,
-        (named, not_named): (&[String], &[String]),
-        lexicon: &Lexicon,
-    ) -> Result<Self, InvalidPattern> {
-        Ok(Self {
-            counts: counts.iter().map(|(word, count)| (fold(word), *count)).collect(),
-            named: lexicon.patterns(named)?,
-            not_named: lexicon.patterns(not_named)?,
-        })
+    pub fn new(counts: &HashMap<String, u32>, named: Vec<Pattern>, not_named: Vec<Pattern>) -> Self {
+        Self { counts: counts.iter().map(|(word, count)| (fold(word), *count)).collect(), named, not_named }
     }
 
     /// Returns the numbers of pieces in the message, in its order.

@@ -216,3 +216,22 @@ fn mistakes_of_the_customer_are_no_wrong_items() {
         assert_eq!(rules.parse(text).intent, Some(intent), "{text}");
     }
 }
+
+#[test]
+fn kept_goods_are_split_from_the_wish() {
+    let rules = rules();
+    for (text, wanted) in [
+        ("cancel that one, keep the other", Some(("cancel that one, ", "keep the other"))),
+        (
+            "cancel the one with the shoes, the bars i still want",
+            Some(("cancel the one with the shoes, ", "the bars i still want")),
+        ),
+        ("hủy đơn đó thôi, đơn giày giữ lại", Some(("hủy đơn đó thôi, ", "đơn giày giữ lại"))),
+        ("keep it", None),
+        ("cancel the order please", None),
+    ] {
+        let split = rules.split_kept(text);
+        let split = split.as_ref().map(|(wish, kept)| (wish.as_str(), kept.as_str()));
+        assert_eq!(split, wanted, "{text}");
+    }
+}

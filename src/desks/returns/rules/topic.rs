@@ -39,6 +39,8 @@ pub enum Topic {
     SomePieces,
     /// Another order than the named one.
     OtherOrder,
+    /// The first order of the conversation.
+    FirstOrder,
     /// What the desk asks for is missing: "I don't have it".
     MissingDetail,
     /// The contact of the order is missing.
@@ -63,11 +65,12 @@ pub enum Topic {
     BrokenLabel,
 }
 
-/// Returns what is left of a message once its general question is answered: a yes with what belongs to it, damage that it names as well,
+/// Returns what is left of a message once its general question is answered: a yes or a "never mind" with what belongs to it, damage that it names as well,
 /// or a wish if `keeps_wish`, and how many pieces come back. Nothing else in it answers what the desk asked before.
 #[must_use]
 pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance {
-    if [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket].contains(&Some(Answer::Yes)) {
+    let answers = [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket];
+    if utterance.cancels() || answers.contains(&Some(Answer::Yes)) {
         utterance.set(Act::Ask(Topic::Policy), false);
         utterance.set(Act::Question, false);
         return utterance;

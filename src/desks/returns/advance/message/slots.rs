@@ -120,14 +120,14 @@ pub(super) fn names_fewer_pieces(state: &State, utterance: &Utterance) -> bool {
 
 /// Takes the intent. A different intent in the middle of a flow continues with the same order.
 pub(super) fn take_intent(state: &mut State, utterance: &Utterance, asked: Option<Question>) {
-    let Some(intent) = utterance.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, utterance))
-    else {
+    // "My older order was headphones, too. Can it still go back?": the request was about the order before.
+    let names_another = asked.is_some_and(Question::is_for_yes) && state.order().is_none();
+    let wish = utterance.intent.filter(|intent| *intent != Intent::Other);
+    let Some(intent) = wish.or_else(|| implied(state, utterance, names_another)) else {
         state.case.intent = state.case.intent.or(utterance.intent);
         return;
     };
     let decided = state.is_agreed() || state.ticket().is_some() || state.handoff.is_due();
-    // "My older order was headphones, too. Can it still go back?": the request was about the order before.
-    let names_another = asked.is_some_and(Question::is_for_yes) && state.order().is_none();
     match state.case.intent {
         None => {}
         Some(now) if (!names_another && requests::covers(now, intent)) || state.case.also == Some(intent) => return,
@@ -168,13 +168,15 @@ pub(super) fn take_last_return(state: &mut State, utterance: &Utterance) {
 }
 
 /// Returns the intent of a message that names none: damaged goods come back, and a number alone asks for the order's status.
-fn implied(state: &State, utterance: &Utterance) -> Option<Intent> {
+fn implied(state: &State, utterance: &Utterance, names_another: bool) -> Option<Intent> {
     if utterance.reports(Topic::Damage) && !state.case.intent.is_some_and(Intent::is_return) {
         return Some(Intent::Return);
     }
     // "They still have not sent 77893?" asks about it as well.
     let is_number = utterance.names_order_or_contact() && (utterance.only_answers() || utterance.has_question());
-    (is_number && state.case.intent.is_none() && state.order_number().is_some()).then_some(Intent::OrderStatus)
+    // "I have ABC-100021, too, what is that one?": the wish was about the order before.
+    let is_new = state.case.intent.is_none() || (names_another && utterance.has_question());
+    (is_number && is_new && state.order_number().is_some()).then_some(Intent::OrderStatus)
 }
 
 /// Adds the message to the reason, up to a limit.
