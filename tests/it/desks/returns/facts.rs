@@ -109,3 +109,78 @@ async fn same_quote_never_comes_twice() {
     let second = chat.say("and for VIPs?").await.text("reply");
     assert!(first.contains("120 days") && !second.contains("120 days"), "{second}");
 }
+
+#[tokio::test]
+async fn kept_goods_leave_the_other_order() {
+    let marie = "marie.dubois@example.com";
+    for (language, turns) in [
+        (
+            "vi",
+            vec![
+                "hủy đơn ABC-100009",
+                LAN,
+                "chị còn đơn ABC-100021, đơn đó là gì vậy?",
+                "hủy đơn đó thôi, đơn giày giữ lại",
+            ],
+        ),
+        ("en", vec!["what is in ABC-100017 and ABC-100005?", marie, "cancel the one with the bars, the shoes i keep"]),
+        ("en", vec!["where is ABC-100017?", marie, "and ABC-100005?", "cancel that one, keep the shoes"]),
+    ] {
+        let (kinds, text) = last(language, &turns).await;
+        let order = if language == "vi" { "ABC-100021" } else { "ABC-100005" };
+        assert!(kinds.contains(&"action_prompt".to_owned()) && text.contains(order), "{turns:?}: {kinds:?} {text}");
+    }
+    let (kinds, text) = last("en", &["cancel ABC-100005", marie, "I changed my mind, keep the bars"]).await;
+    assert!(!kinds.contains(&"return_ticket".to_owned()), "{kinds:?} {text}");
+}
+
+#[tokio::test]
+async fn question_with_an_order_is_answered() {
+    let luca = "luca.rossi@example.com";
+    let both = format!("order ABC-100008, {luca}. how long do i have to send it back, and what does it cost?");
+    let (kinds, text) = last("en", &[both.as_str()]).await;
+    assert!(text.contains("ABC-100008") && text.contains("prepaid"), "{kinds:?} {text}");
+    let (kinds, text) = last("en", &["ABC-100008", luca, "is the label for ABC-100008 free?"]).await;
+    assert!(kinds.contains(&"reply".to_owned()) && text.contains("prepaid"), "{kinds:?} {text}");
+}
+
+#[tokio::test]
+async fn question_after_a_refusal_is_no_protest() {
+    let turns = ["return order 77894", "buyer-77894@example.com", "do you know how someone becomes a VIP?"];
+    let (kinds, text) = last("en", &turns).await;
+    assert!(!kinds.contains(&"clarify".to_owned()), "{kinds:?} {text}");
+    let turns = ["return order 77894", "buyer-77894@example.com", "I thought it was 60 days"];
+    let text = last("en", &turns).await.1;
+    assert!(text.contains("30 days"), "{text}");
+}
+
+#[tokio::test]
+async fn sentence_of_the_last_quote_answers() {
+    let turns = [
+        "return order 77898",
+        "buyer-77898@example.com",
+        "how long till they answer?",
+        "do I have to tell the whole story again?",
+    ];
+    let text = last("en", &turns).await.1;
+    assert!(text.contains("explain everything again"), "{text}");
+}
+
+#[tokio::test]
+async fn naming_all_goods_is_a_yes() {
+    for (language, turns) in [
+        ("en", ["can ABC-100023 go back?", "yuki.tanaka@example.com", "both jackets please"]),
+        (
+            "en",
+            [
+                "cancel just one of the two in ABC-100005",
+                "marie.dubois@example.com",
+                "alright then cancel the whole thing",
+            ],
+        ),
+        ("vi", ["trả đơn ABC-100008", "luca.rossi@example.com", "thôi được, trả hàng đi"]),
+    ] {
+        let (kinds, text) = last(language, &turns).await;
+        assert_eq!(kinds, ["return_ticket", "follow_up"], "{turns:?}: {text}");
+    }
+}
