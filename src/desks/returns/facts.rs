@@ -269,6 +269,8 @@ impl Returns {
         let said = found.meta.said.into_iter().filter(|(key, at)| before.get(key) != Some(at)).collect();
         let event = Event::Spoke(said, Box::new(event));
         // A number next to the question names its order, and does not ask for the status.
-        Ok(if utterance.intent.is_none() { Event::InsteadOfStatus(Box::new(event)) } else { event })
+        let is_known =
+            utterance.intent.is_none() && matches!(aside, Some(Aside::Deadline | Aside::Amount | Aside::Fact(_)));
+        Ok(if is_known { Event::InsteadOfStatus(Box::new(event)) } else { event })
     }
 }

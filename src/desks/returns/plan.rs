@@ -52,7 +52,7 @@ impl Returns {
     }
 
     /// Parses a text in the conversation.
-    fn parse_message(&self, state: &State, text: String, switched: bool) -> Message {
+    fn parse_message(&self, state: &State, mut text: String, switched: bool) -> Message {
         // After a ticket or a refusal, details and arguments have the words of other wishes.
         let is_ticket_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
         let is_ticket_open = is_ticket_open && state.open_question().is_none();
@@ -64,8 +64,11 @@ impl Returns {
         let mut utterance = parse(&text);
         // The number of the order in talk says no more than "it".
         if utterance.has_question() && names_order_in_talk(state, &utterance) {
-            let question = parse(&self.rules.without_names(&text));
-            utterance = if Aside::of(state, &question, None).is_some() { question } else { utterance };
+            let without_number = self.rules.without_names(&text);
+            let question = parse(&without_number);
+            if Aside::of(state, &question, None).is_some() {
+                (text, utterance) = (without_number, question);
+            }
         }
         // A customer to whom nothing was refused asks in general which exceptions there are.
         let asks_exception = utterance.asks(Topic::Exception) && utterance.order().is_none() && !state.was_refused();
