@@ -21,12 +21,12 @@ use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::replies::{MissingValue, Replies};
-use crate::retrieval::search::Found;
 
 mod agent;
 mod billing;
 mod classify;
 mod decisions;
+mod find;
 mod memory;
 mod quotes;
 mod replay;
@@ -37,6 +37,7 @@ mod technical;
 mod texts;
 
 use classify::{NOT_COVERED, Verdict};
+use find::is_meant;
 use memory::{Asked, Decision, HeardReason, Memory};
 use route::{Category, Route};
 use rules::{Parsed, TelecomRules, Topic};
@@ -44,8 +45,6 @@ use texts::Text;
 
 /// How often in a row the desk asks what the customer needs before it offers a person.
 const UNCLEAR_IN_A_ROW: u32 = 2;
-/// The lowest score of a page that answers a message without a question.
-const SURELY_MEANT: f64 = 0.4;
 
 /// The telecom desk.
 pub struct Telecom {
@@ -239,6 +238,7 @@ impl Telecom {
             Some(Social::Goodbye) => Text::Goodbye,
             _ if parsed.utterance.asks(Topic::Abilities) => Text::Fallback,
             _ if parsed.is_solved() => Text::Solved,
+            None if parsed.drops() => Text::WishDropped,
             None | Some(Social::HowAreYou) => Text::Greeting,
             Some(Social::Thanks | Social::Compliment) => Text::Thanks,
             Some(Social::HumanOrBot | Social::Name) => Text::Assistant,
@@ -301,12 +301,6 @@ impl Telecom {
     }
 }
 
-/// Whether passages answer a message that names nothing of theirs for sure.
-fn is_meant(found: &Found, is_question: bool) -> bool {
-    let least = if is_question { 0.0 } else { SURELY_MEANT };
-    found.passages.first().is_some_and(|best| best.score >= least)
-}
-
 /// Returns the message without the name of the currency, which customers of every language write in Polish.
 fn without_currency(text: &str) -> String {
     text.split_inclusive(char::is_whitespace).filter(|word| !word.trim().eq_ignore_ascii_case("zł")).collect()
@@ -347,8 +341,10 @@ impl Desk for Telecom {
         match route {
             _ if wants_person => {
                 self.call_person(turn).await?;
-                if !accepts && !memory.has_page() {
-                    self.note_subject(turn, &parsed, &mut memory).await;
+                if utterance.asks(Topic::Visit) || accepts && memory.slots.symptoms.is_some() {
+                    self.note_subject(turn, &self.text(turn, Text::Visit, &[])?, &mut memory).await;
+                } else if !accepts && !memory.has_page() {
+                    self.note_subject(turn, &utterance.text, &mut memory).await;
                 }
                 // "How long will it take?" is about the person.
                 if may_ask_more {

@@ -1,8 +1,10 @@
 //! Answers about the customer's plan, invoices and refunds from the account, by rules: one question at a time.
 //!
+//! - [`aside`]: questions in the middle of it
 //! - [`identify`]: whose account it is
 //! - [`refund`]: a refund from the first message to its case
 //! - [`say`]: the desk's texts
+//! - [`topic()`]: what a message asks for
 
 use super::memory::{Asked, Draft, Memory};
 use super::rules::{Parsed, Topic};
@@ -10,16 +12,21 @@ use super::said::SaidAmount;
 use super::texts::Text;
 use super::{Telecom, UNCLEAR_IN_A_ROW, kind};
 use crate::dialogue::{DeskError, Turn};
+use crate::domain::commerce::Money;
 use crate::domain::telecom::Account;
 use crate::replies::MissingValue;
 use crate::store::TenantStore;
 
+mod aside;
 mod identify;
 mod refund;
 mod say;
+mod topic;
 
 pub(super) use identify::Identity;
+use refund::LIKELY;
 pub(super) use refund::about;
+use topic::topic;
 
 impl Telecom {
     pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {
@@ -41,8 +48,9 @@ impl Telecom {
             let noted = draft.map_or(case.as_ref().map(|case| case.amount), |draft| draft.amount);
             let amount = parsed.said.amount(parsed.is_brief());
             // "Not 50 after all, but 55" corrects, and gives up nothing.
-            let corrects = matches!(amount, SaidAmount::One(new) if noted.is_some_and(|noted| noted != new));
-            if !corrects && (memory.refund.take().is_some() | memory.wish.take().is_some()) {
+            let is_other = |new: Money| LIKELY.contains(&new.minor) && noted.is_some_and(|noted| noted != new);
+            let corrects = matches!(amount, SaidAmount::One(new) if is_other(new));
+            if !corrects && (memory.refund.take().is_some() | memory.wish.take().is_some() || case.is_none()) {
                 memory.heard_reason = None;
                 memory.context_flags.refund_in_progress = false;
                 return self.say(turn, kind::INFO, Text::WishDropped).await;
@@ -68,16 +76,21 @@ impl Telecom {
         let is_wrong = matches!(identity, Identity::Wrong | Identity::Other | Identity::Locked);
         // A question about rules needs no account.
         let is_about_rules = match topic {
-            None if parsed.said.names_account() => false,
+            None if parsed.said.user_id().is_some() => false,
+            // "Until when must I pay INV-12345?"
+            None if parsed.said.names_account() => utterance.has_question(),
             None => open.is_none() || utterance.has_question(),
             Some(Topic::OutOfScope) => true,
             Some(Topic::Refund) => utterance.has_question() && !parsed.said.is_concrete(),
             Some(_) => false,
         } && !is_wrong;
-        if is_about_rules
-            && !gives
-            && (utterance.answer.is_none() || asked.is_none_or(|asked| asked == Asked::Person))
-            && self.answer_aside(turn, parsed, utterance.has_question(), memory).await?
+        // A yes after a case was opened is about that case.
+        let is_about_case = utterance.affirms() && !utterance.has_question() && memory.billing_case_id.is_some();
+        let is_aside = is_about_rules && !gives && !self.asks_where(turn, parsed, asked);
+        let aside = if memory.refund.is_some() { self.about_refund(turn, parsed)? } else { parsed.clone() };
+        if is_aside
+            && (utterance.answer.is_none() || asked.is_none_or(|asked| asked == Asked::Person) && !is_about_case)
+            && self.answer_aside(turn, &aside, utterance.has_question(), memory).await?
         {
             if topic == Some(Topic::OutOfScope) {
                 memory.last_agent = None;
@@ -96,9 +109,16 @@ impl Telecom {
         let is_new = matches!(&identity, Identity::Known(user_id) if known_before.as_ref() != Some(user_id));
         let wish = wish.or(is_new.then_some(Topic::Subscription));
         let noted = self.take_details(turn, parsed, asked, wish, memory)?;
+        if gives || asked == Some(Asked::Confirm) && utterance.affirms() {
+            self.answer_besides(turn, parsed, asked, memory).await?;
+        }
         let is_for_model = self.services.llm.is_up() && !is_wrong && wish != Some(Topic::OutOfScope);
         if is_for_model && self.answer_with_tools(turn, &identity, memory).await? {
             return self.expect_answer(turn, wish, &identity, memory).await;
+        }
+        if is_aside && topic.is_none() && self.is_unanswered(turn, parsed, asked) {
+            self.say(turn, kind::INFO, Text::NotInPages).await?;
+            return self.ask_again(turn, asked, memory).await;
         }
         match (wish, identity) {
             (Some(Topic::Policy), _) => {
@@ -233,6 +253,7 @@ impl Telecom {
             | Topic::Progress
             | Topic::OutOfScope
             | Topic::Staff
+            | Topic::Visit
             | Topic::Tried
             | Topic::Solved
             | Topic::Unsure
@@ -333,63 +354,5 @@ impl Telecom {
             parts.push(self.cases(turn, account)?);
         }
         Ok(parts.join("\n\n"))
-    }
-}
-
-/// Returns what the message asks for. `None`: it does not say.
-fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> Option<Topic> {
-    if asked == Some(Asked::Confirm) && parsed.utterance.affirms() {
-        return None;
-    }
-    let (utterance, is_concrete) = (&parsed.utterance, parsed.said.is_concrete());
-    let has_open_request = memory.has_open_request();
-    // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
-    let corrects = match parsed.said.amount(parsed.is_brief()) {
-        SaidAmount::Unclear => parsed.said.reason.is_some() && !is_concrete,
-        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None, None).is_none() && !parsed.said.claims(),
-    };
-    let other = [Topic::Invoices, Topic::Subscription, Topic::CaseStatus, Topic::Policy, Topic::OutOfScope];
-    let asks_more = utterance.text.trim_end().ends_with('?')
-        || parsed.said.same
-        || other.iter().any(|topic| utterance.asks(*topic));
-    let is_correction = corrects && !asks_more && memory.open_wish().is_none() && memory.billing_case_id.is_some();
-    let order = [
-        Topic::Progress,
-        Topic::Policy,
-        Topic::CaseStatus,
-        Topic::Refund,
-        Topic::OutOfScope,
-        Topic::Invoices,
-        Topic::Subscription,
-    ];
-    // After a page named the refund case, an account after a reason, or a yes that names the case ("ok, open it"), begins the refund.
-    let is_offered = memory.offers_case && memory.open_wish().is_none() && !utterance.has_question();
-    let takes_offer = parsed.said.names_account() && memory.heard_reason.is_some()
-        || parsed.agrees && utterance.asks(Topic::Progress);
-    if is_offered && takes_offer && !other.iter().any(|topic| utterance.asks(*topic)) {
-        return Some(Topic::Refund);
-    }
-    let found = order.into_iter().find(|topic| match topic {
-        Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && has_open_request && !is_concrete),
-        Topic::Policy => utterance.asks(Topic::Policy) && !is_concrete,
-        Topic::CaseStatus => utterance.asks(Topic::CaseStatus) && (!is_concrete || !utterance.asks(Topic::Refund)),
-        Topic::Refund => {
-            let repeats = parsed.said.same && is_concrete && memory.last_claim.is_some();
-            utterance.asks(Topic::Refund) || repeats || (parsed.said.claims() && !utterance.has_question())
-        }
-        topic => utterance.asks(*topic),
-    });
-    found.or((!parsed.said.cases.is_empty()).then_some(Topic::CaseStatus))
-}
-
-impl Memory {
-    /// Returns what the customer asked for before and has not got.
-    pub(super) fn open_wish(&self) -> Option<Topic> {
-        self.refund.as_ref().map(|_| Topic::Refund).or(self.wish)
-    }
-
-    /// Whether there is a request or a case that the customer can ask about.
-    pub(super) fn has_open_request(&self) -> bool {
-        self.open_wish().is_some() || self.billing_case_id.is_some()
     }
 }

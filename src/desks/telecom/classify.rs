@@ -100,7 +100,8 @@ impl Telecom {
         if let Some(answered) = self.answered(parsed, is_technical, memory) {
             return Verdict::by_rules(answered, CLEAR, "answers the desk's question");
         }
-        if utterance.cancels() && memory.has_open_request() && memory.last_agent == Some(Route::Billing) {
+        let is_about_case = memory.has_open_request() && memory.last_agent == Some(Route::Billing);
+        if utterance.cancels() && (memory.open_wish().is_some() || is_about_case) {
             return Verdict::by_rules(Category::Billing, CLEAR, "gives up the open request");
         }
         if utterance.asks(Topic::Progress) && memory.has_open_request() && !is_technical {
@@ -119,7 +120,8 @@ impl Telecom {
         let elsewhere = elsewhere(&self.examples, parsed);
         // After a page, a message is about that page, unless it is unlike all that pages have.
         let is_new = || elsewhere >= SURE_ELSEWHERE && self.is_unlike_pages(turn, &utterance.text);
-        if memory.refund.is_none() && elsewhere >= VERY_LIKELY && (!memory.has_page() || is_new()) {
+        let is_answer = utterance.answer.is_some() && !utterance.has_question();
+        if memory.refund.is_none() && !is_answer && elsewhere >= VERY_LIKELY && (!memory.has_page() || is_new()) {
             return Verdict::by_rules(Category::Unknown, CLEAR, NOT_COVERED);
         }
         // Examples alone do not end a specialist's thread: "it is blue now" resembles none of its messages.

@@ -115,7 +115,10 @@ impl Telecom {
     /// Whether what answers a question sends the customer to the staff.
     pub(super) fn is_by_staff(&self, turn: &Turn, question: &str, quoted: &[Passage]) -> bool {
         quoted.first().is_some_and(|first| {
-            let part = self.answering(turn, question, first);
+            // "Yes please" names no part of it.
+            let names_part =
+                self.rules.parse(question).utterance.has_question() || self.strong_words(turn, question) > 0;
+            let part = self.answering(turn, question, first).filter(|_| names_part);
             self.rules.is_by_staff(part.as_ref().map_or(&first.text, |part| &part.text))
         })
     }
@@ -128,7 +131,7 @@ impl Telecom {
         let weight = |sentence: &&str| knowledge.weight_met(folders, question, &with_units(sentence), turn.language());
         let met: Vec<f64> = sentences.iter().map(weight).collect();
         let most = met.iter().copied().fold(0.0, f64::max);
-        let has_number = |n: &usize| sentences[*n].contains(|c: char| c.is_ascii_digit());
+        let has_number = |n: &usize| self.names_quantity(sentences[*n]);
         let part = |chosen: &[usize], is_sure: bool| {
             let is_part = !chosen.is_empty() && chosen.len() < sentences.len();
             let text = || chosen.iter().map(|n| sentences[*n]).collect::<Vec<_>>().join(" ");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::memory::{Asked, Details};
 use super::route::Category;
@@ -17,6 +17,10 @@ use crate::nlu::facts;
 use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::persona::{PromptError, Prompts};
 
+mod topic;
+
+pub(in crate::desks) use topic::Topic;
+
 /// Words of a message in which a bare number can only be an amount: "sorry, not 80, I meant 50".
 const BRIEF: usize = 8;
 /// Words besides small talk that may say something else: "thanks, but the hotspot has no internet".
@@ -24,43 +28,6 @@ const MORE_WORDS: usize = 3;
 
 /// A parsed message of this desk's customer. Its intent is `None` where the words decide nothing.
 pub(in crate::desks) type Utterance = dialogue::Utterance<Category, Topic>;
-
-/// What a billing message asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(in crate::desks) enum Topic {
-    Subscription,
-    Invoices,
-    Refund,
-    Policy,
-    CaseStatus,
-    /// The open request: the details so far, what happens next, whether the case is open.
-    Progress,
-    /// A money matter that the desk does not handle.
-    OutOfScope,
-    /// That somebody of the shop does something: sends a technician, changes a setting.
-    Staff,
-    /// Nothing: the advice was followed and did not help.
-    Tried,
-    /// Nothing: the problem is solved.
-    Solved,
-    /// Nothing: the customer does not know.
-    Unsure,
-    /// What the desk can do.
-    Abilities,
-    /// A fault without saying of what: "it doesn't work".
-    Vague,
-    /// How much, how many, how long, or when.
-    Quantity,
-    /// Where something is.
-    Place,
-    /// What can be done besides what was done: "what else can I try?".
-    MoreWays,
-    /// What was talked about last: "how much is it?".
-    Pointing,
-    /// Nothing: an explicit yes, which is more than "ok".
-    Consent,
-}
 
 /// A parsed message with the details that this desk needs.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +57,17 @@ impl Parsed {
     pub fn is_small_talk(&self) -> bool {
         let utterance = &self.utterance;
         let is_social = utterance.social().is_some() || utterance.greets() || utterance.text.is_empty();
-        is_social || self.is_solved() || utterance.asks(Topic::Abilities)
+        is_social || self.is_solved() || self.drops() || utterance.asks(Topic::Abilities)
+    }
+
+    /// Whether the message only gives up what was talked about: "leave it for now".
+    pub fn drops(&self) -> bool {
+        self.utterance.cancels() && self.says_nothing_else()
+    }
+
+    fn says_nothing_else(&self) -> bool {
+        let is_clear = self.technical.max(self.billing) == Strength::Clear;
+        !is_clear && !self.utterance.has_question() && !self.said.is_concrete()
     }
 
     /// Whether the message accepts an offer. "Ok, thanks" and "ok, and when?" do not.
@@ -102,8 +79,7 @@ impl Parsed {
 
     /// Whether the message refuses an offer and asks for nothing else. "No, how do I restart the router?" does.
     pub fn refuses(&self) -> bool {
-        let is_clear = self.technical.max(self.billing) == Strength::Clear;
-        self.utterance.denies() && !self.utterance.has_question() && !is_clear && !self.said.is_concrete()
+        self.utterance.denies() && self.says_nothing_else() || self.drops()
     }
 
     /// Whether the message only says that the problem is solved.
@@ -164,6 +140,7 @@ pub(in crate::desks) struct TelecomRules {
     by_staff: Vec<Pattern>,
     case_offers: Vec<Pattern>,
     refers_back: Vec<Pattern>,
+    prices: Vec<Pattern>,
     source_headings: Vec<String>,
 }
 
@@ -189,6 +166,7 @@ struct RuleFile {
     by_staff: Vec<String>,
     case_offers: Vec<String>,
     refers_back: Vec<String>,
+    prices: Vec<String>,
     source_headings: Vec<String>,
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
@@ -220,7 +198,7 @@ impl TelecomRules {
     pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
         prompts.shared(&prompts.files_of_rules(&["common", "facts", "serials", "social", "telecom"])?, || {
             let serial_words = prompts.serial_words()?;
-            let facts = facts::Lexicon::read(prompts)?.in_currency(Currency::Pln);
+            let facts = facts::Lexicon::read(prompts)?.in_currency(Currency::Pln).with_bare_words();
             prompts.rules(&["common", "social", "telecom"], |file: RuleFile| {
                 let lexicon = Lexicon::new(file.aliases.clone(), file.classes.clone())
                     .with_plain_words(&file.plain_words)
@@ -250,6 +228,7 @@ impl TelecomRules {
             by_staff: patterns(&file.by_staff)?,
             case_offers: patterns(&file.case_offers)?,
             refers_back: patterns(&file.refers_back)?,
+            prices: patterns(&file.prices)?,
             technical: Keywords::new(&file.technical, &lexicon)?,
             billing: Keywords::new(&file.billing, &lexicon)?,
             asks: asks.collect::<Result<_, _>>()?,
@@ -299,6 +278,11 @@ impl TelecomRules {
         any_match(&self.refers_back, &self.lexicon.tokenize(text), &[])
     }
 
+    /// Whether a text speaks of what something costs.
+    pub fn names_price(&self, text: &str) -> bool {
+        any_match(&self.prices, &self.lexicon.tokenize(text), &[])
+    }
+
     /// Parses a message by itself.
     pub fn parse(&self, text: &str) -> Parsed {
         let stream = self.lexicon.tokenize(text);
@@ -319,7 +303,9 @@ impl TelecomRules {
         let answer = self.answer(&stream).or(agrees.then_some(Answer::Yes));
         let mut utterance = Utterance { text: text.to_owned(), answer, ..Utterance::default() };
         for (topic, patterns) in &self.asks {
-            utterance.set(Act::Ask(*topic), has(patterns));
+            // A wish that somebody comes is small talk as well: it calls a person.
+            let hidden: &[bool] = if *topic == Topic::Visit { &[] } else { &hidden };
+            utterance.set(Act::Ask(*topic), any_match(patterns, &stream, hidden));
         }
         let wants_person = social.contains(&Social::Person) || utterance.asks(Topic::Staff);
         utterance.set(Act::WantPerson, wants_person);

@@ -7,7 +7,7 @@ use super::memory::Asked;
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::{CaseId, InvoiceNumber, RefundReason};
 use crate::domain::text::{Pattern, TokenStream, any_match};
-use crate::nlu::facts::{self, Amount, Value};
+use crate::nlu::facts::{self, Amount, Fact, Value};
 
 mod amounts;
 
@@ -20,6 +20,8 @@ const PLN: &str = "pln";
 const INVOICE_DIGITS: usize = 3;
 /// Digits of a number that is no amount, speed, channel or error code.
 const LONG_NUMBER: usize = 5;
+/// Numbers in words up to here are no amounts without a currency.
+const SMALL_WORD: u64 = 10;
 /// A negation denies a reason that begins this many words after it: "not an overcharge".
 const NEGATED_WORDS: usize = 2;
 /// Digits of a customer id after its letters.
@@ -112,7 +114,8 @@ impl Said {
         let is_id = |word: &str| looks_like_user_id(word) && user_id.is_some_and(|id| id.eq_ignore_ascii_case(word));
         let may_be = |word: &&String| match asked {
             _ if is_id(word) => false,
-            Some(Asked::Invoice) => true,
+            // "I have 2 of them" names none.
+            Some(Asked::Invoice) => word.bytes().filter(u8::is_ascii_digit).count() >= INVOICE_DIGITS,
             Some(Asked::Proof) => !is_short_number(word),
             _ => false,
         };
@@ -210,7 +213,7 @@ impl NumberWords {
         };
         let (user_ids, invoices) = (named(&self.user_id), named(&self.invoice));
         let (negated, minus, corrected) = (named(&self.negated), named(&self.minus), named(&self.corrected));
-        let facts = facts::read(text, &self.facts);
+        let facts = with_grosze(facts::read(text, &self.facts), text);
         let money = facts.iter().filter(|fact| matches!(fact.value, Value::Money(..)));
         let money: Vec<Range<usize>> = money.map(|fact| fact.range.clone()).collect();
         let mut said = Said::default();
@@ -244,7 +247,14 @@ impl NumberWords {
         }
         let use_of = self.amounts.read(stream);
         for fact in facts.iter().filter(|fact| !overlaps(&numbers_of_things, &fact.range)) {
+            // "One" and "two" are in much talk, and *ten* is Polish for "this".
+            if fact.spoken
+                && matches!(fact.value, Value::Number(number) if number.as_whole().is_some_and(|whole| whole <= SMALL_WORD))
+            {
+                continue;
+            }
             let is_number = matches!(&fact.value, Value::Number(_) | Value::Money(..));
+            said.is_tentative |= fact.spoken && is_number;
             match use_of(&fact.range) {
                 Use::Never => continue,
                 Use::Tentative => said.is_tentative |= is_number,
@@ -300,6 +310,27 @@ fn has_pause(stream: &TokenStream<'_>, from: usize, to: usize) -> bool {
     let tokens = stream.tokens();
     let start = from.checked_sub(1).map_or(0, |before| tokens[before].span.end);
     stream.text()[start..tokens[to].span.start].contains([',', '.', ';', ':', '!', '?', '–'])
+}
+
+/// Joins two numbers in words that are said as a price: "six fifty" is 6.50.
+fn with_grosze(facts: Vec<Fact>, text: &str) -> Vec<Fact> {
+    let mut joined: Vec<Fact> = Vec::with_capacity(facts.len());
+    for fact in facts {
+        let spoken = |fact: &Fact| match fact.value {
+            Value::Number(number) if fact.spoken => number.as_whole(),
+            _ => None,
+        };
+        if let (Some(last), Some(grosze @ 10..100)) = (joined.last_mut(), spoken(&fact))
+            && let Some(whole) = spoken(last)
+            && text[last.range.end..fact.range.start].trim().is_empty()
+        {
+            last.value = Value::Number(Amount::whole(whole).plus(Amount::whole(grosze).divided(100)));
+            last.range.end = fact.range.end;
+            continue;
+        }
+        joined.push(fact);
+    }
+    joined
 }
 
 /// Returns an amount of złoty, or `None` if it has more than two decimals.

@@ -2,10 +2,10 @@
 
 use tracing::warn;
 
+use super::Telecom;
 use super::memory::{Asked, Details, Memory};
 use super::rules::{Parsed, Topic};
 use super::texts::Text;
-use super::{Telecom, is_meant};
 use crate::config::LlmMode;
 use crate::dialogue::answer::{self, Written};
 use crate::dialogue::history::{room_for_history, window};
@@ -146,19 +146,14 @@ impl Telecom {
         Ok(())
     }
 
-    /// Finds what answers a message in this conversation. Returns the question that it answers as well.
-    pub(super) async fn find(
+    /// Returns what the conversation is about after these passages. A question that says little continues the one before.
+    pub(super) fn subject_of(
         &self,
         turn: &Turn,
-        earlier: Option<String>,
-        text: &str,
+        question: &str,
+        quoted: &[Passage],
         memory: &Memory,
-    ) -> (String, Found) {
-        retrieve::find_in_conversation(&self.services.knowledge, turn, earlier, text, memory.subject.as_ref()).await
-    }
-
-    /// Returns what the conversation is about after these passages. A question that says little continues the one before.
-    fn subject_of(&self, turn: &Turn, question: &str, quoted: &[Passage], memory: &Memory) -> Option<Subject> {
+    ) -> Option<Subject> {
         let Passage { title, file, section, .. } = quoted.first()?;
         let says_little =
             || self.services.knowledge.says_little(&turn.persona.knowledge, &retrieve::query(turn, question));
@@ -167,14 +162,6 @@ impl Telecom {
             None => format!("{question} {title}"),
         };
         Some(Subject { words, asked: question.to_owned(), file: file.clone(), section: section.clone() })
-    }
-
-    /// Remembers what a message is about that a person answers. Later questions are about it, too.
-    pub(super) async fn note_subject(&self, turn: &Turn, parsed: &Parsed, memory: &mut Memory) {
-        let (question, found) = self.find(turn, None, &parsed.utterance.text, memory).await;
-        if is_meant(&found, false) {
-            memory.subject = self.subject_of(turn, &question, &found.passages, memory);
-        }
     }
 
     /// Whether a message is unlike the questions that the pages list. One with a meaningful word that no document has may be a little more

@@ -70,6 +70,8 @@ pub(super) enum Role {
 pub struct Lexicon {
     /// The currency of amounts without one, by its name in the rules.
     pub(super) own_currency: String,
+    /// Whether a number in words is a fact without a unit, too: "twenty", as an answer.
+    pub(super) reads_bare_words: bool,
     pub(super) numbers: HashMap<String, u64>,
     pub(super) scales: HashMap<String, u64>,
     pub(super) months: HashMap<String, u8>,
@@ -123,6 +125,13 @@ impl Lexicon {
         self
     }
 
+    /// Returns the lexicon for messages in which a number in words without a unit counts.
+    #[must_use]
+    pub fn with_bare_words(mut self) -> Self {
+        self.reads_bare_words = true;
+        self
+    }
+
     fn new(mut file: RuleFile) -> Result<Self, InvalidDuration> {
         let whole = |key: &str| key.replace('_', "").parse::<u64>().map_err(|_| InvalidDuration(key.to_owned()));
         let mut units = Phrases::default();
@@ -151,6 +160,7 @@ impl Lexicon {
         ]);
         let mut lexicon = Self {
             own_currency: "vnd".to_owned(),
+            reads_bare_words: false,
             numbers: file.numbers.into_iter().collect(),
             scales: file.scales.into_iter().collect(),
             months: file.months.into_iter().collect(),

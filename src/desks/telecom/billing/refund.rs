@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::aside::clauses;
 use crate::desks::telecom::memory::{Asked, Draft, Memory};
 use crate::desks::telecom::rules::{Parsed, Topic};
 use crate::desks::telecom::said::SaidAmount;
@@ -20,24 +21,24 @@ use crate::store::refund_cases::Opening;
 use crate::store::returns::By;
 
 /// Grosze that a number without a unit may mean in a claim.
-const LIKELY: std::ops::RangeInclusive<i64> = 1_000..=CLAIM_MAX.minor;
+pub(super) const LIKELY: std::ops::RangeInclusive<i64> = 1_000..=CLAIM_MAX.minor;
 /// The smallest amount that can be claimed.
 const LEAST: Money = Money::new(1, Currency::Pln);
 
 impl Draft {
     /// Takes what a message of this customer says. An amount that cannot be paid is kept, so that the desk can say why.
-    fn update(&mut self, parsed: &Parsed, asked: Option<Asked>, user_id: Option<&str>) {
+    /// `claimed` is the amount of a clause that claims it without a currency.
+    fn update(&mut self, parsed: &Parsed, asked: Option<Asked>, user_id: Option<&str>, claimed: SaidAmount) {
         let (said, before) = (&parsed.said, self.clone());
         self.invoice = said.invoice(asked, user_id).or(self.invoice.take());
         // A number that answers another question of the desk is no amount.
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
         // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
         let takes_numbers = parsed.is_brief() && !is_other && (asked.is_some() || self.amount.is_some() || said.same);
-        // "I want 100 back" names an amount, and "charged 2 times" does not.
-        let is_claim = parsed.is_brief() && parsed.utterance.asks(Topic::Refund);
-        let is_likely = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if LIKELY.contains(&one.minor));
-        let amount = match said.amount(asked == Some(Asked::Amount) || takes_numbers) {
-            SaidAmount::Unclear if is_claim => Some(said.amount(true)).filter(is_likely).unwrap_or(SaidAmount::Unclear),
+        let amount = match said.amount(asked == Some(Asked::Amount) || asked == Some(Asked::Confirm) && takes_numbers) {
+            // "She is 9" is no amount, where the desk has asked for something else.
+            SaidAmount::Unclear if takes_numbers && is_likely(&said.amount(true)) => said.amount(true),
+            SaidAmount::Unclear if claimed != SaidAmount::Unclear => claimed,
             // "Sorry, INV-45601, and it is 6.50": what is left after the named invoice or id.
             SaidAmount::Unclear if is_other && said.names_account() && self.amount.is_none() && parsed.is_brief() => {
                 let rest = Some(said.exact_amount()).filter(|rest| *rest != SaidAmount::Unclear);
@@ -53,6 +54,8 @@ impl Draft {
             }
             amount => amount,
         };
+        // "Actually twenty is fine" is no reason.
+        let is_other_field = parsed.is_brief() && amount != SaidAmount::Unclear;
         match amount {
             SaidAmount::One(amount) => {
                 self.amount = Some(amount);
@@ -69,7 +72,7 @@ impl Draft {
                 self.concluded |= reason == RefundReason::Other && asked != Some(Asked::Reason);
             }
             // The customer was asked for the reason and gives an unlisted one.
-            None if asked == Some(Asked::Reason) && parsed.explains() => {
+            None if asked == Some(Asked::Reason) && parsed.explains() && !is_other_field => {
                 self.reason = Some(RefundReason::Other);
                 self.description = Some(description(parsed));
             }
@@ -105,6 +108,10 @@ impl Draft {
     }
 }
 
+fn is_likely(amount: &SaidAmount) -> bool {
+    matches!(amount, SaidAmount::One(one) if LIKELY.contains(&one.minor))
+}
+
 /// What later questions are about: a claim, or the case that was opened for it.
 fn subject(text: &str) -> Subject {
     Subject { words: text.to_owned(), asked: text.to_owned(), ..Subject::default() }
@@ -115,6 +122,13 @@ fn description(parsed: &Parsed) -> String {
 }
 
 impl Telecom {
+    /// Returns the amount that a clause claims without a currency: "I want 100 back" does, and "charged 2 times" does not.
+    fn claimed(&self, text: &str) -> SaidAmount {
+        let clauses = clauses(text).into_iter().map(|clause| self.rules.parse(clause));
+        let claims = clauses.filter(|clause| clause.is_brief() && clause.utterance.asks(Topic::Refund));
+        claims.map(|clause| clause.said.amount(true)).find(is_likely).unwrap_or(SaidAmount::Unclear)
+    }
+
     /// Takes what the message says about a refund. Returns the details besides the answer to the desk's question, in words.
     pub(super) fn take_details(
         &self,
@@ -133,9 +147,10 @@ impl Telecom {
         }
         let reason = memory.heard_reason.take().and_then(|heard| heard.at(turn.number()));
         let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
+        let claimed = self.claimed(&parsed.utterance.text);
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;
-        draft.update(parsed, asked, memory.account.user_id.as_deref());
+        draft.update(parsed, asked, memory.account.user_id.as_deref(), claimed);
         if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
             draft.repeat(last, parsed.said.same_reason);
         }

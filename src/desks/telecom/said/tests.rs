@@ -106,3 +106,28 @@ fn uncertain_amount_needs_a_yes() {
         assert_eq!((said.amount(true), said.is_tentative), (pln(amount), is_tentative), "{text}");
     }
 }
+
+#[test]
+fn amounts_are_read_in_words() {
+    for (text, amount, is_tentative) in [
+        ("a hundred zloty", 10_000, false),
+        ("a hundred and fifty zloty", 15_000, false),
+        ("sto czterdzieści pięć złotych", 14_500, false),
+        ("twenty", 2_000, true),
+        ("dwadziescia piec", 2_500, true),
+        ("sto czterdzieści pięć", 14_500, true),
+        ("six fifty", 650, true),
+        ("osiem sześćdziesiąt siedem", 867, true),
+    ] {
+        let said = said(text);
+        assert_eq!((said.amount(true), said.is_tentative), (pln(amount), is_tentative), "{text}: {said:?}");
+    }
+    for text in ["the other one", "ten drugi", "two of us", "in twenty minutes"] {
+        assert_eq!(said(text).amount(true), SaidAmount::Unclear, "{text}");
+    }
+}
+
+#[test]
+fn short_number_is_no_invoice() {
+    assert_eq!(said("I have 2 of them").invoice(Some(Asked::Invoice), None), None);
+}

@@ -44,9 +44,13 @@ impl Reader<'_> {
             let found = Found::new(at, half.unwrap_or(after), unit.of(amount));
             return Some(Found { written: Some(amount), unit: Some(unit.clone()), ..found });
         }
+        if count.highest_scale < 1000 {
+            let bare = Found { written: Some(amount), spoken: true, ..Found::new(at, end, Value::Number(amount)) };
+            return self.lexicon.reads_bare_words.then_some(bare);
+        }
         let unit = Unit::Currency(self.lexicon.own_currency.clone());
         let found = Found::new(at, end, unit.of(amount));
-        (count.highest_scale >= 1000).then_some(Found { written: Some(amount), unit: Some(unit), ..found })
+        Some(Found { written: Some(amount), unit: Some(unit), ..found })
     }
 
     /// The longest number in words from here, and the token after it.
@@ -56,11 +60,19 @@ impl Reader<'_> {
             let is_first = end == at;
             // "năm" is five at the beginning, and years after a number.
             let years = !is_first && self.lexicon.is(Role::Year, self.tokens, next).is_some();
-            if let Some(number) = self.number_word(next).filter(|number| !years && count.takes(*number)) {
+            let scale = self.lexicon.scales.get(word).filter(|_| !is_first);
+            if let Some(scale) = scale {
+                count.multiply(*scale);
+            } else if let Some(number) = self.number_word(next).filter(|number| !years && count.takes(*number)) {
                 count.part = count.part.saturating_add(number);
                 count.last_was_word = true;
-            } else if let Some(scale) = self.lexicon.scales.get(word).filter(|_| !is_first) {
-                count.multiply(*scale);
+            } else if let Some(after) = self.lexicon.is(Role::List, self.tokens, next).filter(|_| count.is_hundreds()) {
+                // "A hundred and fifty" is one number.
+                next = self.past_space(after);
+                if self.number_word(next).is_some_and(|number| number < 100) {
+                    continue;
+                }
+                break;
             } else if let Some(after) = self.lexicon.is(Role::ZeroTen, self.tokens, next).filter(|_| !is_first) {
                 count.last_was_word = false;
                 next = self.past_space(after);
@@ -104,10 +116,14 @@ impl Reader<'_> {
 }
 
 impl Count {
-    /// Whether the number continues with this word: "hai mươi ba" and "twenty four" do, "hai ba" are two numbers.
+    /// Whether the number continues with this word: "hai mươi ba", "twenty four" and "sto dwadzieścia" do, "hai ba" are two numbers.
     fn takes(&self, number: u64) -> bool {
-        let ones_of_ten = number < 10 && self.part.is_multiple_of(10) && self.part > 0;
-        !self.last_was_word || ones_of_ten
+        let is_rest_of = |unit: u64| number < unit && self.part.is_multiple_of(unit) && self.part > 0;
+        !self.last_was_word || is_rest_of(10) || is_rest_of(100)
+    }
+
+    fn is_hundreds(&self) -> bool {
+        self.part > 0 && self.part.is_multiple_of(100)
     }
 
     fn multiply(&mut self, scale: u64) {
