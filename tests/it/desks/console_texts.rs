@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use frontdesk::desks::{DeskRegistry, retail, returns, telecom};
 use frontdesk::domain::ConsoleDeed;
-use frontdesk::domain::commerce::policy;
-use frontdesk::domain::returns::{OrderStatus, ReasonCode, RmaStatus};
+use frontdesk::domain::commerce::{OrderStatus, policy};
+use frontdesk::domain::returns::{ReasonCode, RmaStatus};
 use frontdesk::persona::texts::ConsoleTexts;
 use regex::Regex;
 
