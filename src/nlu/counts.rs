@@ -150,8 +150,8 @@ impl Counts {
         let end_of_number = start + if scale.is_some() { length + suffix.len() } else { written.len() };
         let value = value_of(written, scale.unwrap_or(1))?;
         // The number may be several words: "2", "000".
-        let end = stream.tokens().iter().position(|token| token.span.start >= end_of_number);
-        let end = end.unwrap_or(stream.tokens().len()).max(at + 1);
+        let words = stream.tokens()[at..].iter().take_while(|token| token.span.start < end_of_number).count();
+        let end = at + words.max(1);
         if is_word {
             return None;
         }

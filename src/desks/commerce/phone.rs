@@ -8,13 +8,15 @@ const COUNTRY: &str = "+254";
 const LOCAL_DIGITS: usize = 9;
 /// The fewest digits of an international number.
 const SHORTEST: usize = 10;
+/// The most characters of a number with its spaces and signs. A longer run of digits would cost its length to the third power.
+const LONGEST: usize = 32;
 
 /// Returns the first telephone number of a message, and the message without it, so that its digits count as nothing else.
 pub fn cut(text: &str) -> (Option<E164>, String) {
-    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '+' | ' ' | '-' | '(' | ')');
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b' ' | b'-' | b'(' | b')');
     let mut at = 0;
     while let Some(start) = text[at..].find(|c: char| c.is_ascii_digit() || c == '+').map(|found| at + found) {
-        let run = text[start..].find(|c| !is_part(c)).map_or(text.len(), |end| start + end);
+        let run = start + text[start..].bytes().take(LONGEST).take_while(is_part).count();
         // "2 pairs" and "size 40, 0712 345 678": numbers before and after it are not part of it.
         if let Some((phone, end)) = ends(text, start, run).find_map(|end| Some((parse(&text[start..end])?, end)))
             && !text[..start].ends_with(char::is_alphanumeric)
