@@ -150,7 +150,7 @@ impl Commerce {
     /// Returns the language of a message and a confidence: by its words, else by the examples that it resembles, if neither is
     /// English: customers mix English words into every language.
     fn judge_language(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
-        const LIKELY: f64 = 0.5;
+        const LIKELY: f64 = 0.7;
         // "Both black" is written in every language.
         const FEWEST_WORDS: usize = 3;
         let judged = self.language_rules.judge(text, allowed);

@@ -51,8 +51,7 @@ impl Returns {
             Step::Ask(Question::OrderNumber | Question::Contact) => asks_in_general(utterance),
             // So is one while a person decides.
             _ => {
-                let wants_return = utterance.intent.is_some_and(Intent::is_return) && utterance.mentions(Topic::Return);
-                is_with_person(before) && asks_in_general(utterance) && !wants_return
+                is_with_person(before) && asks_in_general(utterance) && !utterance.intent.is_some_and(Intent::is_return)
             }
         };
         let is_social = utterance.greets() || utterance.says_goodbye();

@@ -65,8 +65,9 @@ pub enum Topic {
     BrokenLabel,
 }
 
-/// Returns what is left of a message once its general question is answered: a yes or a "never mind" with what belongs to it, damage that it names as well,
-/// or a wish if `keeps_wish`, and how many pieces come back. Nothing else in it answers what the desk asked before.
+/// Returns what is left of a message once its general question is answered: a yes or a "never mind" with what belongs to it, damage
+/// that it names as well, or a wish if `keeps_wish`, and how many pieces come back. Nothing else in it answers what the desk asked
+/// before.
 #[must_use]
 pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance {
     let answers = [utterance.answer, utterance.answer_to_cancel, utterance.answer_to_ticket];
