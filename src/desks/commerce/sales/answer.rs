@@ -35,8 +35,9 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
     // "Forget everything" only resembles a wish about messages.
     let gives_up = said.utterance.cancels() && !said.utterance.has_question() && said.clear_intents().is_empty();
     // "Is it open on Sunday till 5?" chooses nothing.
-    let chooses = !said.details.numbers.is_empty() && !(said.utterance.has_question() && !said.subjects.is_empty());
-    let chooses = chooses && incoming.routing != Routing::Journey(Journey::Offers);
+    let only_asks = said.utterance.has_question() && !said.subjects.is_empty();
+    let is_offer = incoming.routing == Routing::Journey(Journey::Offers);
+    let chooses = !said.details.numbers.is_empty() && !only_asks && !is_offer;
     if is_about_rules && !gives_up && !chooses {
         return None;
     }

@@ -151,7 +151,7 @@ impl AskedOfList {
     /// Returns those of the goods that the question is about, or none if none of them is as it asks.
     fn choose(&self, mut goods: Vec<Wanted>) -> Vec<Wanted> {
         let has = |wanted: &Wanted, word: &String| wanted.item.words().contains(word);
-        let hints = |wanted: &Wanted| self.hints.iter().filter(|hint| has(wanted, *hint)).count();
+        let hints = |wanted: &Wanted| self.hints.iter().filter(|hint| has(wanted, hint)).count();
         goods.retain(|wanted| self.values.iter().all(|value| has(wanted, value)));
         let most = goods.iter().map(hints).max();
         goods.retain(|wanted| Some(hints(wanted)) == most);
