@@ -69,7 +69,7 @@ impl Telecom {
             return;
         }
         let Some(first) = passages.first() else {
-            // Only a question without words of its own is about what was read.
+            // Only a question without other words is about what was read.
             passages.extend((strong == 0).then_some(last));
             return;
         };
@@ -121,7 +121,7 @@ impl Telecom {
         self.services.knowledge.strong_words(&turn.persona.knowledge, &retrieve::query(turn, text))
     }
 
-    /// Whether a text says how much or how long, or that something is free.
+    /// Whether a text has an amount, a duration, or the word "free".
     pub(super) fn names_quantity(&self, text: &str) -> bool {
         text.contains(|c: char| c.is_ascii_digit()) || self.rules.names_price(text)
     }

@@ -278,7 +278,7 @@ impl TelecomRules {
         any_match(&self.refers_back, &self.lexicon.tokenize(text), &[])
     }
 
-    /// Whether a text speaks of what something costs.
+    /// Whether a text is about a price.
     pub fn names_price(&self, text: &str) -> bool {
         any_match(&self.prices, &self.lexicon.tokenize(text), &[])
     }

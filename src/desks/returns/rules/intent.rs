@@ -76,7 +76,7 @@ impl ReturnsRules {
         found.map(|(intent, _)| *intent)
     }
 
-    /// Returns what a message wants, and what it says to keep next to that: "cancel that one, keep the shoes". `None` if one of the
+    /// Returns what a message wants, and what the customer keeps: "cancel that one, keep the shoes". `None` if one of the
     /// two is missing.
     pub fn split_kept(&self, text: &str) -> Option<(String, String)> {
         let stream = self.lexicon.tokenize(text);

@@ -69,8 +69,8 @@ export class Escalation {
 
 const SUMMARY = /^(Also: )?Reason: (.*)\nRequest: (.*), order (.*)\nActions taken: eligibility (\w+)(?: \(.*\))?, return (.*)\nNext steps: (.*)/gm;
 
-// Returns the desk's summary with its sentences in the reader's language. What was added later, such as the customer's words, stays
-// as it is.
+// Returns the desk's summary with its sentences in the reader's language. What was added later, such as the customer's words, is not
+// translated.
 function handoff(summary) {
   const made = element("p", { class: "told quiet", dir: "auto" });
   const translate = (_, also, reason, request, order, eligibility, rma, next) => {
