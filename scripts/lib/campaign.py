@@ -76,24 +76,19 @@ class World:
         self.client, self.server, self.outages = Client(server.port), server, outages
         self.violations, self.figures = Violations(), Figures()
         self.over = threading.Event()
-        # When the store was last seen away: only then a 503 is honest.
-        self.store_away = threading.Event()
-        self.store_back_at = 0.0
-
-    def may_be_unavailable(self, asked_at):
-        return self.outages and (self.store_away.is_set() or asked_at < self.store_back_at + 10)
-
     def insist(self, method, path, body=None, headers=None):
-        """Asks until there is an answer that is not 429 or 503."""
+        """Asks until there is an answer that is not 429, or 503 in a run with outages.
+
+        With outages, the server waits only a second for its store, and a busy machine may need more without any outage.
+        """
         end = time.monotonic() + PATIENCE
         while not self.over.is_set():
-            asked_at = time.monotonic()
             try:
                 status, answer = self.client.call(method, path, body, headers)
             except LOST:
                 self.figures.add("requests without an answer")
             else:
-                if status == 503 and self.may_be_unavailable(asked_at):
+                if status == 503 and self.outages:
                     self.figures.add("honest 503")
                     if answer.get("code") != "unavailable":
                         self.violations.add(f"{method} {path}: 503 {answer.get('code')}")
@@ -265,11 +260,10 @@ class Reader(threading.Thread):
         path, headers = f"{self.conversation.path}/events", {"last-event-id": last}
         if visit.in_query:
             path, headers = f"{path}?last_event_id={last}", {}
-        asked_at = time.monotonic()
         events = self.world.client.events("GET", path, headers=headers, timeout=visit.silence)
         try:
             status = next(events)
-            if status == 503 and self.world.may_be_unavailable(asked_at):
+            if status == 503 and self.world.outages:
                 time.sleep(0.1)
                 return
             if status != 200:

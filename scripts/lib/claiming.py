@@ -68,7 +68,8 @@ def check_claims(world, done, listed):
         cases = cases_in(world, conversation)
         if cases != {case}:
             said(f"{conversation.id}: the customer received the cases {sorted(cases)}, not {case}")
-    cases = list(done.values())
+    # A customer who gave up has none.
+    cases = [case for case in done.values() if case]
     if sorted(cases) != sorted(set(cases)):
         said(f"two claims have the same case: {sorted(cases)}")
     if sorted(listed) != sorted(cases):

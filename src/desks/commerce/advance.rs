@@ -264,10 +264,8 @@ impl ConversationState {
         let is_question = said.utterance.has_question();
         let points_at = matches!(said.pick, Some(Pick::Nth(_) | Pick::Last)) && !said.words.is_empty();
         self.asks_details = said.says(Says::AsksChoices) || (is_question && points_at);
-        // "Only brown? Fine, one pair": what follows the question is a wish.
-        let goes_on = said.utterance.text.rsplit_once('?').is_some_and(|(_, rest)| !rest.trim().is_empty());
-        let is_bare = !goes_on && !said.affirms();
-        self.only_asks = is_question && !said.says(Says::Wants) && (is_bare || said.says(Says::AsksStock));
+        let is_bare = said.says(Says::AsksStock) || !said.goes_on() && !said.affirms();
+        self.only_asks = is_question && is_bare && !said.says(Says::Wants);
         self.asks_sum = said.says(Says::HowMuch);
         self.asks_left = said.says(Says::HowMany) && !said.says(Says::AsksChoices);
         let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty();

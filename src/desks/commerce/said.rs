@@ -207,6 +207,11 @@ impl Said {
         self.utterance.mentions(says)
     }
 
+    /// Whether something follows a question: "Only brown? Fine, one pair".
+    pub fn goes_on(&self) -> bool {
+        self.utterance.text.rsplit_once('?').is_some_and(|(_, rest)| !rest.trim().is_empty())
+    }
+
     /// Whether the message names a price to bargain for: "it is high, can you give it for 2,800?"
     pub fn names_own_price(&self) -> bool {
         self.says(Says::Haggle) && self.most.is_none() && self.all_numbers.iter().any(|number| *number >= LARGEST_SIZE)

@@ -264,8 +264,10 @@ impl NumberWords {
             let signed = text[..fact.range.start].strip_suffix(['-', '−']);
             let is_negative = is_after(&minus) || signed.is_some_and(|text| !text.ends_with(char::is_alphanumeric));
             let replaces = is_after(&corrected);
+            // "Not 80" denies the number, and "wait no, 90" corrects it.
+            let is_apart = text[..fact.range.start].trim_end().ends_with([',', '.', ';', ':', '!', '–']);
             let (list, amount) = match &fact.value {
-                _ if is_after(&negated) => continue,
+                _ if is_after(&negated) && !is_apart => continue,
                 Value::Money(amount, currency) if currency == PLN => (&mut said.amounts, *amount),
                 Value::Number(number) if replaces && !said.amounts.is_empty() => (&mut said.amounts, *number),
                 Value::Number(number) => (&mut said.numbers, *number),

@@ -20,6 +20,8 @@ fn invoices_users_and_amounts_are_told_apart() {
         ("INV12345", None, None, SaidAmount::Unclear),
         ("100 zloty... no wait, make it 90", None, None, pln(9_000)),
         ("100 zł, nie, czekaj, 90", None, None, pln(9_000)),
+        ("100 zloty back please. wait no, 90", None, None, pln(9_000)),
+        ("100 zł, czekaj nie, 90", None, None, pln(9_000)),
         ("my customer id is 445566", Some("445566"), None, SaidAmount::Unclear),
         ("zwrot 45,50 zł z faktury FV/2025/10/17", None, Some("FV/2025/10/17"), pln(4_550)),
         ("Sorry, not 80 PLN, I meant 50 PLN", None, None, pln(5_000)),

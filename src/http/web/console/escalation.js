@@ -69,6 +69,9 @@ export class Escalation {
 
 const SUMMARY = /^(Also: )?Reason: (.*)\nRequest: (.*), order (.*)\nActions taken: eligibility (\w+)(?: \(.*\))?, return (.*)\nNext steps: (.*)/gm;
 
+// Of a desk that words the rest in another way.
+const REASON = /^Reason: (.*)$/gm;
+
 // Returns the desk's summary with its sentences in the reader's language. What was added later, such as the customer's words, is not
 // translated.
 function handoff(summary) {
@@ -84,11 +87,13 @@ function handoff(summary) {
     };
     return `${also ? "\n" : ""}${words.say("returns.summary", values)}`;
   };
-  const write = () => made.replaceChildren(summary.replace(SUMMARY, translate));
+  const write = () => made.replaceChildren(summary.replace(SUMMARY, translate).replace(REASON, translateReason));
   write();
   words.onChange(made, write);
   return made;
 }
+
+const translateReason = (_, reason) => `${words.say("returns.reason")}: ${sentence("escalation_reason", reason)}`;
 
 const wordOf = (group, value) => (words.has(`${group}.${value}`) ? words.say(`${group}.${value}`) : value);
 
