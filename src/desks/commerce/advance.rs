@@ -263,13 +263,12 @@ impl ConversationState {
         }
         let is_question = said.utterance.has_question();
         let points_at = matches!(said.pick, Some(Pick::Nth(_) | Pick::Last)) && !said.words.is_empty();
-        self.asks_details = said.says(Says::AsksChoices) || (is_question && points_at);
+        let asks_if_so = said.says(Says::AsksIfSo) && said.details.numbers.is_empty() && said.details.choices.is_empty();
+        self.asks_details = said.says(Says::AsksChoices) || (is_question && (points_at || asks_if_so));
         let is_bare = said.says(Says::AsksStock) || !said.goes_on() && !said.affirms();
         self.only_asks = is_question && is_bare && !said.says(Says::Wants);
         self.asks_sum = said.says(Says::HowMuch);
         self.asks_left = said.says(Says::HowMany) && !said.says(Says::AsksChoices);
-        let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty();
-        self.asks_details |= is_question && is_plain && said.says(Says::AsksIfSo);
         self.postpones = said.says(Says::Postpones);
     }
 
