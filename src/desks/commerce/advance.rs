@@ -263,10 +263,10 @@ impl ConversationState {
         }
         let is_question = said.utterance.has_question();
         let points_at = matches!(said.pick, Some(Pick::Nth(_) | Pick::Last)) && !said.words.is_empty();
-        let asks_if_so = said.says(Says::AsksIfSo) && said.details.numbers.is_empty() && said.details.choices.is_empty();
+        let asks_if_so = said.details.are_none() && said.says(Says::AsksIfSo);
         self.asks_details = said.says(Says::AsksChoices) || (is_question && (points_at || asks_if_so));
-        let is_bare = said.says(Says::AsksStock) || !said.goes_on() && !said.affirms();
-        self.only_asks = is_question && is_bare && !said.says(Says::Wants);
+        let only_asks = said.says(Says::AsksStock) || !said.goes_on() && !said.affirms();
+        self.only_asks = is_question && only_asks && !said.says(Says::Wants);
         self.asks_sum = said.says(Says::HowMuch);
         self.asks_left = said.says(Says::HowMany) && !said.says(Says::AsksChoices);
         self.postpones = said.says(Says::Postpones);
@@ -308,7 +308,7 @@ fn is_no_price(digits: &str) -> bool {
 fn haggle(state: ConversationState, incoming: &Incoming) -> Next {
     let mut chosen = incoming.clone();
     chosen.said.details.numbers.retain(|number| *number < LARGEST_SIZE);
-    let has_choice = !chosen.said.details.numbers.is_empty() || !chosen.said.details.choices.is_empty();
+    let has_choice = !chosen.said.details.are_none();
     let next = sales::answer(&state, &chosen).filter(|_| has_choice && !state.is_later);
     match next {
         Some((next, mut effects)) => {

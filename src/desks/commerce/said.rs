@@ -94,6 +94,11 @@ pub(super) struct Limits {
 }
 
 impl Details {
+    /// Whether the message neither chooses nor counts.
+    pub fn are_none(&self) -> bool {
+        self.numbers.is_empty() && self.choices.is_empty()
+    }
+
     /// Returns the choices of the item's variants that the message names, and the numbers that are none of them. Of two choices, the one
     /// not chosen yet counts: "change pink to blue".
     pub fn choices_of(&self, variants: &BTreeMap<String, Vec<String>>, before: &Choices) -> (Choices, Vec<u64>) {

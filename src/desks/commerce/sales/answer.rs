@@ -42,7 +42,7 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
         return None;
     }
     // "I changed my mind, rather by card", or "rather the blue one", gives nothing up.
-    let has_choice = !said.details.choices.is_empty() || !said.details.numbers.is_empty();
+    let has_choice = !said.details.are_none();
     let changes = said.says(Says::Instead) && has_choice;
     let continues = said.method().is_some() || said.says(Says::Pay) || incoming.names_goods() || changes;
     let cancels = said.utterance.cancels() && !continues;

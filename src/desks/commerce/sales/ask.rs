@@ -63,7 +63,7 @@ pub(super) fn about_cart(state: &ConversationState, incoming: &Incoming) -> Opti
     if said.says(Says::HowMany) && !said.says(Says::AsksChoices) && !said.says(Says::ShowCart) && !names_other {
         return Some(say(state.clone(), Line::Left(last.clone())));
     }
-    let is_plain = said.details.numbers.is_empty() && said.details.choices.is_empty() && said.subjects.is_empty();
+    let is_plain = said.details.are_none() && said.subjects.is_empty();
     if said.says(Says::AsksChoices) && is_plain && !names_other {
         return Some(say(state.clone(), Line::About(last.clone(), Known::Plain)));
     }

@@ -91,7 +91,7 @@ impl ConversationState {
         // "I think 39 is safer, change it": other words do not matter next to a wish to change.
         let replaces = said.says(Says::Instead) || said.says(Says::Corrects);
         let changes = replaces || said.says(Says::ChangeOrder) || incoming.is_sale();
-        let has_detail = !said.details.numbers.is_empty() || !said.details.choices.is_empty();
+        let has_detail = !said.details.are_none();
         let is_plain = counts
             || (changes && has_detail && (incoming.goods.is_empty() || replaces))
             || said.words.iter().all(|word| is_own(word) || is_choice(word));

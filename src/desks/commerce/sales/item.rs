@@ -48,11 +48,11 @@ pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: 
         state.stage = Stage::Item { line: line.clone() };
         return Some(say(state, Line::Left(line)));
     }
-    if said.says(Says::AsksChoices) && said.details.numbers.is_empty() && said.details.choices.is_empty() {
+    if said.says(Says::AsksChoices) && said.details.are_none() {
         return Some(say(state, Line::About(line, Known::Plain)));
     }
     // "What about anything under 500?"
-    if said.most.or(said.least).is_some() && said.details.numbers.is_empty() && said.details.choices.is_empty() {
+    if said.most.or(said.least).is_some() && said.details.are_none() {
         return None;
     }
     let before = line.clone();
