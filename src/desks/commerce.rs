@@ -264,7 +264,7 @@ impl Commerce {
 impl Desk for Commerce {
     fn prepare(&self) {
         self.examples.prepare();
-        self.examples.language_of("");
+        self.examples.prepare_languages();
     }
 
     fn answers_at_once(&self, message: &str) -> bool {

@@ -43,6 +43,7 @@ mod understand;
 
 use advance::{Effect, Event};
 use agent::Agent;
+use aside::Aside;
 use route::{Handler, Step};
 use rules::{ReturnsRules, Topic, Utterance};
 use scenario::Scenario;
@@ -247,7 +248,11 @@ impl Desk for Returns {
             return Ok(());
         }
         if let Some(aside) = &plan.aside {
-            self.answer_asides(turn, &mut state, aside, &message.text).await?;
+            self.answer_aside(turn, &mut state, aside, &message.text).await?;
+            if matches!(aside, Aside::Deadline | Aside::Amount) {
+                let parts = self.sure_parts(turn, &state, &message.text);
+                self.quote_parts(turn, &mut state, &message.text, parts).await?;
+            }
             if plan.is_aside_only {
                 return self.end_after_aside(turn, state, aside).await;
             }

@@ -63,14 +63,23 @@ impl Classifier {
         self.trained().classify(text)
     }
 
+    /// Trains the model of languages, unless it is trained.
+    pub fn prepare_languages(&self) {
+        self.languages();
+    }
+
     /// Returns the language of the examples that the message resembles most.
     pub fn language_of(&self, text: &str) -> Option<Guess<'_>> {
+        self.languages().classify(text)
+    }
+
+    fn languages(&self) -> &Model {
         let train = || {
             let labelled = self.0.examples.iter().zip(&self.0.languages);
             let labelled = labelled.map(|(example, of)| Example { label: of.clone(), text: example.text.clone() });
             Model::train(&labelled.collect::<Vec<_>>())
         };
-        self.0.by_language.get_or_init(train).classify(text)
+        self.0.by_language.get_or_init(train)
     }
 
     fn trained(&self) -> &Model {

@@ -157,8 +157,8 @@ impl Commerce {
         let is_open = judged
             .is_none_or(|(language, confidence)| language != Language::EN && !switches_language(confidence, true))
             && text.split_whitespace().count() >= FEWEST_WORDS;
-        let guess =
-            self.examples.language_of(text).filter(|guess| is_open && guess.known.min(guess.probability) >= LIKELY);
+        let guess = is_open.then(|| self.examples.language_of(text)).flatten();
+        let guess = guess.filter(|guess| guess.known.min(guess.probability) >= LIKELY);
         let resembled = guess.and_then(|guess| {
             let language = guess.label.parse::<Language>().ok().filter(|language| *language != Language::EN)?;
             // Who writes Sheng also writes Swahili.

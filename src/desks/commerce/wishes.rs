@@ -12,6 +12,7 @@ use crate::dialogue::Act;
 use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::policy::{Journey, Routing, route};
 use crate::domain::text::words;
+use crate::nlu::pick::Pick;
 use crate::store::catalog::CatalogWords;
 
 /// Shorter words begin too many others.
@@ -156,22 +157,31 @@ impl Commerce {
         state: &ConversationState,
         known: &CatalogWords,
     ) -> Option<(Said, Vec<Search>)> {
-        let may_exchange = said.says(Says::Remove) || said.says(Says::Swaps);
-        let (gone, wanted) = self.rules.cut_exchange(&said.rest).filter(|_| may_exchange && !state.cart.is_empty())?;
+        if state.cart.is_empty() || !(said.says(Says::Remove) || said.says(Says::Swaps)) {
+            return None;
+        }
+        let (gone, wanted) = self.rules.cut_exchange(&said.rest)?;
         let (mut main, mut wanted) = (self.rules.parse(gone), self.rules.parse(wanted));
         let (gone, goods) = (known.name_goods(&mut main), known.name_goods(&mut wanted));
         let names_other = goods.iter().any(|word| !gone.contains(word));
         let chooses = !wanted.details.choices.is_empty() || !wanted.details.sizes().is_empty();
         // "Swap the heels for those": the item that is talked about.
-        let item = state.item().filter(|_| goods.is_empty() && !gone.is_empty());
+        let points_at_it = said.says(Says::Swaps) || (wanted.pick == Some(Pick::It) && !wanted.refuses());
+        let item = state.item().filter(|_| goods.is_empty() && !gone.is_empty() && points_at_it);
         // "Change pink to blue" changes a line of the cart.
         let is_exchange = names_other || item.is_some() || (chooses && !(said.says(Says::Swaps) && gone.is_empty()));
         main.utterance.set(Act::Mention(Says::Remove), true);
         main.utterance.set(Act::Mention(Says::Same), said.says(Says::Same));
-        if wanted.says(Says::Keeps) {
+        let in_cart = |word: &String| {
+            state.cart.iter().filter_map(|line| state.known(line)).any(|of| of.item.names().contains(word))
+        };
+        // "Remove the socks, I only want the boots": the boots of the cart stay.
+        let names_kept = !goods.is_empty() && goods.iter().all(in_cart) && !chooses && wanted.details.are_none();
+        let stays = names_kept && !said.says(Says::Swaps) && !wanted.says(Says::More);
+        if stays || wanted.says(Says::Keeps) {
             return Some((said.clone().narrowed(main), Vec::new()));
         }
-        if !is_exchange {
+        if !is_exchange || wanted.says(Says::Remove) {
             return None;
         }
         let (first, mut later) = self.cut_goods(wanted, state, known);

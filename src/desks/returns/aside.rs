@@ -2,7 +2,7 @@
 
 use super::advance::Event;
 use super::facts::Fact;
-use super::knowledge::{by_words, has_changed, is_with_person};
+use super::knowledge::{has_changed, is_with_person};
 use super::plan::Message;
 use super::route::{self, Handler, Step};
 use super::rules::{self, Topic, Utterance};
@@ -258,25 +258,7 @@ impl Returns {
         aside.or_else(from_documents).or_else(from_ticket).or_else(unanswered)
     }
 
-    /// Answers the questions of a message outside of the flow.
-    pub(super) async fn answer_asides(
-        &self,
-        turn: &mut Turn,
-        state: &mut State,
-        aside: &Aside<'_>,
-        text: &str,
-    ) -> Result<(), DeskError> {
-        self.answer_aside(turn, state, aside, text).await?;
-        if !matches!(aside, Aside::Deadline | Aside::Amount) {
-            return Ok(());
-        }
-        match self.sure_parts(turn, state, text) {
-            parts if parts.is_empty() => Ok(()),
-            parts => self.quote(turn, state, text, (Scenario::PolicyIntro, by_words(parts))).await,
-        }
-    }
-
-    /// Answers one question outside of the flow.
+    /// Answers a question outside of the flow.
     pub(super) async fn answer_aside(
         &self,
         turn: &mut Turn,

@@ -2,7 +2,7 @@
 
 use super::advance::{self, Event};
 use super::aside::Aside;
-use super::knowledge::{by_words, is_with_person};
+use super::knowledge::is_with_person;
 use super::plan::Message;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
@@ -263,9 +263,7 @@ impl Returns {
         if let Some(aside) = &aside {
             self.answer_aside(turn, &mut found, aside, &question).await?;
         }
-        if !parts.is_empty() {
-            self.quote(turn, &mut found, &question, (Scenario::PolicyIntro, by_words(parts))).await?;
-        }
+        self.quote_parts(turn, &mut found, &question, parts).await?;
         let said = found.meta.said.into_iter().filter(|(key, at)| before.get(key) != Some(at)).collect();
         let event = Event::Spoke(said, Box::new(event));
         // A number next to the question names its order, and does not ask for the status.

@@ -15,7 +15,7 @@ use crate::dialogue::{answer, retrieve};
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::Action;
 use crate::domain::text::sentences::sentences;
-use crate::domain::{Kind, Message, Metadata, Sender};
+use crate::domain::{Kind, Language, Message, Metadata, Sender};
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::fill;
 use crate::retrieval::search::{By, Found};
@@ -67,14 +67,14 @@ impl Returns {
 
     /// Whether a passage answers a question for certain.
     pub(super) fn has_sure_answer(&self, turn: &Turn, text: &str) -> bool {
-        let find = || self.services.knowledge.find_by_words(&turn.persona.knowledge, &search(turn, text));
+        let find = || self.services.knowledge.find_by_words(&turn.persona.knowledge, &search(text, turn.language()));
         read_text(text.len(), || find().passages.first().is_some_and(|best| best.score >= SURE))
     }
 
     /// Whether the documents answer a message in the conversation.
     pub(super) fn has_answer(&self, turn: &Turn, state: &State, text: &str, is_question: bool) -> bool {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let (query, topic) = (search(turn, text), self.topic(turn, state));
+        let (query, topic) = (search(text, turn.language()), self.topic(turn, state));
         read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
     }
 
@@ -169,7 +169,7 @@ impl Returns {
             return self.quote(turn, state, question, (Scenario::PolicyIntro, by_words(parts))).await;
         }
         let (language, folders) = (turn.language(), turn.persona.knowledge.clone());
-        let query = |text: &str| Query { text: text.to_owned(), language, limit: SEARCHED, pages_only: false };
+        let query = |text: &str| search(text, language);
         let knowledge = self.services.knowledge.clone();
         let topic = self.topic(turn, state);
         let find = retrieve::find_about(&knowledge, turn, question, query, topic.as_ref());
@@ -183,10 +183,9 @@ impl Returns {
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let quoted: Vec<Passage> = quoted.cloned().collect();
         if let Some(best) = quoted.first().filter(|best| was_just_quoted(turn, best)) {
-            let told = self.beyond_quote(turn, question, best, (&quoted, &found.passages));
-            return match told {
-                Some((intro, told)) => {
-                    self.quote(turn, state, question, (intro, Found { passages: vec![told], ..found })).await
+            return match self.beyond_quote(turn, question, best, (&quoted, &found.passages)) {
+                Some((intro, passage)) => {
+                    self.quote(turn, state, question, (intro, Found { passages: vec![passage], ..found })).await
                 }
                 None => {
                     let hotline = self.hotline(turn).to_owned();
@@ -207,7 +206,8 @@ impl Returns {
         best: &Passage,
         (near, found): (&[Passage], &[Passage]),
     ) -> Option<(Scenario, Passage)> {
-        let (knowledge, folders, query) = (&self.services.knowledge, &turn.persona.knowledge, search(turn, question));
+        let (knowledge, folders, query) =
+            (&self.services.knowledge, &turn.persona.knowledge, search(question, turn.language()));
         let says_enough = !knowledge.names_nothing(folders, &query);
         let has_most = |passage: &Passage| knowledge.has_most_of(folders, question, passage, turn.language());
         let is_other = |other: &&Passage| says_enough && !was_just_quoted(turn, other);
@@ -217,37 +217,54 @@ impl Returns {
         let all = sentences(&best.text);
         let part = |text: &str| Passage { text: text.to_owned(), ..best.clone() };
         let untitled = |text: &str| Passage { title: String::new(), section: String::new(), ..part(text) };
-        let mut about = all.iter().filter(|_| says_enough && all.len() > 1);
-        let sentence = about.find(|text| has_most(&untitled(text))).map(|text| part(text));
+        let mut about = all.iter().filter(|text| has_most(&untitled(text)));
+        let sentence = about.next().filter(|_| says_enough && all.len() > 1).map(|text| part(text));
         let other = near.iter().find(is_other).or_else(|| found.iter().filter(is_other).find(|other| has_most(other)));
         let other = other.or(sure.as_ref().filter(is_other)).cloned();
         let is_meant = !says_enough || sure.is_some_and(|sure| sure.text == best.text);
         let again = (is_meant && all.len() > 1).then(|| best.clone());
-        let told = sentence.or(other).map(|told| (Scenario::PolicyIntro, told));
-        told.or(again.map(|again| (Scenario::PolicyAgain, again)))
+        let answer = sentence.or(other).map(|passage| (Scenario::PolicyIntro, passage));
+        answer.or(again.map(|passage| (Scenario::PolicyAgain, passage)))
     }
 
     /// Returns the sections that answer the questions of a message for certain, apart from those that the shop's data answer: "how long
     /// have I got, and what does it cost?"
     pub(super) fn sure_parts(&self, turn: &Turn, state: &State, text: &str) -> Vec<Passage> {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let clauses = read_text(text.len(), || knowledge.clauses(folders, &search(turn, text)));
+        let clauses = read_text(text.len(), || knowledge.clauses(folders, &search(text, turn.language())));
         let mut parts: Vec<Passage> = Vec::new();
         for clause in clauses.into_iter().flatten() {
+            if parts.len() == QUOTES {
+                break;
+            }
             let utterance = self.rules.parse(&clause);
             let is_general = matches!(Aside::of(state, &utterance, None), None | Some(Aside::Policy { .. }));
             let asks = utterance.has_question() && utterance.asks(Topic::Policy) && utterance.intent.is_none();
             if !is_general || !asks {
                 continue;
             }
-            let found = read_text(clause.len(), || knowledge.find_by_words(folders, &search(turn, &clause)));
+            let found = read_text(clause.len(), || knowledge.find_by_words(folders, &search(&clause, turn.language())));
             let best = found.passages.into_iter().next().filter(|best| best.score >= SURE);
             let is_new =
                 |best: &Passage| !was_just_quoted(turn, best) && parts.iter().all(|part| part.text != best.text);
             parts.extend(best.filter(is_new));
         }
-        parts.truncate(QUOTES);
         parts
+    }
+
+    /// Quotes the sections that answer the other questions of a message, unless the documents have answered this message already.
+    pub(super) async fn quote_parts(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        question: &str,
+        parts: Vec<Passage>,
+    ) -> Result<(), DeskError> {
+        let is_answered = state.meta.topic.as_ref().is_some_and(|topic| topic.asked == question);
+        if parts.is_empty() || is_answered {
+            return Ok(());
+        }
+        self.quote(turn, state, question, (Scenario::PolicyIntro, by_words(parts))).await
     }
 
     /// Quotes passages with their sources. Without any, says that the documents have no answer.
@@ -284,12 +301,12 @@ impl Returns {
 }
 
 /// Returns the search for a text, in the language of the turn.
-fn search(turn: &Turn, text: &str) -> Query {
-    Query { text: text.to_owned(), language: turn.language(), limit: SEARCHED, pages_only: false }
+fn search(text: &str, language: Language) -> Query {
+    Query { text: text.to_owned(), language, limit: SEARCHED, pages_only: false }
 }
 
 /// Returns passages that were found by their words alone.
-pub(super) fn by_words(passages: Vec<Passage>) -> Found {
+fn by_words(passages: Vec<Passage>) -> Found {
     Found { passages, by: By::Words, similarity: None, question: None }
 }
 

@@ -131,11 +131,10 @@ impl Returns {
         if !asks_about_goods(state, utterance) || utterance.names_order_or_contact() {
             return Ok(());
         }
-        let mut meant = orders.iter().filter(|order| !names(&utterance.text, order).is_empty());
-        let Some(order) = meant.next().filter(|order| state.order_number() != Some(&order.number)) else {
-            return Ok(());
-        };
-        name_order(utterance, &order.number);
+        let meant = orders.iter().find(|order| !names(&utterance.text, order).is_empty());
+        if let Some(order) = meant.filter(|order| state.order_number() != Some(&order.number)) {
+            name_order(utterance, &order.number);
+        }
         Ok(())
     }
 
@@ -155,15 +154,19 @@ impl Returns {
         };
         let (wanted, kept_goods) = (goods(said), goods(kept));
         let in_talk = |(number, _): &(OrderNumber, u32)| orders.first().is_some_and(|order| order.number == *number);
+        // Only whole orders can be cancelled: other goods of the same order are not apart.
+        let cancels = self.rules.parse_by_patterns(said).mentions(Topic::Cancellation);
+        let is_wanted = |(number, line): &(OrderNumber, u32)| {
+            wanted.iter().any(|(of, wanted)| of == number && (cancels || wanted == line))
+        };
         let is_apart = match wanted.is_empty() {
             true => !kept_goods.iter().any(in_talk),
-            false => !kept_goods.iter().any(|of| wanted.contains(of)),
+            false => !kept_goods.iter().any(is_wanted),
         };
-        // "Keep the other": the other order, since only whole orders can be cancelled.
+        // "Keep the other": the other order.
         let means_other = || {
             let kept = self.rules.parse_by_patterns(kept);
-            let cancels = orders.len() > 1 && self.rules.parse_by_patterns(said).mentions(Topic::Cancellation);
-            kept.mentions(Topic::OtherOrder) || (cancels && kept.mentions(Topic::SomePieces))
+            kept.mentions(Topic::OtherOrder) || (cancels && orders.len() > 1 && kept.mentions(Topic::SomePieces))
         };
         is_apart && (!kept_goods.is_empty() || means_other())
     }

@@ -13,7 +13,7 @@ use super::texts::Text;
 use super::{Telecom, UNCLEAR_IN_A_ROW, kind};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::commerce::Money;
-use crate::domain::telecom::Account;
+use crate::domain::telecom::{Account, RefundReason};
 use crate::replies::MissingValue;
 use crate::store::TenantStore;
 
@@ -50,7 +50,10 @@ impl Telecom {
             // "Not 50 after all, but 55" corrects, and gives up nothing.
             let is_other = |new: Money| LIKELY.contains(&new.minor) && noted.is_some_and(|noted| noted != new);
             let corrects = matches!(amount, SaidAmount::One(new) if is_other(new));
-            if !corrects && (memory.refund.take().is_some() | memory.wish.take().is_some() || case.is_none()) {
+            // "I changed my mind, refund INV-1" has the words of giving up, and begins a refund.
+            let withdraws = parsed.said.reason == Some(RefundReason::WithinCoolingOff);
+            let had_nothing = case.is_none() && !withdraws && !utterance.has_question();
+            if !corrects && (memory.refund.take().is_some() | memory.wish.take().is_some() || had_nothing) {
                 memory.heard_reason = None;
                 memory.context_flags.refund_in_progress = false;
                 return self.say(turn, kind::INFO, Text::WishDropped).await;
@@ -87,10 +90,13 @@ impl Telecom {
         // A yes after a case was opened is about that case.
         let is_about_case = utterance.affirms() && !utterance.has_question() && memory.billing_case_id.is_some();
         let is_aside = is_about_rules && !gives && !self.asks_where(turn, parsed, asked);
-        let aside = if memory.refund.is_some() { self.about_refund(turn, parsed)? } else { parsed.clone() };
-        if is_aside
-            && (utterance.answer.is_none() || asked.is_none_or(|asked| asked == Asked::Person) && !is_about_case)
-            && self.answer_aside(turn, &aside, utterance.has_question(), memory).await?
+        let may_be_answered =
+            utterance.answer.is_none() || asked.is_none_or(|asked| asked == Asked::Person) && !is_about_case;
+        let with_subject =
+            || if memory.refund.is_some() { self.about_refund(turn, parsed) } else { Ok(parsed.clone()) };
+        let aside = (is_aside && may_be_answered).then(with_subject).transpose()?;
+        if let Some(aside) = &aside
+            && self.answer_aside(turn, aside, utterance.has_question(), memory).await?
         {
             if topic == Some(Topic::OutOfScope) {
                 memory.last_agent = None;

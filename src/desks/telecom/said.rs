@@ -314,21 +314,30 @@ fn has_pause(stream: &TokenStream<'_>, from: usize, to: usize) -> bool {
     stream.text()[start..tokens[to].span.start].contains([',', '.', ';', ':', '!', '?', '–'])
 }
 
-/// Joins two numbers in words that are said as a price: "six fifty" is 6.50.
+/// Joins two numbers in words that are said as a price: "six fifty" and "six fifty zloty" are 6.50.
 fn with_grosze(facts: Vec<Fact>, text: &str) -> Vec<Fact> {
     let mut joined: Vec<Fact> = Vec::with_capacity(facts.len());
-    for fact in facts {
-        let spoken = |fact: &Fact| match fact.value {
+    for mut fact in facts {
+        let has_digits = text[fact.range.clone()].contains(|c: char| c.is_ascii_digit());
+        let grosze = match &fact.value {
             Value::Number(number) if fact.spoken => number.as_whole(),
+            Value::Money(amount, currency) if currency == PLN && !has_digits => amount.as_whole(),
             _ => None,
         };
-        if let (Some(last), Some(grosze @ 10..100)) = (joined.last_mut(), spoken(&fact))
-            && let Some(whole) = spoken(last)
-            && text[last.range.end..fact.range.start].trim().is_empty()
+        if let Some(grosze @ 10..100) = grosze
+            && let Some(Fact { range, value: Value::Number(whole), spoken: true, .. }) = joined.last()
+            && let Some(whole) = whole.as_whole()
+            && text[range.end..fact.range.start].trim().is_empty()
         {
-            last.value = Value::Number(Amount::whole(whole).plus(Amount::whole(grosze).divided(100)));
-            last.range.end = fact.range.end;
-            continue;
+            let price = Amount::whole(whole).plus(Amount::whole(grosze).divided(100));
+            fact.range.start = range.start;
+            fact.value = match fact.value {
+                Value::Money(_, currency) => Value::Money(price, currency),
+                _ => Value::Number(price),
+            };
+            // The customer has to confirm it.
+            fact.spoken = true;
+            joined.pop();
         }
         joined.push(fact);
     }

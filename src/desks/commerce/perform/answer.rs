@@ -39,11 +39,11 @@ impl Commerce {
         let knowledge = &self.services.knowledge;
         let find = async {
             match why {
-                // Together with an earlier question, a message that asks nothing would be answered with what was asked before, as one
-                // of which the subject is known.
-                _ if !known.is_empty() => knowledge.find(&turn.persona.knowledge, &query(text)).await,
-                Asking::LastResort => knowledge.find(&turn.persona.knowledge, &query(text)).await,
-                Asking::Question | Asking::Aside => retrieve::find(knowledge, turn, text, query).await,
+                // Only a question of which the subject is not known needs the earlier one to be understood.
+                Asking::Question | Asking::Aside if known.is_empty() => {
+                    retrieve::find(knowledge, turn, text, query).await
+                }
+                _ => knowledge.find(&turn.persona.knowledge, &query(text)).await,
             }
         };
         let mut found = turn.step("retrieve").take(find).await;

@@ -256,7 +256,9 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         Some(Change::Another(wanted)) => return Some(complete(state, wanted, None)),
         Some(Change::Part(at, part)) => {
             state.cart[at].quantity -= part.quantity;
+            state.note_change(&part, 0);
             add(&mut state.cart, part);
+            state.method = said.method().or(state.method);
             return Some((state, vec![Effect::PlaceOrder]));
         }
         Some(Change::Line(at, line)) if !pays || Some(&line) != state.cart.get(at) => {

@@ -31,27 +31,27 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
         ([], None) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty() || said.pick == Some(Pick::It)),
         ([at, ..], _) => Some(*at),
     };
-    let gone = at.map(|at| state.cart[at].clone());
-    match at {
-        Some(at) => {
-            // "Remove one"; and "the last one" is what was added last, which may be one piece more.
-            let last = state.last.as_ref().filter(|last| last.item.id == state.cart[at].item);
-            let added = last.filter(|_| said.pick == Some(Pick::Last)).map(|last| last.quantity.unwrap_or(1));
-            let is_sure = !named.is_empty() || state.cart.len() == 1;
-            // "The pink one" counts nothing.
-            let numbers = said.details.numbers.first().filter(|number| !(said.says(Says::Ones) && **number == 1));
-            let named = numbers.and_then(|number| u32::try_from(*number).ok());
-            let pieces = added.or(named.filter(|_| is_sure));
-            match pieces.and_then(|pieces| state.cart[at].quantity.checked_sub(pieces)) {
-                Some(left @ 1..) => state.cart[at].quantity = left,
-                _ => drop(state.cart.remove(at)),
-            }
+    let Some(at) = at else { return show_cart(state) };
+    let mut gone = state.cart[at].clone();
+    // "Remove one"; and "the last one" is what was added last, which may be one piece more.
+    let last = state.last.as_ref().filter(|last| last.item.id == gone.item);
+    let added = last.filter(|_| said.pick == Some(Pick::Last)).map(|last| last.quantity.unwrap_or(1));
+    let is_sure = !named.is_empty() || state.cart.len() == 1;
+    // "The pink one" counts nothing.
+    let numbers = said.details.numbers.first().filter(|number| !(said.says(Says::Ones) && **number == 1));
+    let named = numbers.and_then(|number| u32::try_from(*number).ok());
+    let pieces = added.or(named.filter(|_| is_sure));
+    match pieces.and_then(|pieces| gone.quantity.checked_sub(pieces)) {
+        Some(left @ 1..) => {
+            state.cart[at].quantity = left;
+            gone.quantity -= left;
         }
-        None => return show_cart(state),
+        _ => drop(state.cart.remove(at)),
     }
-    if let Some(mut gone) = gone.filter(|_| !state.later.is_empty()) {
-        let left = state.cart.iter().find(|line| line.item == gone.item && line.choices == gone.choices);
-        gone.quantity -= left.map_or(0, |line| line.quantity);
+    if !incoming.later.is_empty() {
+        // Goods that an earlier message named come after those of this one.
+        let earlier = state.later.len().saturating_sub(incoming.later.len());
+        state.later.rotate_left(earlier);
         return exchange(state, gone, said.says(Says::Same));
     }
     if state.cart.is_empty() {

@@ -14,6 +14,7 @@ use crate::domain::commerce::{Currency, Money};
 use crate::domain::returns::Hand;
 use crate::domain::telecom::refund::{CLAIM_MAX, DESCRIPTION_MAX_CHARS};
 use crate::domain::telecom::{Account, InvoiceNumber, RefundCase, RefundClaim, RefundReason};
+use crate::nlu::long_text::read_text;
 use crate::replies::MissingValue;
 use crate::retrieval::Subject;
 use crate::store::StoreError;
@@ -122,11 +123,18 @@ fn description(parsed: &Parsed) -> String {
 }
 
 impl Telecom {
-    /// Returns the amount that a clause claims without a currency: "I want 100 back" does, and "charged 2 times" does not.
-    fn claimed(&self, text: &str) -> SaidAmount {
-        let clauses = clauses(text).into_iter().map(|clause| self.rules.parse(clause));
-        let claims = clauses.filter(|clause| clause.is_brief() && clause.utterance.asks(Topic::Refund));
-        claims.map(|clause| clause.said.amount(true)).find(is_likely).unwrap_or(SaidAmount::Unclear)
+    /// Returns the only amount that clauses claim without a currency: "I want 100 back" does, and "charged 2 times" does not. An
+    /// amount that the message corrects is none.
+    fn claimed(&self, parsed: &Parsed) -> SaidAmount {
+        let text = &parsed.utterance.text;
+        let is_kept = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if parsed.said.names_amount(*one));
+        let mut amounts: Vec<SaidAmount> = read_text(text.len(), || {
+            let clauses = clauses(text).into_iter().map(|clause| self.rules.parse(clause));
+            let claims = clauses.filter(|clause| clause.is_brief() && clause.utterance.asks(Topic::Refund));
+            claims.map(|clause| clause.said.amount(true)).filter(is_likely).filter(is_kept).collect()
+        });
+        amounts.dedup();
+        if let [amount] = amounts[..] { amount } else { SaidAmount::Unclear }
     }
 
     /// Takes what the message says about a refund. Returns the details besides the answer to the desk's question, in words.
@@ -147,7 +155,7 @@ impl Telecom {
         }
         let reason = memory.heard_reason.take().and_then(|heard| heard.at(turn.number()));
         let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
-        let claimed = self.claimed(&parsed.utterance.text);
+        let claimed = self.claimed(parsed);
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;
         draft.update(parsed, asked, memory.account.user_id.as_deref(), claimed);

@@ -120,6 +120,8 @@ fn amounts_are_read_in_words() {
         ("sto czterdzieści pięć", 14_500, true),
         ("six fifty", 650, true),
         ("osiem sześćdziesiąt siedem", 867, true),
+        ("six fifty zloty", 650, true),
+        ("osiem sześćdziesiąt siedem złotych", 867, true),
     ] {
         let said = said(text);
         assert_eq!((said.amount(true), said.is_tentative), (pln(amount), is_tentative), "{text}: {said:?}");
