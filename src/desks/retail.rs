@@ -223,11 +223,14 @@ impl Retail {
             return Ok(());
         }
         let earlier = memory.last_intent.replace(understood.intent());
-        let is_out_of_place = understood.utterance.complains()
-            || understood.utterance.says_farewell()
-            || earlier.is_some() && self.is_in_trouble(turn);
+        // Last, because it parses earlier messages.
+        let is_out_of_place = || {
+            understood.utterance.complains()
+                || understood.utterance.says_farewell()
+                || earlier.is_some() && self.is_in_trouble(turn)
+        };
         let greets = match self.config().cute_greeting {
-            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !is_out_of_place,
+            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !is_out_of_place(),
             CuteGreeting::Always => true,
             CuteGreeting::Off => false,
         };

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use frontdesk_text::examples::{Counts, Example, Groups, Guess, Model, Nearest};
 
+use super::long_text::made_once;
 use crate::persona::{PromptError, Prompts};
 
 /// Labels messages as the examples are labelled. It is trained by [`Classifier::prepare`], or when a message needs it.
@@ -79,11 +80,11 @@ impl Classifier {
             let labelled = labelled.map(|(example, of)| Example { label: of.clone(), text: example.text.clone() });
             Model::train(&labelled.collect::<Vec<_>>())
         };
-        self.0.by_language.get_or_init(train)
+        made_once(&self.0.by_language, train)
     }
 
     fn trained(&self) -> &Model {
-        self.0.model.get_or_init(|| Model::train(&self.0.examples))
+        made_once(&self.0.model, || Model::train(&self.0.examples))
     }
 
     /// Labels each part of the examples by a model that is trained on the others. Returns how many are right, and how many there

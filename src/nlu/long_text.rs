@@ -1,15 +1,27 @@
-//! Reading long texts without holding up an async worker.
+//! Long work, such as reading a long text, without holding up an async worker.
+
+use std::sync::OnceLock;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Texts of more bytes than this take long enough to read that other turns would wait.
 const LONG: usize = 1_000;
 
-/// Reads a text of so many bytes. A long one is read where it may block: the worker's other tasks move to another thread
-/// first. Nothing needs to be tracked, since the reading has ended when this returns.
+/// Reads a text of so many bytes.
 pub fn read_text<T>(length: usize, read: impl FnOnce() -> T) -> T {
+    if length > LONG { work_long(read) } else { read() }
+}
+
+/// Returns what is made once, such as an index. Whoever needs it first makes it, or waits for another thread that does.
+pub fn made_once<T>(once: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    once.get().unwrap_or_else(|| work_long(|| once.get_or_init(make)))
+}
+
+/// Does work that may block: the worker's other tasks move to another thread first. Nothing needs to be tracked, since the work
+/// has ended when this returns.
+fn work_long<T>(work: impl FnOnce() -> T) -> T {
     let may_move = || Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if length > LONG && may_move() { tokio::task::block_in_place(read) } else { read() }
+    if may_move() { tokio::task::block_in_place(work) } else { work() }
 }
 
 #[cfg(test)]

@@ -233,12 +233,13 @@ impl TenantStore<'_> {
         newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
     }
 
-    /// Returns the payment that a typed receipt is for, in any conversation: the customer's newest one to the paybill or till that is
-    /// open or timed out, else the newest prompt that timed out.
+    /// Returns the payment that a typed receipt is for, in any conversation. It belongs to the order of the customer's newest M-PESA
+    /// request that is open or timed out: a receipt for that order must not settle an older one. A request to the paybill or till comes
+    /// before a prompt, which must have timed out.
     pub async fn find_unpaid_mpesa(&self, shopper: ShopperId) -> Result<Option<Payment>> {
         use payment_requests::Column as C;
-        let may_be_paid = |status: &&PaymentStatus| status.is_open() || **status == PaymentStatus::Timeout;
-        let statuses = PaymentStatus::ALL.iter().filter(may_be_paid).map(|status| status.as_str());
+        let may_be_paid = |status: PaymentStatus| status.is_open() || status == PaymentStatus::Timeout;
+        let statuses = PaymentStatus::ALL.iter().filter(|status| may_be_paid(**status)).map(|status| status.as_str());
         let own = Query::select()
             .column(sales::Column::SaleId)
             .from(sales::Entity)
@@ -246,14 +247,20 @@ impl TenantStore<'_> {
             .and_where(sales::Column::ShopperId.eq(shopper.0))
             .to_owned();
         let rows = self.rows::<payment_requests::Entity>().filter(C::SaleId.in_subquery(own));
-        let rows = rows.filter(C::Provider.eq(PaymentProvider::Daraja.as_str()));
-        let to_paybill =
-            Condition::all().add(C::Method.eq(PaymentMethod::MpesaC2b.as_str())).add(C::Status.is_in(statuses));
-        let prompt = Condition::all().add(C::Method.eq(PaymentMethod::MpesaStk.as_str()));
-        let prompt = prompt.add(C::Status.eq(PaymentStatus::Timeout.as_str()));
-        // `mpesa_c2b` comes before `mpesa_stk`.
-        let rows = rows.filter(Condition::any().add(to_paybill).add(prompt)).order_by_asc(C::Method);
-        newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
+        let rows = rows.filter(C::Provider.eq(PaymentProvider::Daraja.as_str())).filter(C::Status.is_in(statuses));
+        let Some(latest) = newest(rows).one(&self.store.read).await?.map(read_payment).transpose()? else {
+            return Ok(None);
+        };
+        let mut payments = self.list_payments(&latest.sale).await?;
+        payments.retain(|payment| payment.provider == PaymentProvider::Daraja);
+        let to_paybill = |payment: &&Payment| {
+            payment.method == PaymentMethod::MpesaC2b && may_be_paid(payment.request.status)
+        };
+        let prompt = |payment: &&Payment| {
+            payment.method == PaymentMethod::MpesaStk && payment.request.status == PaymentStatus::Timeout
+        };
+        let newest_first = || payments.iter().rev();
+        Ok(newest_first().find(to_paybill).or_else(|| newest_first().find(prompt)).cloned())
     }
 }
 

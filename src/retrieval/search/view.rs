@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::domain::Vocabulary;
+use crate::nlu::long_text::made_once;
 use crate::retrieval::mention::Titles;
 use crate::retrieval::{Chunk, LexicalIndex, Library, Passage, Query, SearchRules, Shelf, in_one_language};
 
@@ -44,7 +45,7 @@ impl LazyView {
 
     /// Indexes the documents, unless they are indexed already.
     pub(super) fn index_now(&self) -> &View {
-        self.view.get_or_init(|| View::index(self.shelf.clone(), &self.rules))
+        made_once(&self.view, || View::index(self.shelf.clone(), &self.rules))
     }
 }
 
