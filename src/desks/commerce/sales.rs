@@ -53,14 +53,13 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
         details.numbers.extend(earlier.details.numbers);
         return search(state, Search { words, details, is_question: true, ..search_of(said, false) });
     }
-    // "It's a gift, and I don't know her size. Can she exchange it?" names no other goods: the question is answered.
+    // "It's a gift. Can she exchange it?" names no other goods: the question is answered.
     if incoming.is_strange && state.question.is_some() && (state.is_selling() || !incoming.seeks_goods()) {
         return (state, Vec::new());
     }
     if let Some(search_for) = state.other_words(incoming) {
         return search(state, search_for);
     }
-    // "Do they let water in?", about what was put into the cart.
     if let Some(line) = state.last.clone().filter(|_| incoming.is_strange && incoming.asks_of_cart(&state)) {
         let known = line.item.answers(said);
         return say(state, Line::About(line, known));

@@ -125,7 +125,6 @@ impl Commerce {
             match journey(&asked) {
                 // "… and delivery to Kisumu?", "deliver it to Westlands"
                 Routing::Journey(Journey::Support) => is_question || asked.is_about("delivery"),
-                // "Is there a discount?"
                 Routing::Journey(Journey::Offers) => {
                     is_question && asked.details.are_none() && asked.codes().is_empty()
                 }
@@ -156,6 +155,10 @@ impl Commerce {
                 continue;
             }
             let (asked, rest) = (self.rules.parse(&asked.join(" ")), self.rules.parse(rest.trim()));
+            // A yes to an amount with a question is no clear one.
+            if matches!(state.stage, Stage::ConfirmAmount { .. }) && rest.utterance.answer.is_some() {
+                continue;
+            }
             let chooses = state.is_selling() && !rest.details.numbers.is_empty() || state.is_answered_by(&rest);
             let asks_goods = rest.says(Says::HowMuch) && !rest.words.is_empty() && !rest.is_about("delivery");
             let asks_total = asks_goods || (rest.says(Says::ShowCart) && state.order.is_some());
@@ -167,12 +170,10 @@ impl Commerce {
             let asks_both = is_journey && !rest.is_about("delivery") && (state.item().is_some() || is_clear());
             // The cart that follows has the total.
             let is_total = asked.says(Says::ShowCart) && asked.subjects.is_empty();
-            match is_total {
-                true if chooses => return (rest, None),
-                true => continue,
-                false => {}
+            if is_total && chooses {
+                return (rest, None);
             }
-            if (is_sale && !rest.utterance.has_question()) || asks_total || asks_both {
+            if !is_total && ((is_sale && !rest.utterance.has_question()) || asks_total || asks_both) {
                 let is_asked = asked.utterance.has_question() || asked.is_about("delivery_cost");
                 let mut subjects = if is_asked { asked.subjects.clone() } else { Vec::new() };
                 if journey(&asked) == Routing::Journey(Journey::Offers) {
@@ -315,8 +316,7 @@ impl Commerce {
 }
 
 impl ConversationState {
-    /// Whether a part of a message answers what the desk asked: it chooses, takes the item, or says how to pay. "Ok" may only begin what
-    /// follows.
+    /// Whether a part of a message answers what the desk asked. "Ok" may only begin what follows.
     fn is_answered_by(&self, said: &Said) -> bool {
         let says = |all: &[Says]| all.iter().any(|says| said.says(*says));
         let chooses = |wanted: &Wanted| !said.details.choices_of(&wanted.item.variants, &wanted.choices).0.is_empty();
