@@ -34,6 +34,12 @@ impl TenantStore<'_> {
         Ok(Some(Account { subscription, invoices, cases }))
     }
 
+    /// Returns the shop's plans, the cheapest first.
+    pub async fn list_plans(&self) -> Result<Vec<Plan>> {
+        let plans = self.rows::<plans::Entity>().order_by_asc(plans::Column::PriceMonthly);
+        Ok(plans.all(&self.store.read).await?.into_iter().map(read_plan).collect())
+    }
+
     /// Returns the `user_id` of the account that the conversation is about: the one that the shop named, else the one that the customer
     /// proved last.
     pub async fn find_account_of(&self, conversation: &Conversation) -> Result<Option<String>> {

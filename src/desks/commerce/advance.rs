@@ -115,7 +115,7 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     let may_call = std::mem::take(&mut state.offers_person);
     let asked = std::mem::take(&mut state.asked);
     // "How long till somebody talks to me?"
-    if state.is_waiting && said.says(Says::Waits) && said.utterance.has_question() && !incoming.names_goods() {
+    if state.is_waiting && said.says(Says::Waits) && said.utterance.has_question() && !incoming.asks_else_of_shop() {
         return (state, vec![Effect::Say(Line::HandedOver)]);
     }
     let person = needs_person(&state, incoming, may_call);
@@ -181,6 +181,7 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         return resolved(haggle(state, incoming), incoming);
     }
     let waits = said.says(Says::Waits) && (state.is_waiting || !utterance.has_question());
+    let waits = waits && !incoming.asks_else_of_shop();
     if waits && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
         let line = match state.is_waiting {
             true => Line::PersonWaiting,
@@ -200,6 +201,14 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         && !utterance.has_question()
     {
         return (state, vec![Effect::Say(Line::PersonWaiting)]);
+    }
+    // "It was 2 gum boots, paid already", after no order was found: the goods of that order.
+    let is_lost = state.has_no_order && state.journey == Journey::Orders && !state.is_selling();
+    if is_lost && incoming.describes_order() {
+        return match state.is_waiting {
+            true => (state, vec![Effect::Say(Line::PersonWaiting)]),
+            false => resolved((state, vec![Effect::GetOrders(None)]), incoming),
+        };
     }
     if let Some(next) = offers::coupon(&state, incoming).or_else(|| sales::answer(&state, incoming)) {
         return resolved(next, incoming);
@@ -276,26 +285,6 @@ impl ConversationState {
     fn seeks_other(&self, incoming: &Incoming) -> bool {
         let own = self.item().or(self.last.as_ref()).map(|wanted| wanted.item.names());
         incoming.names_goods() && own.is_none_or(|own| incoming.goods.iter().any(|word| !own.contains(word)))
-    }
-}
-
-impl Incoming {
-    /// Whether a question of which the meaning is not sure seems to be about the shop.
-    fn is_about_shop(&self) -> bool {
-        !self.names_goods() && matches!(self.intent, Intent::SupportQuestion | Intent::PaymentHelp)
-    }
-
-    /// Whether the message wants something that the shop does not have.
-    fn wants_unknown_goods(&self) -> bool {
-        let wants = [Says::More, Says::Wants, Says::AsksStock].into_iter().any(|says| self.said.says(says));
-        self.is_strange && wants && self.said.subjects.is_empty()
-    }
-
-    /// Whether the message surely wants something else than what a person was called for.
-    fn asks_else(&self) -> bool {
-        let complains = [Says::Dispute, Says::Wronged, Says::Refund, Says::ChangeOrder, Says::WentThrough];
-        let is_routed = matches!(self.routing, Routing::Journey(Journey::Orders | Journey::Offers | Journey::Prefs));
-        is_routed && !complains.into_iter().any(|says| self.said.says(says))
     }
 }
 

@@ -3,9 +3,10 @@
 use super::advance::Next;
 use super::effect::{Effect, Incoming, Line};
 use super::rules::Says;
+use super::said::LARGEST_SIZE;
 use super::state::{ConversationState, Question, Search, Stage};
 use super::{sales, support};
-use crate::domain::commerce::policy::Routing;
+use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::words;
 
@@ -76,8 +77,19 @@ pub(super) fn answer_at_every_stage(
         (state.offers_person, state.question) = (true, is_first.then_some(question));
         return Ok((state, vec![Effect::Say(Line::PersonDecides)]));
     }
-    let decides = incoming.names_goods() || !said.details.numbers.is_empty() || said.utterance.has_question();
+    // "2,900 is a bit much, let me think about it."
+    let has_number = said.details.numbers.iter().any(|number| *number < LARGEST_SIZE);
+    let decides = incoming.names_goods() || has_number || said.utterance.has_question();
     let decides = decides || said.says(Says::Remove);
+    // "It's been two weeks, but never worn", after a question about returns: the customer's case.
+    let is_unsure =
+        is_unknown || said.clear_intents().is_empty() && incoming.routing == Routing::Journey(Journey::Orders);
+    let is_of_case = asked.iter().any(|of| of == "exchange") && !said.utterance.only_answers();
+    let is_story = !incoming.names_goods() && !said.utterance.has_question() && !said.says(Says::Wants);
+    if is_unsure && is_of_case && is_story && !state.postpones && !state.is_waiting && !said.utterance.stalls() {
+        state.offers_person = true;
+        return Ok((state, vec![Effect::Say(Line::PersonDecides)]));
+    }
     if state.postpones && !decides && !said.utterance.cancels() && !is_paying && !state.is_waiting {
         let is_payment = is_asking || matches!(state.stage, Stage::Method { .. } | Stage::Phone { .. });
         if is_payment {
@@ -87,4 +99,59 @@ pub(super) fn answer_at_every_stage(
         return Ok((state, vec![Effect::Say(line)]));
     }
     Err(Box::new(state))
+}
+
+impl Incoming {
+    /// Whether a question of which the meaning is not sure seems to be about the shop.
+    pub(super) fn is_about_shop(&self) -> bool {
+        !self.names_goods() && matches!(self.intent, Intent::SupportQuestion | Intent::PaymentHelp)
+    }
+
+    /// Whether the message only states what was bought or paid.
+    pub(super) fn describes_order(&self) -> bool {
+        let said = &self.said;
+        let wants = [Says::Wants, Says::More, Says::AsksStock].into_iter().any(|says| said.says(says));
+        let wants = wants || said.clear_intents().contains(&Intent::SalesDiscovery) || said.utterance.has_question();
+        !wants && (self.names_goods() || said.says(Says::WentThrough))
+    }
+
+    /// Whether a message that waits also asks for goods, or about the shop: "while I wait, where are you?"
+    pub(super) fn asks_else_of_shop(&self) -> bool {
+        let subjects = ["place", "payment", "exchange", "delivery_cost", "delivery_area"];
+        let is_about = subjects.into_iter().any(|subject| self.said.is_about(subject));
+        self.names_goods() || (is_about && self.routing == Routing::Journey(Journey::Support))
+    }
+
+    /// Whether the message wants something that the shop does not have.
+    pub(super) fn wants_unknown_goods(&self) -> bool {
+        let wants = [Says::More, Says::Wants, Says::AsksStock].into_iter().any(|says| self.said.says(says));
+        self.is_strange && wants && self.said.subjects.is_empty()
+    }
+
+    /// Whether the message surely wants something else than what a person was called for.
+    pub(super) fn asks_else(&self) -> bool {
+        let complains = [Says::Dispute, Says::Wronged, Says::Refund, Says::ChangeOrder, Says::WentThrough];
+        let is_routed = matches!(self.routing, Routing::Journey(Journey::Orders | Journey::Offers | Journey::Prefs));
+        is_routed && !complains.into_iter().any(|says| self.said.says(says))
+    }
+
+    /// Whether a message with unknown words surely asks for goods, and not about the shop.
+    pub(super) fn seeks_goods(&self) -> bool {
+        let said = &self.said;
+        let wishes = [Says::Wants, Says::More, Says::AsksStock, Says::SeeAll, Says::Similar];
+        let is_clear = |intent: &Intent| intent.journey() == Journey::Sales;
+        let is_limited = said.most.is_some() || said.least.is_some() || !said.details.sizes().is_empty();
+        let wishes = wishes.into_iter().any(|says| said.says(says)) || said.clear_intents().iter().any(is_clear);
+        said.subjects.is_empty() && (wishes || is_limited || !said.needs.is_empty())
+    }
+
+    /// Whether a question names a need, and is about the goods of the cart: it seeks no others.
+    pub(super) fn asks_of_cart(&self, state: &ConversationState) -> bool {
+        let said = &self.said;
+        let wishes =
+            [Says::Wants, Says::More, Says::AsksStock, Says::SeeAll, Says::Similar, Says::AsksWhat, Says::Ones];
+        let seeks = said.clear_intents().contains(&Intent::SalesDiscovery) || self.names_goods();
+        let seeks = seeks || wishes.into_iter().any(|says| said.says(says));
+        !seeks && !state.cart.is_empty() && said.utterance.has_question() && !said.needs.is_empty()
+    }
 }

@@ -77,6 +77,10 @@ fn list(mut state: ConversationState) -> Next {
 /// Shows the offers: with the cart after it was priced, else by themselves.
 pub(super) fn listed(mut state: ConversationState, offers: Vec<Offer>) -> Next {
     if let Some(sale) = state.order.clone().filter(|_| state.journey != Journey::Offers) {
+        // "Use that code": there is only one.
+        if let ([only], None) = (offers.as_slice(), &state.coupon) {
+            state.coupon = Some(only.code.clone());
+        }
         // The cart was changed while an amount waited: the new one is asked.
         let method = state.method.take();
         let cart = Line::Cart { sale: Box::new(sale), offers, is_paid_next: method.is_some() };

@@ -299,6 +299,9 @@ impl CommerceRules {
             table.iter().filter(|(_, patterns)| find(patterns)).map(|(name, _)| name.clone()).collect()
         };
         let methods = methods.iter().filter(|(_, mask)| mask.contains(&true)).map(|(method, _)| *method);
+        let needs: Vec<String> =
+            all(&self.needs).iter().flat_map(|of| of.split_whitespace()).map(str::to_owned).collect();
+        let words = if self.names_need_only(&words, &needs) { needs.clone() } else { words };
         Said {
             class,
             intents,
@@ -315,7 +318,7 @@ impl CommerceRules {
             most: limits.most,
             sought: words.clone(),
             qualities: self.qualities_of(&stream),
-            needs: all(&self.needs).iter().flat_map(|words| words.split_whitespace()).map(str::to_owned).collect(),
+            needs,
             unwanted,
             words,
             methods: methods.collect(),

@@ -53,12 +53,20 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
         details.numbers.extend(earlier.details.numbers);
         return search(state, Search { words, details, is_question: true, ..search_of(said, false) });
     }
-    // "It's a gift, and I don't know her size. Can she exchange it?" names no other goods: the question is answered.
-    if incoming.is_strange && state.question.is_some() && state.is_selling() {
+    // "It's a gift. Can she exchange it?" names no other goods: the question is answered.
+    if incoming.is_strange && state.question.is_some() && (state.is_selling() || !incoming.seeks_goods()) {
         return (state, Vec::new());
     }
     if let Some(search_for) = state.other_words(incoming) {
         return search(state, search_for);
+    }
+    if let Some(line) = state.last.clone().filter(|_| incoming.is_strange && incoming.asks_of_cart(&state)) {
+        let known = line.item.answers(said);
+        return say(state, Line::About(line, known));
+    }
+    // "My name is Peter, and I live in Thika": a search would look for the words of no goods.
+    if incoming.is_strange && !incoming.seeks_goods() {
+        return super::support::start(state, incoming);
     }
     if !said.describes_goods() && !sees_all {
         if let Some(line) = state.item().cloned().filter(|_| said.utterance.has_question()) {
@@ -102,7 +110,7 @@ impl ConversationState {
         let seeks = self.item().is_none() || is_question || said.says(Says::Wants);
         // "A gift for my sister, what do you recommend?"
         let names_none = incoming.is_strange || (said.words.is_empty() && is_question && !self.is_selling());
-        if names_none && seeks && !said.needs.is_empty() {
+        if names_none && seeks && !said.needs.is_empty() && !incoming.asks_of_cart(self) {
             return Some(Search { words: said.needs.clone(), is_question: true, ..search_of(said, false) });
         }
         let is_limited = said.most.is_some() || said.least.is_some() || !said.details.sizes().is_empty();

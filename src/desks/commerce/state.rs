@@ -201,6 +201,9 @@ pub(super) enum PriceOrder {
     Dearest,
 }
 
+/// The subject of a question about the offers.
+pub(super) const OFFERS: &str = "offers";
+
 /// A question about the shop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Question {

@@ -5,7 +5,7 @@ use super::effect::{Asking, Effect, Incoming, Line, Reason};
 use super::rules::Says;
 use super::said::Said;
 use super::sales::reminder;
-use super::state::{ConversationState, Question, Stage};
+use super::state::{ConversationState, OFFERS, Question, Stage};
 use crate::domain::commerce::policy::Journey;
 use crate::domain::returns::Priority;
 
@@ -55,6 +55,13 @@ pub(super) fn ask_documents(mut state: ConversationState, said: &Said) -> Next {
 pub(super) fn ask_aside(state: &mut ConversationState, effects: &mut Vec<Effect>) {
     let is_end = effects.iter().all(|effect| matches!(effect, Effect::Say(_)));
     if let Some(question) = state.question.take_if(|_| is_end) {
+        if question.subjects == [OFFERS] {
+            // A cart is shown with them.
+            let is_shown = effects.iter().any(|effect| matches!(effect, Effect::Say(Line::Cart { .. })));
+            state.journey = Journey::Offers;
+            effects.extend((!is_shown).then_some(Effect::ListOffers));
+            return;
+        }
         state.asked.clone_from(&question.subjects);
         effects.push(Effect::Answer { question, why: Asking::Aside });
     }

@@ -119,7 +119,8 @@ impl Commerce {
             matches!(route(verdict.intent, verdict.confidence), Routing::Journey(_)) || said.utterance.greets();
         // A yes or a no answers the desk, whatever it resembles.
         let is_chat = is_chat && !said.utterance.only_answers();
-        if verdict.intent == Intent::SpamCasual && is_chat && !said.utterance.has_question() {
+        let counts = said.says(Says::Wants) && !said.details.numbers.is_empty();
+        if verdict.intent == Intent::SpamCasual && is_chat && !counts && !said.utterance.has_question() {
             said.class = match said.class {
                 GovernorClass::Business => GovernorClass::Casual,
                 class => class,

@@ -7,10 +7,10 @@ use super::classify::classify;
 use super::rules::Says;
 use super::said::{LARGEST_SIZE, MOST_PIECES, Said};
 use super::sales::search_of;
-use super::state::{ConversationState, Question, Search, Stage};
+use super::state::{ConversationState, OFFERS, Question, Search, Stage, Wanted};
 use crate::dialogue::Act;
 use crate::domain::commerce::catalog::search::stem;
-use crate::domain::commerce::policy::{Journey, Routing, route};
+use crate::domain::commerce::policy::{Intent, Journey, Routing, route};
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 use crate::store::catalog::CatalogWords;
@@ -108,7 +108,7 @@ impl Wish {
 }
 
 impl Commerce {
-    /// Takes a question about the shop out of a message that says something else of a sale.
+    /// Takes a question about the shop out of a message that says something else of a sale, or answers what the desk asked.
     pub(super) fn cut_question(&self, said: Said, state: &ConversationState) -> (Said, Option<Question>) {
         if !said.utterance.has_question() && !said.is_about("delivery") {
             return (said, None);
@@ -117,27 +117,70 @@ impl Commerce {
             let verdict = classify(said, &self.examples, 0.0);
             route(verdict.intent, verdict.confidence)
         };
-        for piece in self.rules.pieces(said.text()) {
-            let text = said.text();
+        let text = said.text();
+        let pieces = self.rules.pieces(text);
+        let asks = |piece: &Range<usize>| {
             let asked = self.rules.parse(&text[piece.clone()]);
-            // "… and delivery to Kisumu?", "deliver it to Westlands"
-            let is_question = asked.utterance.has_question() || asked.is_about("delivery");
-            let is_about_shop = is_question && journey(&asked) == Routing::Journey(Journey::Support);
-            let rest = format!("{} {}", &text[..piece.start], &text[piece.end..]);
-            if !is_about_shop || rest.trim().is_empty() {
+            let is_question = asked.utterance.has_question();
+            match journey(&asked) {
+                // "… and delivery to Kisumu?", "deliver it to Westlands"
+                Routing::Journey(Journey::Support) => is_question || asked.is_about("delivery"),
+                Routing::Journey(Journey::Offers) => {
+                    is_question && asked.details.are_none() && asked.codes().is_empty()
+                }
+                // "… and how do I pay?"
+                Routing::Journey(Journey::Orders) => {
+                    is_question && asked.is_about("pay") && !asked.says(Says::WentThrough)
+                }
+                // "How long to Kisumu, and what does it cost?", "… what's the total?"
+                _ => {
+                    let is_total = asked.says(Says::ShowCart);
+                    let is_price = asked.says(Says::HowMuch) && said.is_about("delivery");
+                    is_question && asked.words.is_empty() && asked.details.are_none() && (is_total || is_price)
+                }
+            }
+        };
+        let asking: Vec<Range<usize>> = pieces.into_iter().filter(asks).collect();
+        // All questions together, else one of them.
+        let several = (asking.len() > 1).then(|| asking.clone());
+        for cut in several.into_iter().chain(asking.into_iter().map(|piece| vec![piece])) {
+            let (mut asked, mut rest, mut at) = (Vec::new(), String::new(), 0);
+            for piece in cut {
+                rest = format!("{rest}{} ", &text[at..piece.start]);
+                at = piece.end;
+                asked.push(&text[piece]);
+            }
+            rest.push_str(&text[at..]);
+            if rest.trim().is_empty() {
                 continue;
             }
-            let rest = self.rules.parse(rest.trim());
-            let chooses = state.is_selling() && !rest.details.numbers.is_empty();
+            let (asked, rest) = (self.rules.parse(&asked.join(" ")), self.rules.parse(rest.trim()));
+            // A yes to an amount with a question is no clear one.
+            if matches!(state.stage, Stage::ConfirmAmount { .. }) && rest.utterance.answer.is_some() {
+                continue;
+            }
+            let chooses = state.is_selling() && !rest.details.numbers.is_empty() || state.is_answered_by(&rest);
             let asks_goods = rest.says(Says::HowMuch) && !rest.words.is_empty() && !rest.is_about("delivery");
             let asks_total = asks_goods || (rest.says(Says::ShowCart) && state.order.is_some());
             let names = !rest.details.sizes().is_empty() && !rest.words.is_empty();
-            let is_sale = chooses || names || journey(&rest) == Routing::Journey(Journey::Sales);
-            if (is_sale && !rest.utterance.has_question()) || asks_total {
+            let is_journey = journey(&rest) == Routing::Journey(Journey::Sales);
+            let is_sale = chooses || names || is_journey;
+            // "Are they waterproof, and when do you open?"
+            let is_clear = || rest.says(Says::AsksStock) || rest.clear_intents().contains(&Intent::SalesDiscovery);
+            let asks_both = is_journey && !rest.is_about("delivery") && (state.item().is_some() || is_clear());
+            // The cart that follows has the total.
+            let is_total = asked.says(Says::ShowCart) && asked.subjects.is_empty();
+            if is_total && chooses {
+                return (rest, None);
+            }
+            if !is_total && ((is_sale && !rest.utterance.has_question()) || asks_total || asks_both) {
                 let is_asked = asked.utterance.has_question() || asked.is_about("delivery_cost");
                 let mut subjects = if is_asked { asked.subjects.clone() } else { Vec::new() };
+                if journey(&asked) == Routing::Journey(Journey::Offers) {
+                    subjects = vec![OFFERS.to_owned()];
+                }
                 // The total with the delivery: what that costs as well.
-                let is_cost = !is_asked || (asks_total && asked.is_about("delivery"));
+                let is_cost = !is_asked || ((asks_total || asked.says(Says::HowMuch)) && asked.is_about("delivery"));
                 if is_cost && !subjects.iter().any(|subject| subject == "delivery_cost") {
                     subjects.insert(0, "delivery_cost".to_owned());
                 }
@@ -269,6 +312,28 @@ impl Commerce {
         main.utterance.set(Act::Mention(Says::More), adds);
         main.utterance.set(Act::WantPerson, said.utterance.wants_person());
         (said.narrowed(main), later)
+    }
+}
+
+impl ConversationState {
+    /// Whether a part of a message answers what the desk asked. "Ok" may only begin what follows.
+    fn is_answered_by(&self, said: &Said) -> bool {
+        let says = |all: &[Says]| all.iter().any(|says| said.says(*says));
+        let chooses = |wanted: &Wanted| !said.details.choices_of(&wanted.item.variants, &wanted.choices).0.is_empty();
+        let names_code = says(&[Says::UseCoupon]) || !said.codes().is_empty();
+        !said.utterance.has_question()
+            && match &self.stage {
+                Stage::Item { line } | Stage::Disambiguate { line } => {
+                    chooses(line) || names_code || says(&[Says::Wants, Says::Consents])
+                }
+                Stage::Options => said.option(self.options.len()).is_some(),
+                Stage::Draft | Stage::Method { .. } => {
+                    let changes = says(&[Says::Pay, Says::Remove]) || self.last.as_ref().is_some_and(chooses);
+                    changes || names_code || said.method().is_some()
+                }
+                Stage::Phone { .. } => said.phone.is_some(),
+                _ => false,
+            }
     }
 }
 

@@ -4,6 +4,7 @@
 //! - [`identify`]: whose account it is
 //! - [`refund`]: a refund from the first message to its case
 //! - [`say`]: the desk's texts
+//! - [`sums`]: the total of invoices, and the difference of plans
 //! - [`topic()`]: what a message asks for
 
 use super::memory::{Asked, Draft, Memory};
@@ -21,11 +22,14 @@ mod aside;
 mod identify;
 mod refund;
 mod say;
+mod sums;
 mod topic;
 
+pub(super) use aside::question_besides;
 pub(super) use identify::Identity;
 use refund::LIKELY;
 pub(super) use refund::about;
+pub(super) use topic::corrects_case;
 use topic::topic;
 
 impl Telecom {
@@ -64,6 +68,17 @@ impl Telecom {
                 return self.say_case(turn, text, &case).await;
             }
         }
+        if corrects_case(parsed, memory)
+            && let Some(case) = self.last_case(turn, memory).await?.filter(|case| case.status.is_open())
+        {
+            // "Yes, 50 PLN, overcharge" says what the case has.
+            let is_same = !utterance.asks(Topic::Correction)
+                && parsed.said.reason.is_none_or(|reason| reason == case.reason)
+                && (parsed.said.names_amount(case.amount) || parsed.said.amount(true) == SaidAmount::Unclear)
+                && parsed.said.invoice(None, None).is_none_or(|invoice| case.invoice.is_meant_by(&invoice));
+            memory.asked = (!is_same).then_some(Asked::Person);
+            return self.say_case(turn, if is_same { Text::CaseIs } else { Text::CaseChanges }, &case).await;
+        }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
         if asked == Some(Asked::Confirm) && utterance.denies() && !gives_more {
@@ -77,6 +92,11 @@ impl Telecom {
         let known_before = turn.conversation.user_id.clone().or_else(|| memory.account.verified.clone());
         let identity = self.identify(turn, &parsed.said, asked, memory).await?;
         let is_wrong = matches!(identity, Identity::Wrong | Identity::Other | Identity::Locked);
+        if let Identity::Known(user_id) = &identity
+            && let Some(text) = self.plan_differences(turn, parsed, user_id).await?
+        {
+            return self.inform(turn, &text, asked, memory).await;
+        }
         // A question about rules needs no account.
         let is_about_rules = match topic {
             None if parsed.said.user_id().is_some() => false,
@@ -115,12 +135,13 @@ impl Telecom {
         let is_new = matches!(&identity, Identity::Known(user_id) if known_before.as_ref() != Some(user_id));
         let wish = wish.or(is_new.then_some(Topic::Subscription));
         let noted = self.take_details(turn, parsed, asked, wish, memory)?;
-        if gives || asked == Some(Asked::Confirm) && utterance.affirms() {
-            self.answer_besides(turn, parsed, asked, memory).await?;
-        }
         let is_for_model = self.services.llm.is_up() && !is_wrong && wish != Some(Topic::OutOfScope);
         if is_for_model && self.answer_with_tools(turn, &identity, memory).await? {
             return self.expect_answer(turn, wish, &identity, memory).await;
+        }
+        // The model answers the whole message.
+        if gives || asked == Some(Asked::Confirm) && utterance.affirms() {
+            self.answer_besides(turn, parsed, asked, memory).await?;
         }
         if is_aside && topic.is_none() && self.is_unanswered(turn, parsed, asked) {
             self.say(turn, kind::INFO, Text::NotInPages).await?;
@@ -253,23 +274,10 @@ impl Telecom {
         let text = match wish {
             Topic::Refund => return self.continue_refund(turn, &account, noted, memory).await,
             Topic::Subscription => self.subscription(turn, &account)?,
-            Topic::Invoices => self.invoices(turn, &account)?,
+            Topic::Invoices => self.invoices(turn, &self.meant_invoices(turn, &account))?,
+            Topic::Total => self.total(turn, &account)?,
             Topic::CaseStatus => self.cases(turn, &account)?,
-            Topic::Policy
-            | Topic::Progress
-            | Topic::OutOfScope
-            | Topic::Staff
-            | Topic::Visit
-            | Topic::Tried
-            | Topic::Solved
-            | Topic::Unsure
-            | Topic::Abilities
-            | Topic::Vague
-            | Topic::Quantity
-            | Topic::Place
-            | Topic::MoreWays
-            | Topic::Pointing
-            | Topic::Consent => return Ok(()),
+            _ => return Ok(()),
         };
         self.inform(turn, &text, asked, memory).await
     }
@@ -354,7 +362,7 @@ impl Telecom {
     fn subscription(&self, turn: &Turn, account: &Account) -> Result<String, MissingValue> {
         let mut parts = vec![self.plan(turn, account)?];
         if !account.invoices.is_empty() {
-            parts.push(self.invoices(turn, account)?);
+            parts.push(self.invoices(turn, &account.invoices)?);
         }
         if !account.cases.is_empty() {
             parts.push(self.cases(turn, account)?);

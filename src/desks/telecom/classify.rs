@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use tracing::warn;
 
 use super::Telecom;
+use super::billing::corrects_case;
 use super::memory::Memory;
 use super::route::{Category, Route, SURE, route};
 use super::rules::{Parsed, Topic};
@@ -106,6 +107,9 @@ impl Telecom {
         }
         if utterance.asks(Topic::Progress) && memory.has_open_request() && !is_technical {
             return Verdict::by_rules(Category::Billing, CLEAR, "asks about the open request");
+        }
+        if corrects_case(parsed, memory) && memory.last_agent == Some(Route::Billing) && !is_technical {
+            return Verdict::by_rules(Category::Billing, CLEAR, "corrects the case");
         }
         let is_after_page = memory.last_agent == Some(Route::Technical) && memory.has_page();
         if utterance.asks(Topic::Tried) && !utterance.has_question() && is_after_page && !parsed.said.is_concrete() {

@@ -193,7 +193,11 @@ impl Said {
             Asked::UserId => self.user_id().or(self.guessed_user_id()).is_some(),
             Asked::Proof => self.invoice(Some(asked), None).is_some() || self.user_id().is_some(),
             Asked::Invoice => self.invoice(Some(asked), None).is_some(),
-            Asked::Amount => self.whole || self.amount(true) != SaidAmount::Unclear,
+            Asked::Amount => {
+                // "4.50, from 23 to 25 November"
+                self.whole
+                    || [self.amount(true), self.exact_amount()].iter().any(|amount| *amount != SaidAmount::Unclear)
+            }
             Asked::Reason => self.reason.or(self.reason_if_asked).is_some(),
             Asked::Details | Asked::Person | Asked::Confirm => false,
         }
@@ -234,7 +238,9 @@ impl NumberWords {
                 && word.contains(|c: char| c.is_ascii_alphabetic());
             match (word.parse::<CaseId>(), invoice) {
                 (Ok(case), _) => said.cases.push(case),
-                (_, Some(number)) if looks_like_invoice || is_called(&invoices) => said.invoices.push(number),
+                (_, Some(number)) if looks_like_invoice || is_called(&invoices) && !self.is_user_id(word) => {
+                    said.invoices.push(number);
+                }
                 _ if is_called(&user_ids) || self.is_user_id(word) => said.user_ids.push(word.to_owned()),
                 _ => {
                     said.others.push(word.to_owned());

@@ -3,6 +3,7 @@
 use tracing::warn;
 
 use super::Telecom;
+use super::billing::question_besides;
 use super::memory::{Asked, Details, Memory};
 use super::rules::{Parsed, Topic};
 use super::texts::Text;
@@ -24,6 +25,8 @@ use crate::retrieval::{Passage, Subject};
 /// The similarity to a question that a page lists below which no page answers, and the same for a message with an unknown word.
 const UNLIKE: f64 = 0.35;
 const LISTED: f64 = 0.5;
+/// Meaningful words of a question that needs nothing of what is said next to it.
+const ALONE: usize = 3;
 /// Details that are asked for at once.
 const ASKED_AT_ONCE: usize = 2;
 
@@ -50,7 +53,8 @@ impl Telecom {
         }
         let earlier = memory.unanswered.take().filter(|_| asked == Some(Asked::Details));
         let is_vague = utterance.asks(Topic::Vague) && !memory.has_page();
-        let (question, found) = turn.step("retrieve").take(self.find(turn, earlier, &utterance.text, memory)).await;
+        let text = self.question_alone(turn, &utterance.text).unwrap_or_else(|| utterance.text.clone());
+        let (question, found) = turn.step("retrieve").take(self.find(turn, earlier, &text, memory)).await;
         if !found.passages.is_empty() && !is_vague {
             return self.answer_from_pages(turn, &question, &found, memory).await;
         }
@@ -66,6 +70,14 @@ impl Telecom {
             }
         };
         self.ask_details(turn, question, &missing, memory).await
+    }
+
+    /// Returns the question of a message that says more, if it can be understood alone: "I pushed it in, still red. Can I clean the tip of
+    /// the cable?"
+    fn question_alone(&self, turn: &Turn, text: &str) -> Option<String> {
+        let question = question_besides(&self.rules, text)?;
+        let points = self.rules.parse(&question).utterance.asks(Topic::Pointing);
+        (!points && self.strong_words(turn, &question) >= ALONE).then_some(question)
     }
 
     /// Words a reply from these passages, or quotes the best of them.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::CommerceRules;
+use crate::domain::commerce::catalog::search::stem;
 use crate::domain::text::{TokenStream, any_match};
 
 impl CommerceRules {
@@ -17,6 +18,12 @@ impl CommerceRules {
     pub fn is_exact(&self, question: &str) -> bool {
         let question = self.lexicon.tokenize(question);
         self.exact.iter().any(|(_, patterns)| any_match(patterns, &question, &[]))
+    }
+
+    /// Whether words name a need and goods of any kind: "which of your shoes are good for rain?"
+    pub(super) fn names_need_only(&self, words: &[String], needs: &[String]) -> bool {
+        let is_kind = |word: &String| self.kinds.contains_key(stem(word));
+        !needs.is_empty() && words.iter().any(is_kind) && words.iter().all(|word| is_kind(word) || needs.contains(word))
     }
 
     /// Returns the values of attributes that a message names, by the attribute: `material` = `leather`.

@@ -60,6 +60,8 @@ pub(in crate::desks::commerce) enum Says {
     AsksStock,
     /// Wants something, also as a question: "can I get …?".
     Wants,
+    /// Says yes in so many words, and not only "ok".
+    Consents,
     /// Wants to see something cheaper.
     Cheaper,
     /// Asks for the goods with the lowest price.

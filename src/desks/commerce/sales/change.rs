@@ -5,6 +5,7 @@ use super::super::rules::Says;
 use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, StoredItem, Wanted};
 use crate::domain::commerce::CartLine;
+use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::sale::QUANTITY_MAX;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
@@ -30,12 +31,19 @@ impl ConversationState {
     fn line_meant(&self, incoming: &Incoming) -> Option<(usize, &CartLine, Option<&Wanted>)> {
         let known = |line: &CartLine| self.known(line);
         let changes = [Says::Instead, Says::Corrects, Says::ChangeOrder, Says::More];
-        let changes = changes.into_iter().any(|says| incoming.said.says(says));
+        let changes = changes.into_iter().any(|says| incoming.said.says(says)) || incoming.said.refuses();
         let is_meant = |line: &CartLine| {
             let names = known(line).map(|wanted| wanted.item.names()).unwrap_or_default();
             incoming.goods.iter().all(|word| names.contains(word))
         };
-        let named = self.cart.iter().rposition(is_meant).filter(|_| changes && incoming.names_goods());
+        // "One pair of shoes is enough": the shoes, and not the shoe polish.
+        let is_kind = |line: &CartLine| {
+            let kind = known(line).and_then(|wanted| words(&wanted.item.name).pop());
+            kind.is_some_and(|kind| incoming.goods.iter().any(|word| stem(&kind) == word))
+        };
+        let named = self.cart.iter().rposition(|line| is_meant(line) && is_kind(line));
+        let named =
+            named.or_else(|| self.cart.iter().rposition(is_meant)).filter(|_| changes && incoming.names_goods());
         let has_choice = |line: &CartLine| {
             let chosen =
                 known(line).map(|wanted| incoming.said.details.choices_of(&wanted.item.variants, &line.choices));

@@ -4,9 +4,9 @@ use super::super::advance::Next;
 use super::super::effect::{Effect, Incoming, Known, Line};
 use super::super::rules::Says;
 use super::super::said::Details;
-use super::super::state::{ConversationState, Stage, Wanted};
+use super::super::state::{ConversationState, Search, Stage, Wanted};
 use super::ask::{similar, wants_similar};
-use super::{cheaper, complete, is_sales, say, search_of, show, show_cart};
+use super::{cheaper, complete, is_sales, say, search, search_of, show, show_cart};
 use crate::domain::commerce::sale::QUANTITY_MAX;
 use crate::nlu::pick::Pick;
 
@@ -30,6 +30,9 @@ pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: 
     let names_other = is_sales(incoming.routing) && incoming.goods.iter().any(|word| !own.contains(word));
     // "Are they leather?" asks about the item, and "the leather ones" are others.
     let points_at_it = (matches!(said.pick, Some(Pick::It)) || said.says(Says::AsksIfSo)) && !said.says(Says::Ones);
+    // "Are the leather boots waterproof?", while others are shown.
+    let names_whole = matches!(incoming.goods.as_slice(), [first, _, ..] if !own.contains(first));
+    let points_at_it = points_at_it && !names_whole;
     let asks_about_it = said.utterance.has_question() && (!names_other || points_at_it);
     if said.wants_cheaper() && !names_other {
         // "Something in leather for less" may be of another kind.
@@ -39,6 +42,10 @@ pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: 
     }
     if wants_similar(said) {
         return Some(similar(state, incoming, &line));
+    }
+    if names_whole && names_other && said.utterance.has_question() && said.says(Says::AsksIfSo) {
+        let words = incoming.goods.clone();
+        return Some(search(state, Search { words, is_question: true, ..Search::default() }));
     }
     if names_other && !asks_about_it {
         return add_others(state, incoming, line);
@@ -85,6 +92,7 @@ pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: 
     }
     let wants_it = said.affirms() || (said.says(Says::Wants) && !said.utterance.has_question());
     if took || strange.is_some() || (wants_it && is_known) {
+        state.method = said.method().filter(|_| !said.utterance.has_question()).or(state.method);
         return Some(complete(state, line, strange));
     }
     if (said.says(Says::Pay) || said.method().is_some() || said.says(Says::NoCoupon)) && is_known {

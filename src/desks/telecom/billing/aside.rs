@@ -18,7 +18,10 @@ impl Telecom {
     ) -> Result<(), DeskError> {
         let Some(question) = question_besides(&self.rules, &parsed.utterance.text) else { return Ok(()) };
         let besides = self.rules.parse(&question);
-        let is_part = asked.is_some_and(|asked| besides.gives(asked, true)) || besides.utterance.asks(Topic::Refund);
+        // What the account answers needs no page.
+        let of_account = [Topic::Refund, Topic::Invoices, Topic::Total, Topic::Subscription, Topic::CaseStatus];
+        let is_part = asked.is_some_and(|asked| besides.gives(asked, true))
+            || of_account.iter().any(|topic| besides.utterance.asks(*topic));
         if !is_part {
             let besides = self.about_refund(turn, &besides)?;
             self.answer_aside(turn, &besides, true, memory).await?;
@@ -52,7 +55,7 @@ impl Telecom {
 }
 
 /// Returns the clauses of a message that ask, if others do not.
-fn question_besides(rules: &TelecomRules, text: &str) -> Option<String> {
+pub(in crate::desks::telecom) fn question_besides(rules: &TelecomRules, text: &str) -> Option<String> {
     // "Sorry?" asks nothing.
     let asks = |clause: &&str| clause.contains(' ') && rules.parse(clause).utterance.has_question();
     let (questions, others): (Vec<&str>, Vec<&str>) = clauses(text).into_iter().partition(asks);

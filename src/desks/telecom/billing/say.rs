@@ -6,7 +6,9 @@ use crate::desks::telecom::texts::Text;
 use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
 use crate::domain::telecom::refund::{COOLING_OFF_DAYS, DECISION_BUSINESS_DAYS, PAYOUT_DAYS};
-use crate::domain::telecom::{Account, CaseStatus, InvoiceNumber, RefundCase, RefundReason, SubscriptionStatus};
+use crate::domain::telecom::{
+    Account, CaseStatus, Invoice, InvoiceNumber, RefundCase, RefundReason, SubscriptionStatus,
+};
 use crate::replies::MissingValue;
 use chrono::NaiveDate;
 
@@ -35,8 +37,8 @@ impl Telecom {
         self.text(turn, Text::Subscription, &[("plan", plan), ("price", &price), ("date", &date), ("status", &status)])
     }
 
-    pub(super) fn invoices(&self, turn: &Turn, account: &Account) -> TextResult {
-        self.list(turn, &account.invoices, (Text::Invoices, Text::NoInvoices), |invoice| {
+    pub(super) fn invoices(&self, turn: &Turn, invoices: &[Invoice]) -> TextResult {
+        self.list(turn, invoices, (Text::Invoices, Text::NoInvoices), |invoice| {
             let (amount, date) = (self.money(turn, invoice.amount), self.date(turn, invoice.issued_on));
             let values = [("invoice", invoice.number.as_str()), ("amount", &amount), ("date", &date)];
             self.text(turn, Text::Invoice, &values)

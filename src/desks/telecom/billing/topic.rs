@@ -4,6 +4,37 @@ use crate::desks::telecom::memory::{Asked, Memory};
 use crate::desks::telecom::rules::{Parsed, Topic};
 use crate::desks::telecom::said::SaidAmount;
 
+/// What a message may ask for besides a refund.
+const OTHER: [Topic; 5] = [Topic::Invoices, Topic::Subscription, Topic::CaseStatus, Topic::Policy, Topic::OutOfScope];
+
+/// Whether a message corrects the case that was opened: "it should be 40", "it's not an overcharge", "oops, the wrong invoice". A claim of
+/// an amount from an invoice is another one.
+pub(in crate::desks::telecom) fn corrects_case(parsed: &Parsed, memory: &Memory) -> bool {
+    let (utterance, said) = (&parsed.utterance, &parsed.said);
+    if memory.billing_case_id.is_none() || memory.open_wish().is_some() || said.same {
+        return false;
+    }
+    let names_invoice = said.invoice(None, None).is_some();
+    let asks_more = utterance.text.trim_end().ends_with('?') || OTHER.iter().any(|topic| utterance.asks(*topic));
+    let last = memory.last_claim.as_ref();
+    let is_known =
+        |invoice| last.and_then(|last| last.invoice.as_ref()).is_some_and(|known| known.is_meant_by(&invoice));
+    let repeats_reason = said.reason.is_some() && said.reason == last.and_then(|last| last.reason);
+    let gives_other = match said.amount(parsed.is_brief()) {
+        // "Wait, it was on INV-12345": not on the one of the case.
+        SaidAmount::Unclear if names_invoice => {
+            !utterance.has_question()
+                && !utterance.asks(Topic::Refund)
+                && !said.invoice(None, None).is_some_and(is_known)
+        }
+        SaidAmount::Unclear => said.reason.is_some() && !said.is_concrete(),
+        _ => !utterance.asks(Topic::Refund) && !names_invoice && (!said.claims() || repeats_reason),
+    };
+    let claims_other = names_invoice && said.amount(false) != SaidAmount::Unclear;
+    let is_of_contract = utterance.asks(Topic::OutOfScope) || utterance.asks(Topic::Subscription);
+    gives_other && !asks_more || utterance.asks(Topic::Correction) && !claims_other && !is_of_contract
+}
+
 /// Returns what the message asks for. `None`: it does not say.
 pub(super) fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> Option<Topic> {
     if asked == Some(Asked::Confirm) && parsed.utterance.affirms() {
@@ -11,22 +42,13 @@ pub(super) fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> O
     }
     let (utterance, is_concrete) = (&parsed.utterance, parsed.said.is_concrete());
     let has_open_request = memory.has_open_request();
-    // "It's not an overcharge" and "make it 65 PLN" correct the case that was opened.
-    let corrects = match parsed.said.amount(parsed.is_brief()) {
-        SaidAmount::Unclear => parsed.said.reason.is_some() && !is_concrete,
-        _ => !utterance.asks(Topic::Refund) && parsed.said.invoice(None, None).is_none() && !parsed.said.claims(),
-    };
-    let other = [Topic::Invoices, Topic::Subscription, Topic::CaseStatus, Topic::Policy, Topic::OutOfScope];
-    let asks_more = utterance.text.trim_end().ends_with('?')
-        || parsed.said.same
-        || other.iter().any(|topic| utterance.asks(*topic));
-    let is_correction = corrects && !asks_more && memory.open_wish().is_none() && memory.billing_case_id.is_some();
     let order = [
         Topic::Progress,
         Topic::Policy,
         Topic::CaseStatus,
         Topic::Refund,
         Topic::OutOfScope,
+        Topic::Total,
         Topic::Invoices,
         Topic::Subscription,
     ];
@@ -34,7 +56,7 @@ pub(super) fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> O
     let is_offered = memory.offers_case && memory.open_wish().is_none() && !utterance.has_question();
     let takes_offer = parsed.said.names_account() && memory.heard_reason.is_some()
         || parsed.agrees && utterance.asks(Topic::Progress);
-    if is_offered && takes_offer && !other.iter().any(|topic| utterance.asks(*topic)) {
+    if is_offered && takes_offer && !OTHER.iter().any(|topic| utterance.asks(*topic)) {
         return Some(Topic::Refund);
     }
     // A yes after a case was opened is about that case.
@@ -42,12 +64,14 @@ pub(super) fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> O
         return None;
     }
     let found = order.into_iter().find(|topic| match topic {
-        Topic::Progress => is_correction || (utterance.asks(Topic::Progress) && has_open_request && !is_concrete),
+        Topic::Progress => utterance.asks(Topic::Progress) && has_open_request && !is_concrete,
         Topic::Policy => utterance.asks(Topic::Policy) && !is_concrete,
         Topic::CaseStatus => utterance.asks(Topic::CaseStatus) && (!is_concrete || !utterance.asks(Topic::Refund)),
         Topic::Refund => {
             let repeats = parsed.said.same && is_concrete && memory.last_claim.is_some();
-            utterance.asks(Topic::Refund) || repeats || (parsed.said.claims() && !utterance.has_question())
+            // "Check whether INV-12345 is 65 PLN" claims nothing.
+            let claims = parsed.said.claims() && !utterance.has_question() && !utterance.asks(Topic::Invoices);
+            utterance.asks(Topic::Refund) || repeats || claims
         }
         topic => utterance.asks(*topic),
     });

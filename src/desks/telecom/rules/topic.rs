@@ -13,6 +13,17 @@ pub(in crate::desks) enum Topic {
     CaseStatus,
     /// The open request: the details so far, what happens next, whether the case is open.
     Progress,
+    /// Something else in the case that was opened.
+    Correction,
+    /// What invoices are together.
+    Total,
+    /// How plans differ in price.
+    Difference,
+    /// The plan with the lowest price, the highest, and those with a lower or a higher one than the customer's.
+    Smallest,
+    Largest,
+    Smaller,
+    Larger,
     /// A money matter that the desk does not handle.
     OutOfScope,
     /// That somebody of the shop does something: sends a technician, changes a setting.
