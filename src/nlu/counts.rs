@@ -26,7 +26,7 @@ pub struct Counts {
     scales: HashMap<String, u64>,
     /// Multiply the number after them, or stand for themselves: "elfu mbili", "mia".
     leading_scales: HashMap<String, u64>,
-    /// Money, written next to a number without a space: "ksh2000", "2000bob".
+    /// Money, also written next to a number without a space: "ksh2000", "2000bob".
     units: Vec<String>,
     /// Between the parts of a number: "elfu moja na mia mbili".
     joins: Vec<String>,
@@ -160,6 +160,14 @@ impl Counts {
 
     fn is_join(&self, stream: &TokenStream<'_>, at: usize) -> bool {
         self.word(stream, at).is_some_and(|word| self.joins.iter().any(|join| join == word))
+    }
+
+    /// Whether a number is one of money: "50 bob", "ksh 50", "50bob".
+    pub fn is_money(&self, stream: &TokenStream<'_>, count: &Count) -> bool {
+        let Range { start, end } = count.words;
+        let is_unit = |at: usize| self.word(stream, at).is_some_and(|word| self.is_unit(word));
+        let own = self.word(stream, start).unwrap_or_default().trim_matches(|c: char| !c.is_alphabetic());
+        is_unit(end) || start.checked_sub(1).is_some_and(is_unit) || self.is_unit(own)
     }
 
     fn is_unit(&self, written: &str) -> bool {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{self, LockType, Query};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::{Deserialize, Serialize};
 
 use super::entities::{TenantEntity, payment_requests, sales};
@@ -253,9 +253,8 @@ impl TenantStore<'_> {
         };
         let mut payments = self.list_payments(&latest.sale).await?;
         payments.retain(|payment| payment.provider == PaymentProvider::Daraja);
-        let to_paybill = |payment: &&Payment| {
-            payment.method == PaymentMethod::MpesaC2b && may_be_paid(payment.request.status)
-        };
+        let to_paybill =
+            |payment: &&Payment| payment.method == PaymentMethod::MpesaC2b && may_be_paid(payment.request.status);
         let prompt = |payment: &&Payment| {
             payment.method == PaymentMethod::MpesaStk && payment.request.status == PaymentStatus::Timeout
         };

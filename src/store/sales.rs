@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{ExprTrait, LockType, OnConflict};
+use sea_orm::sea_query::{ExprTrait, LockType, OnConflict, Query};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
@@ -269,14 +269,23 @@ async fn lock_goods(transaction: &Transaction, tenant: &TenantId, cart: &[CartLi
     rows.into_iter().map(|row| read_item(row).map(|item| (item.id.clone(), item))).collect()
 }
 
-/// Counts the pieces that other drafts hold.
+/// Counts the pieces of other drafts that are held, or of which a payment is open.
 async fn reserved(
     transaction: &Transaction,
     tenant: &TenantId,
     except: Option<&SaleId>,
     now: DateTime<Utc>,
 ) -> Result<BTreeMap<ItemId, u32>> {
-    let held = sales::Column::Status.eq(SaleStatus::Draft.as_str()).and(sales::Column::HeldUntil.gt(now));
+    use payment_requests::Column as P;
+    let open = PaymentStatus::ALL.iter().filter(|status| status.is_open()).map(|status| status.as_str());
+    let paid_now = Query::select()
+        .column(P::SaleId)
+        .from(payment_requests::Entity)
+        .and_where(P::TenantId.eq(tenant.as_str()))
+        .and_where(P::Status.is_in(open))
+        .to_owned();
+    let held = sales::Column::HeldUntil.gt(now).or(sales::Column::SaleId.in_subquery(paid_now));
+    let held = held.and(sales::Column::Status.eq(SaleStatus::Draft.as_str()));
     let rows = sales::Entity::of(tenant).filter(held).all(transaction).await?;
     let mut reserved = BTreeMap::new();
     for sale in rows.into_iter().map(read_sale) {

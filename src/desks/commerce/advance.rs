@@ -3,7 +3,7 @@
 use super::always::{answer_at_every_stage, warn};
 use super::effect::{Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
-use super::said::LARGEST_SIZE;
+use super::said::MOST_PIECES;
 use super::state::{ConversationState, Stage};
 use super::{offers, orders, prefs, sales, support};
 use crate::dialogue::Social;
@@ -282,7 +282,7 @@ impl ConversationState {
     }
 
     /// Whether a message names other goods than the item that is talked about.
-    fn seeks_other(&self, incoming: &Incoming) -> bool {
+    pub(super) fn seeks_other(&self, incoming: &Incoming) -> bool {
         let own = self.item().or(self.last.as_ref()).map(|wanted| wanted.item.names());
         incoming.names_goods() && own.is_none_or(|own| incoming.goods.iter().any(|word| !own.contains(word)))
     }
@@ -296,7 +296,10 @@ fn is_no_price(digits: &str) -> bool {
 /// Answers a customer who bargains. Goods that the message chooses as well are chosen.
 fn haggle(state: ConversationState, incoming: &Incoming) -> Next {
     let mut chosen = incoming.clone();
-    chosen.said.details.numbers.retain(|number| *number < LARGEST_SIZE);
+    // A number in an offer is money, unless it can only be a few pieces or a size.
+    let is_size = |number: u64| state.item().or(state.last.as_ref()).is_some_and(|of| of.item.is_like_a_size(number));
+    let counts = incoming.said.says(Says::Counted);
+    chosen.said.details.numbers.retain(|number| *number <= MOST_PIECES || is_size(*number) || counts);
     let has_choice = !chosen.said.details.are_none();
     let next = sales::answer(&state, &chosen).filter(|_| has_choice && !state.is_later);
     match next {

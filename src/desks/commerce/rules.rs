@@ -1,13 +1,12 @@
 //! Parses messages by rules, without a model. The words are in `prompts/rules/commerce.toml` and `prompts/rules/commerce.LANG.toml`.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::phone;
-use super::said::{Details, End, Limits, Said};
+use super::said::{Details, End, LARGEST_SIZE, Said};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::Language;
@@ -20,6 +19,7 @@ use crate::nlu::pick::PickRules;
 use crate::persona::{PromptError, Prompts};
 
 mod exact;
+mod limits;
 mod pieces;
 mod says;
 
@@ -291,7 +291,10 @@ impl CommerceRules {
         let pick = self.picks.pick(&rest);
         let option = pick.as_ref().and_then(|(pick, left)| self.option_number(pick, left, &numbers));
         let is_measured = |count: &Count| count.words.clone().any(|at| is_in_limit(at) || measured[at]);
-        let free = numbers.iter().filter(|count| Some(count.words.start) != option && !is_measured(count));
+        // "50 bob off" counts no pieces and names no size.
+        let is_sum = |count: &Count| count.value < LARGEST_SIZE && self.counts.is_money(&stream, count);
+        let is_free = |count: &&Count| Some(count.words.start) != option && !is_measured(count) && !is_sum(count);
+        let free = numbers.iter().filter(is_free);
         let named = (0..stream.tokens().len()).filter(|at| !negated[*at] && !aside[*at] && !occasions[*at]);
         let named = named.map(|at| stream.tokens()[at].folded().to_owned()).chain(phrases);
         let find = |patterns: &[Pattern]| any_match(patterns, &stream, &in_phrase);
@@ -367,28 +370,6 @@ impl CommerceRules {
         let mut found: Vec<_> = found.filter(|(_, strength)| *strength != Strength::None).collect();
         found.sort_by_key(|(_, strength)| std::cmp::Reverse(*strength));
         found
-    }
-
-    /// Returns the least and the most that something may cost: a number of shillings right after the words for it.
-    fn limits(&self, stream: &TokenStream<'_>, numbers: &[Count]) -> Limits {
-        const SMALLEST_PRICE: u64 = 50;
-        let mut limits = Limits::default();
-        // "I have no more than 2,000" is the most, and not more than that.
-        let after = |patterns: &[Pattern], known: &[Range<usize>]| -> Option<(u64, Range<usize>)> {
-            let ends = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[]));
-            let is_free = |words: &Range<usize>| known.iter().all(|known| !known.contains(&words.start));
-            ends.into_iter().filter(is_free).find_map(|words| {
-                let next = numbers.iter().find(|count| (words.end..words.end + 3).contains(&count.words.start))?;
-                (next.value >= SMALLEST_PRICE).then_some((next.value, words.start..next.words.end))
-            })
-        };
-        for (limit, patterns) in [(&mut limits.most, &self.most), (&mut limits.least, &self.least)] {
-            if let Some((shillings, words)) = after(patterns, &limits.words) {
-                *limit = i64::try_from(shillings).ok();
-                limits.words.push(words);
-            }
-        }
-        limits
     }
 }
 

@@ -157,8 +157,7 @@ impl Details {
 
     /// Returns how many pieces the message wants: a number that chooses no variant of the item.
     pub fn quantity(&self, rest: &[u64]) -> Option<u32> {
-        let number = rest.iter().find_map(|number| u32::try_from(*number).ok())?;
-        (1..=QUANTITY_MAX).contains(&number).then_some(number)
+        rest.iter().filter_map(|number| u32::try_from(*number).ok()).find(|number| (1..=QUANTITY_MAX).contains(number))
     }
 }
 

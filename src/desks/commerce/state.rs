@@ -145,6 +145,11 @@ pub(super) struct Paying {
     pub payment: PaymentId,
     pub method: PaymentMethod,
     pub order: Sale,
+    /// The goods of the cart, for changes after a payment that failed.
+    #[serde(default)]
+    pub last: Option<Wanted>,
+    #[serde(default)]
+    pub earlier: Vec<Wanted>,
 }
 
 /// An item of a list.
@@ -287,8 +292,9 @@ impl ConversationState {
     /// Puts the order aside while it is paid, so that the next goods make another one.
     pub fn begin_paying(&mut self, payment: PaymentId, method: PaymentMethod) {
         if let Some(order) = self.order.take() {
+            let (last, earlier) = (self.last.take(), std::mem::take(&mut self.earlier));
             self.clear_cart();
-            self.paying = Some(Paying { payment, method, order });
+            self.paying = Some(Paying { payment, method, order, last, earlier });
         }
         self.stage = Stage::Paying;
     }
@@ -298,6 +304,7 @@ impl ConversationState {
         let Some(paying) = self.paying.take() else { return };
         if self.order.is_none() && self.cart.is_empty() {
             self.cart = paying.order.cart();
+            (self.last, self.earlier) = (paying.last, paying.earlier);
             self.order = Some(paying.order);
             if self.stage == Stage::Paying {
                 self.stage = Stage::Method { methods };

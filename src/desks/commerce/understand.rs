@@ -12,7 +12,7 @@ use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
 use crate::domain::commerce::policy::{GovernorClass, Intent, Routing, route};
 use crate::domain::commerce::sale::SaleStatus;
-use crate::domain::{ConversationStatus, Language, Sender};
+use crate::domain::{ConversationStatus, Language, Message, Sender};
 use crate::store::shoppers::PreferenceChange;
 
 /// The goods that a message names.
@@ -138,8 +138,10 @@ impl Commerce {
                 .await?
                 .iter()
                 .any(|sale| sale.status == SaleStatus::Paid);
-        // The question for an amount ends the last reply: what was sent before it answers another one.
-        let last = turn.history.iter().rev().find(|message| message.sender == Sender::Assistant);
+        // The question for an amount ends the last reply: what was sent before it answers another one, and so does an answer to what a
+        // person or the shop has said since.
+        let last = turn.history.iter().rev().find(|message| message.sender != Sender::User);
+        let is_other = |last: &Message| last.sender == Sender::Agent || last.created_at > turn.accepted_at();
         Ok(Incoming {
             coupon,
             intent: verdict.intent,
@@ -147,7 +149,7 @@ impl Commerce {
             rules: settings.escalation_rules,
             knows_number: situation.knows_number,
             is_waiting: turn.conversation.status == ConversationStatus::Waiting,
-            is_earlier: last.is_some_and(|reply| reply.created_at > turn.accepted_at()),
+            is_earlier: last.is_some_and(is_other),
             switched_to: None,
             said,
             goods: named.goods,

@@ -14,6 +14,8 @@ pub(in crate::desks::commerce) enum Says {
     HowMuch,
     ShowCart,
     Remove,
+    /// Keeps what it names: "remove everything except the boots".
+    Except,
     /// One more thing for the cart.
     More,
     /// The number of a message is how many there are to be, not how many more.

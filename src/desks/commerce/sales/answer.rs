@@ -45,7 +45,7 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
     let has_choice = !said.details.are_none();
     let changes = said.says(Says::Instead) && has_choice;
     let continues = said.method().is_some() || said.says(Says::Pay) || incoming.names_goods() || changes;
-    let cancels = said.utterance.cancels() && !continues;
+    let cancels = said.utterance.cancels() && !continues && !said.says(Says::Except);
     if cancels && !matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review) {
         return cancel(next, said);
     }
@@ -140,8 +140,13 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     let only_affirms = said.affirms() && said.utterance.only_answers();
     let only = || (state.options.len() == 1 && only_affirms).then_some(0);
     let numbered = || said.option(state.options.len());
-    if let Some(at) = priced(&state, said).or_else(|| named(&state, said)).or_else(numbered).or_else(only) {
+    let by_name = priced(&state, said).or_else(|| named(&state, said));
+    if let Some(at) = by_name.or_else(numbered).or_else(only) {
         let id = state.options[at].id.clone();
+        // "2, size 40" is one pair of the second.
+        if by_name.is_none() && said.details.numbers.len() > 1 {
+            state.details.numbers.retain(|number| usize::try_from(*number) != Ok(at + 1));
+        }
         return Some((state, vec![Effect::GetItem(id)]));
     }
     if said.wants_cheaper()
@@ -177,6 +182,8 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     refined.most = refined.most.or(earlier.most);
     refined.details.numbers.extend(earlier.details.numbers);
     refined.is_question |= !said.unwanted.is_empty();
+    // "Anything cheaper?", and then other goods: those in the cart stay.
+    state.replaces &= !state.seeks_other(incoming);
     Some(search(state, refined))
 }
 
@@ -228,7 +235,7 @@ pub(super) fn is_same(own: &str, word: &str) -> bool {
 fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     let said = &incoming.said;
     let is_question = said.utterance.has_question();
-    if said.says(Says::Remove) {
+    if said.says(Says::Remove) || (said.says(Says::Except) && said.utterance.cancels()) {
         return Some(remove(state, incoming));
     }
     if let Some(next) = about_cart(&state, incoming) {

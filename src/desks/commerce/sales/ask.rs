@@ -109,7 +109,8 @@ pub(super) fn rank(state: &ConversationState, incoming: &Incoming) -> Option<Nex
         let topic = Some(state.topic.clone()).filter(|topic| !topic.is_empty());
         wanted.words = earlier.or(topic).or_else(kind).unwrap_or_default();
     }
-    Some(search(state.clone(), wanted))
+    let replaces = state.replaces && !state.seeks_other(incoming);
+    Some(search(ConversationState { replaces, ..state.clone() }, wanted))
 }
 
 /// Looks for goods that cost less than this, and no more than the message allows, in the size that it names.

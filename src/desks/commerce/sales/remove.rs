@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::advance::Next;
 use super::super::effect::{Effect, Incoming, Line};
 use super::super::rules::Says;
-use super::super::said::{LARGEST_SIZE, MOST_PIECES};
+use super::super::said::{LARGEST_SIZE, MOST_PIECES, Said};
 use super::super::state::{ConversationState, Wanted};
 use super::answer::is_same;
 use super::{next_goods, show_cart};
@@ -17,6 +17,9 @@ use crate::nlu::pick::Pick;
 /// Takes goods out of the cart: those that are named, else the last ones. Named goods that the cart does not have are reported.
 pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next {
     let said = &incoming.said;
+    if said.says(Says::Except) {
+        return keep_only(state, said);
+    }
     let named = match state.lines_named(incoming) {
         Some(named) => named,
         None => {
@@ -25,10 +28,12 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
             return (state, effects);
         }
     };
+    // "Remove one" of several lines takes one piece off the last.
+    let is_one = said.details.numbers == [1] && said.pick.is_none();
     let at = match (named.as_slice(), said.option(state.cart.len())) {
-        ([], Some(at)) => Some(at),
+        ([], Some(at)) if !is_one => Some(at),
         // "Let me ask her first. Remove it for now."
-        ([], None) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty() || said.pick == Some(Pick::It)),
+        ([], _) => state.cart.len().checked_sub(1).filter(|_| said.words.is_empty() || said.pick == Some(Pick::It)),
         ([at, ..], _) => Some(*at),
     };
     let Some(at) = at else { return show_cart(state) };
@@ -36,7 +41,7 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
     // "Remove one"; and "the last one" is what was added last, which may be one piece more.
     let last = state.last.as_ref().filter(|last| last.item.id == gone.item);
     let added = last.filter(|_| said.pick == Some(Pick::Last)).map(|last| last.quantity.unwrap_or(1));
-    let is_sure = !named.is_empty() || state.cart.len() == 1;
+    let is_sure = !named.is_empty() || state.cart.len() == 1 || is_one || said.says(Says::Pieces);
     // "The pink one" counts nothing.
     let numbers = said.details.numbers.first().filter(|number| !(said.says(Says::Ones) && **number == 1));
     let named = numbers.and_then(|number| u32::try_from(*number).ok());
@@ -58,6 +63,22 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
         state.clear_cart();
         return (state, vec![Effect::CancelOrder]);
     }
+    (state, vec![Effect::PlaceOrder])
+}
+
+/// Takes everything out of the cart but what the message excepts. If the cart has nothing of that, it stays.
+fn keep_only(mut state: ConversationState, said: &Said) -> Next {
+    let is_kept = |at: usize| {
+        let (names, choices) = (state.line_names(at), &state.cart[at].choices);
+        let has = |word: &String| choices.values().any(|own| words(own).contains(word));
+        said.unwanted.iter().any(|word| has(word) || names.iter().any(|own| is_same(own, word)))
+    };
+    let kept: Vec<CartLine> =
+        (0..state.cart.len()).filter(|at| is_kept(*at)).map(|at| state.cart[at].clone()).collect();
+    if kept.is_empty() || kept.len() == state.cart.len() {
+        return show_cart(state);
+    }
+    state.cart = kept;
     (state, vec![Effect::PlaceOrder])
 }
 
@@ -85,15 +106,18 @@ fn exchange(mut state: ConversationState, gone: CartLine, is_same: bool) -> Next
 }
 
 impl ConversationState {
+    /// Returns the words in the name of a line of the cart.
+    fn line_names(&self, at: usize) -> BTreeSet<String> {
+        let name = self.order.as_ref().and_then(|sale| sale.lines.get(at)).map(|line| with_stems(&line.name));
+        let known = self.known(&self.cart[at]);
+        name.into_iter().flatten().chain(known.into_iter().flat_map(|wanted| wanted.item.names())).collect()
+    }
+
     /// Returns the lines of the cart that a message names, by their goods and their choices: "the green ones", "the size 42".
     /// `None` if it names goods or choices that no line has; empty if it names none.
     pub(super) fn lines_named(&self, incoming: &Incoming) -> Option<Vec<usize>> {
         let said = &incoming.said;
-        let names = |at: usize| -> BTreeSet<String> {
-            let name = self.order.as_ref().and_then(|sale| sale.lines.get(at)).map(|line| with_stems(&line.name));
-            let known = self.known(&self.cart[at]);
-            name.into_iter().flatten().chain(known.into_iter().flat_map(|wanted| wanted.item.names())).collect()
-        };
+        let names = |at: usize| self.line_names(at);
         let count = |at: usize| said.words.iter().filter(|word| names(at).iter().any(|own| is_same(own, word))).count();
         let all = || 0..self.cart.len();
         let most = all().map(count).max().unwrap_or(0);

@@ -6,6 +6,7 @@ use frontdesk::domain::TenantId;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use reqwest::Method;
+use serde_json::json;
 
 use super::{customer, open_desk, say_all};
 
@@ -79,4 +80,21 @@ async fn receipt_is_no_coupon() {
         let said = say_all(&mut chat, &[text]).await;
         assert!(!said.contains("coupon"), "{text}: {said}");
     }
+}
+
+#[tokio::test]
+async fn yes_to_a_person_pays_nothing() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000006").await;
+    say_all(&mut chat, &["canvas shoes black 41"]).await;
+    assert_eq!(chat.say("pay with mpesa").await.kinds(), ["payment_prompt"]);
+    let path = format!("/console/api/conversations/{}", chat.id);
+    let act = async |act: &str, body: serde_json::Value| {
+        assert!(desk.app.post(&format!("{path}/{act}"), &body).await.status().is_success(), "{act}");
+    };
+    act("take", json!({})).await;
+    act("answers", json!({ "text": "Shall I also put the white pair aside for you?" })).await;
+    act("give-back", json!({})).await;
+    let asked_again = chat.say("yes please").await;
+    assert_eq!(asked_again.kinds(), ["payment_prompt"]);
 }

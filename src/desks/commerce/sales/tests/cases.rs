@@ -86,6 +86,15 @@ fn open_payment_lets_another_order_begin() {
 }
 
 #[test]
+fn bare_size_counts_nothing_after_failed_payment() {
+    let (mut state, _, _) = play(confirming(), "yes", 0);
+    state.stop_paying(Vec::new());
+    let (state, _, _) = play(state, "41", 0);
+    let [line] = state.cart.as_slice() else { panic!("{:?}", state.cart) };
+    assert_eq!((line.quantity, line.choices["size"].as_str()), (2, "41"));
+}
+
+#[test]
 fn goods_that_vanished_leave_the_cart() {
     let mut state = new_state();
     for text in ["canvas shoes", "1", "40", "show me socks", "2"] {
