@@ -86,6 +86,7 @@ pub(super) fn answer_at_every_stage(
         is_unknown || said.clear_intents().is_empty() && incoming.routing == Routing::Journey(Journey::Orders);
     let is_of_case = asked.iter().any(|of| of == "exchange") && !said.utterance.only_answers();
     let is_story = !incoming.names_goods() && !said.utterance.has_question() && !said.says(Says::Wants);
+    let is_story = is_story && !state.is_selling();
     if is_unsure && is_of_case && is_story && !state.postpones && !state.is_waiting && !said.utterance.stalls() {
         state.offers_person = true;
         return Ok((state, vec![Effect::Say(Line::PersonDecides)]));

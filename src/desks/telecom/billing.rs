@@ -95,6 +95,8 @@ impl Telecom {
         if let Identity::Known(user_id) = &identity
             && let Some(text) = self.plan_differences(turn, parsed, user_id).await?
         {
+            // Later questions are about the plans.
+            self.note_subject(turn, &utterance.text, memory).await;
             return self.inform(turn, &text, asked, memory).await;
         }
         // A question about rules needs no account.
