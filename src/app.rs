@@ -282,7 +282,6 @@ impl App {
                 let (conversation, greeting) = begun?;
                 self.engine.keep_greeting(generation, &greeting);
                 self.jobs.wake();
-                self.jobs.embed_messages_of(conversation.id).await;
                 Ok(self.opened(conversation, greeting, now))
             }
             Some(Creation::KeyReused) => Err(OpenError::KeyReused),
