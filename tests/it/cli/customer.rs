@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::desks::returns::shop::{Chat, mails, open};
+use crate::http::unavailable::Held;
 use crate::store::accepted;
 use crate::support::app::TestApp;
 use crate::support::{audit, eventually};
@@ -103,6 +104,28 @@ async fn deleted_conversation_leaves_no_words() {
     let tenant = TenantId::default();
     let ticket = shop.app.inner.store.tenant(&tenant).find_ticket(after.number.as_str()).await.unwrap().unwrap();
     assert_eq!((ticket.reason.as_str(), ticket.order), ("", Some(after.order)));
+}
+
+#[tokio::test]
+async fn case_written_during_a_deletion_is_removed() {
+    let shop = Shop::open().await;
+    // On PostgreSQL, the lock would keep the deletion from its start.
+    if !shop.app.database_url.starts_with("sqlite:") {
+        return;
+    }
+    let mut cases = std::fs::read_dir(shop.evals.path().join("conversations")).unwrap();
+    let case = cases.next().unwrap().unwrap().path();
+    let text = std::fs::read(&case).unwrap();
+    let held = Held::by_somebody_else(&shop.app).await;
+    let path = format!("/conversations/{}", shop.conversation);
+    let deletion = shop.app.request(Method::DELETE, &path).send();
+    let writing = async {
+        eventually("the case is removed", || shop.cases() == 0).await;
+        std::fs::write(&case, &text).unwrap();
+        drop(held);
+    };
+    let (deleted, ()) = tokio::join!(deletion, writing);
+    assert_eq!((deleted.unwrap().status().as_u16(), shop.cases()), (204, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
