@@ -58,7 +58,8 @@ impl TenantStore<'_> {
     /// only counts.
     pub async fn erase_person(&self, named: &Named, who: &str, dry_run: bool, now: DateTime<Utc>) -> Result<Erasure> {
         let transaction = self.store.begin().await?;
-        let person = find_person(&transaction, self.tenant, named).await?;
+        let mut person = find_person(&transaction, self.tenant, named).await?;
+        person.add_joined_tickets(&transaction, self.tenant).await?;
         if person.is_unknown() {
             return Ok(Erasure::Done { erased: Vec::new(), person: Box::new(person) });
         }
