@@ -95,35 +95,36 @@ impl JobRunner {
     /// the runner.
     pub async fn embed_messages_of(self: &Arc<Self>, conversation: ConversationId) {
         let (Some(limit), Some(job)) = (self.config.embed_wait, self.find(EMBED_MESSAGE)) else { return };
-        let (runner, deadline) = (self.clone(), Instant::now() + limit);
+        let runner = self.clone();
         let embedding = async move {
-            if let Err(cause) = runner.embed_until(deadline, job.as_ref(), conversation).await {
+            if let Err(cause) = runner.embed_within(limit, job.as_ref(), conversation).await {
                 warn!(error = %cause, conversation.id = %conversation, "A turn's messages could not be embedded yet");
             }
         };
-        // Only the waiting ends at the deadline: jobs that are dropped while they run would stay leased.
+        // Only the waiting ends at the limit: jobs that are dropped while they run would stay leased.
         let task = self.tasks.spawn(embedding.in_current_span());
-        let _ = tokio::time::timeout_at(deadline, task).await;
+        let _ = tokio::time::timeout(limit, task).await;
     }
 
-    /// Embeds the conversation's messages, and starts no batch after the deadline.
-    async fn embed_until(
+    /// Embeds the conversation's messages, and starts no further batch after the limit.
+    async fn embed_within(
         &self,
-        deadline: Instant,
+        limit: Duration,
         job: &dyn Job,
         conversation: ConversationId,
     ) -> Result<(), StoreError> {
+        let started = Instant::now();
         let context = JobContext { store: self.store.clone(), announcer: None };
         while self.can_run(job) && self.store.has_jobs_of(conversation, EMBED_MESSAGE).await? {
-            let (now, lease, limit) = (Utc::now(), self.config.lease, job.batch_size());
-            let jobs = self.store.lease_jobs_of(conversation, EMBED_MESSAGE, now, lease, limit).await?;
+            let (now, lease, batch) = (Utc::now(), self.config.lease, job.batch_size());
+            let jobs = self.store.lease_jobs_of(conversation, EMBED_MESSAGE, now, lease, batch).await?;
             if jobs.is_empty() {
                 // The runner has leased them.
                 tokio::time::sleep(POLL_EVERY).await;
             } else {
                 self.run_leased(jobs, &context).await?;
             }
-            if deadline <= Instant::now() {
+            if started.elapsed() >= limit {
                 break;
             }
         }
