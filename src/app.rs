@@ -267,6 +267,7 @@ impl App {
         let scope = new.visitor.map(|address| format!("visitor:{}", self.client_names.of(address))).unwrap_or_default();
         let begun = match new.repeats_only {
             true => Err(OpenError::NotRepeated),
+            false if self.engine.is_draining() => Err(OpenError::Draining),
             false => self.begin_conversation(tenant, &new, now),
         };
         let creation = match (&begun, &new.idempotency) {
@@ -281,7 +282,6 @@ impl App {
                 let (conversation, greeting) = begun?;
                 self.engine.keep_greeting(generation, &greeting);
                 self.jobs.wake();
-                self.jobs.embed_messages_of(conversation.id).await;
                 Ok(self.opened(conversation, greeting, now))
             }
             Some(Creation::KeyReused) => Err(OpenError::KeyReused),
@@ -304,9 +304,6 @@ impl App {
         new: &NewConversation,
         now: DateTime<Utc>,
     ) -> Result<(Conversation, Message), OpenError> {
-        if self.engine.is_draining() {
-            return Err(OpenError::Draining);
-        }
         // PostgreSQL stores microseconds.
         let now = now.trunc_subsecs(6);
         let shop = self.shops.get(tenant);

@@ -166,7 +166,7 @@ impl Config {
                 start_hold: env_ref.milliseconds("TURN_START_HOLD_MS", 2),
                 deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
                 event_retention: env_ref.hours("EVENT_RETENTION_HOURS", 24),
-                message_retention_days: Some(env_ref.number("MESSAGE_RETENTION_DAYS", 0)).filter(|days| *days > 0),
+                message_retention_days: Some(env_ref.days("MESSAGE_RETENTION_DAYS", 0)).filter(|days| *days > 0),
                 empty_conversation: TimeDelta::from_std(env_ref.hours("EMPTY_CONVERSATION_HOURS", 48))
                     .ok()
                     .filter(|age| !age.is_zero()),
@@ -246,6 +246,12 @@ mod tests {
             ("DARAJA_URL", "api.safaricom.co.ke", "must be an http:// or https:// address"),
             ("PESAPAL_URL", "https://pay.pesapal.com/v3?x=1", "without a query"),
             ("EVENT_RETENTION_HOURS", "-1", "hours, 0 or more"),
+            ("EVENT_RETENTION_HOURS", "876001", "at most 876000"),
+            ("LABEL_LINK_HOURS", "3000000000", "at most 876000"),
+            ("MESSAGE_RETENTION_DAYS", "100000000", "must be a number of days, at most 36500"),
+            ("AUDIT_RETENTION_DAYS", "36501", "at most 36500"),
+            ("RETURN_REVIEW_DAYS", "100000000", "at most 36500"),
+            ("RETURN_WINDOW_DAYS", "100000000", "at most 36500"),
             ("RETENTION_EVERY_SECONDS", "0", "above 0, such as 300"),
             ("LLM_PROBE_SECONDS", "0", "above 0, such as 15"),
             ("OUTBOX_BACK_OFF_SECONDS", "0", "above 0, such as 2"),

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tracing::warn;
 
 use crate::channels::{Announced, Announcement, Announcer};
 use crate::domain::Metadata;
@@ -28,6 +29,9 @@ pub mod send_mail;
 
 pub use crate::store::jobs::{LeasedJob, NewJob};
 pub use runner::JobRunner;
+
+/// How long a job waits for a persona of its desk.
+const PERSONA_WAIT: Duration = Duration::from_secs(600);
 
 /// What a job runs with.
 #[derive(Clone)]
@@ -112,5 +116,11 @@ pub enum JobError {
 impl JobError {
     pub fn failed(cause: impl ToString) -> Self {
         Self::Failed(cause.to_string())
+    }
+
+    /// No persona of the shop uses the job's desk. The job waits for a reload, and jobs of other shops run meanwhile.
+    pub fn without_persona(job: &LeasedJob) -> Self {
+        warn!(job = job.name, job.subject = %job.subject, tenant = %job.tenant, "A job waits for a persona of its desk");
+        Self::Later(PERSONA_WAIT)
     }
 }

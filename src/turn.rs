@@ -16,7 +16,7 @@ mod notice;
 mod person;
 pub mod reader;
 mod recent;
-mod recover;
+pub mod recover;
 pub mod retention;
 mod run;
 

@@ -141,10 +141,8 @@ impl App {
         if self.store.tenant(tenant).find_conversation(id).await?.is_none() {
             return Ok(false);
         }
-        let (files, of) = (PersonalFiles::new(&self.config), tenant.clone());
         // Before the conversation, so that a repeated deletion finds the files that an interrupted one left.
-        let removing = tokio::task::spawn_blocking(move || remove(&files.of_conversation(&of, id)?));
-        removing.await.unwrap_or_else(|died| Err(io::Error::other(died))).map_err(DeleteError::Files)?;
+        self.remove_cases(tenant, id).await.map_err(DeleteError::Files)?;
         let deleted = self.engine.delete(tenant, id, Some(act)).await?;
         let store = self.store.clone();
         self.background.spawn(async move {
@@ -152,7 +150,16 @@ impl App {
                 warn!(error = %cause, "Cannot empty the database's log after a deletion");
             }
         });
+        // Cases that were written during the deletion. A later one finds the conversation deleted.
+        self.remove_cases(tenant, id).await.map_err(DeleteError::Files)?;
         Ok(deleted)
+    }
+
+    /// Removes the cases of one conversation.
+    pub(super) async fn remove_cases(&self, tenant: &TenantId, id: ConversationId) -> io::Result<()> {
+        let (files, tenant) = (PersonalFiles::new(&self.config), tenant.clone());
+        let removing = tokio::task::spawn_blocking(move || remove(&files.of_conversation(&tenant, id)?));
+        removing.await.unwrap_or_else(|died| Err(io::Error::other(died)))
     }
 }
 

@@ -139,7 +139,8 @@ impl Personas {
         check_in(self.shops.get(tenant), id, text).await
     }
 
-    /// Writes the text to the file, which the server then reloads. Saving the current text does nothing.
+    /// Writes the text to the file, which the server then reloads. Saving the current text does nothing, except that its version is
+    /// stored if it is missing.
     ///
     /// # Errors
     /// [`PersonaError::Conflict`] if the file has changed since it was read, [`PersonaError::Invalid`] if the text is not valid. Neither
@@ -159,7 +160,8 @@ impl Personas {
         let shop = self.shops.get(tenant);
         let (file, store) = (file(&shop, id)?, self.store.tenant(&shop.config().tenant));
         let earlier = read(&file).await?;
-        if edit.text != earlier {
+        let is_new = edit.text != earlier;
+        if is_new {
             if edit.hash != hash(&earlier) {
                 return Err(PersonaError::Conflict);
             }
@@ -168,9 +170,14 @@ impl Personas {
             // Store the earlier text before overwriting it.
             store.add_persona_version(id, &earlier, written_at(&file).await?, None, VERSIONS_KEPT, None).await?;
             self.write(file, &edit.text).await?;
+        }
+        // An earlier attempt may have written the file without storing its version.
+        if is_new || !store.list_persona_versions(id).await?.is_empty() {
             let by = edit.saved_by.as_deref();
             let act = edit.act.as_ref().map(|(tenant, act)| (tenant, act));
             store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT, act).await?;
+        }
+        if is_new {
             info!(%tenant, persona = id, "Saved a persona");
         }
         self.get(tenant, id).await

@@ -49,6 +49,9 @@ impl App {
         if session.repeats_only {
             return Err(OpenError::NotRepeated.into());
         }
+        if self.engine.is_draining() {
+            return Err(OpenError::Draining.into());
+        }
         let new = NewConversation {
             user_id: session.user_id.clone(),
             persona: session.persona.clone(),

@@ -22,7 +22,7 @@ struct Table {
     keys: HashMap<TenantId, usize>,
 }
 
-/// The key has reached its limit of open streams.
+/// The shop has reached its limit of open streams.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooManyStreams {
     pub limit: usize,
@@ -46,7 +46,7 @@ impl Streams {
     }
 
     /// Takes a slot for an endless stream, and closes the conversation's oldest one above the limit. `key` is the shop whose key opened
-    /// it; `None` for browsers, which have no limit per key.
+    /// it; `None` for browsers, which have no limit per shop.
     pub fn open(&self, conversation: ConversationId, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
         self.place(Some(conversation), key)
     }

@@ -18,7 +18,7 @@ use crate::domain::audit::OPERATOR;
 use crate::domain::identity::Email;
 use crate::store::Store;
 use crate::store::personal::erase::{Erased, Erasure};
-use crate::store::personal::person::Named;
+use crate::store::personal::person::{Named, Person};
 
 /// How long an erasure waits for running turns, and how often it checks.
 const WAIT: Duration = Duration::from_secs(30);
@@ -126,7 +126,7 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
     let person = door.find_person(&named).await?;
     let mut found = files.of_person(&customer.tenant, &person)?;
     if dry_run || !yes {
-        let Erasure::Done(planned) = door.erase_person(&named, OPERATOR, true, Utc::now()).await? else {
+        let Erasure::Done { erased: planned, .. } = door.erase_person(&named, OPERATOR, true, Utc::now()).await? else {
             bail!("the dry run found a running turn, which it does not wait for")
         };
         if planned.is_empty() && found.is_empty() {
@@ -143,8 +143,8 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
     }
     // Before the database, so that a repeated command still finds the files after a crash.
     remove(&found)?;
-    let erased = erase_rows(store, customer, &named).await?;
-    // Mails that the server has written since.
+    let (erased, person) = erase_rows(store, customer, &named).await?;
+    // Mails that the server has written since, also those that it had not queued before.
     let late = files.of_person(&customer.tenant, &person)?;
     remove(&late)?;
     found.extend(late.into_iter().filter(|file| !found.contains(file)).collect::<Vec<_>>());
@@ -160,12 +160,12 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
     Ok(())
 }
 
-/// Erases the customer from the database after their running turns have ended.
-async fn erase_rows(store: &Store, customer: &Customer, named: &Named) -> anyhow::Result<Vec<Erased>> {
+/// Erases the customer from the database after their running turns have ended. Returns the customer as they were then.
+async fn erase_rows(store: &Store, customer: &Customer, named: &Named) -> anyhow::Result<(Vec<Erased>, Box<Person>)> {
     let deadline = tokio::time::Instant::now() + WAIT;
     loop {
         match store.tenant(&customer.tenant).erase_person(named, OPERATOR, false, Utc::now()).await? {
-            Erasure::Done(erased) => return Ok(erased),
+            Erasure::Done { erased, person } => return Ok((erased, person)),
             Erasure::TurnRuns(id) if tokio::time::Instant::now() > deadline => bail!(
                 "the database was not changed, since a turn of conversation {id} is running: retry when it has ended, or \
                 start the server, which ends turns of an earlier process"

@@ -8,6 +8,11 @@ use std::time::Duration;
 
 use crate::domain::text::clean;
 
+/// The most days of a setting, about a century. Dates that are much further away cannot be represented.
+const DAYS_MAX: u32 = 36_500;
+/// The most hours of a setting.
+const HOURS_MAX: u32 = DAYS_MAX * 24;
+
 /// The invalid values, one per line.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
@@ -163,10 +168,24 @@ impl Env {
     /// Parses a duration in hours, with fractions.
     pub fn hours(&mut self, name: &str, default: u32) -> Duration {
         let hours: f64 = self.number(name, f64::from(default));
-        Duration::try_from_secs_f64(hours * 3600.0).unwrap_or_else(|_| {
-            self.refuse(name, "must be a number of hours, 0 or more".to_owned());
+        let duration = Duration::try_from_secs_f64(hours * 3600.0).ok().filter(|_| hours <= f64::from(HOURS_MAX));
+        duration.unwrap_or_else(|| {
+            self.refuse(
+                name,
+                format!("'{hours}' is not valid: must be a number of hours, 0 or more, at most {HOURS_MAX}"),
+            );
             Duration::from_secs(u64::from(default) * 3600)
         })
+    }
+
+    /// Parses a number of days.
+    pub fn days(&mut self, name: &str, default: u32) -> u32 {
+        let days = self.number(name, default);
+        if days > DAYS_MAX {
+            self.refuse(name, format!("'{days}' is not valid: must be a number of days, at most {DAYS_MAX}"));
+            return default;
+        }
+        days
     }
 
     pub fn milliseconds(&mut self, name: &str, default: u64) -> Duration {

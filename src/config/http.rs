@@ -44,7 +44,7 @@ pub struct HttpConfig {
     pub retry: Duration,
     /// `STREAMS_PER_CONVERSATION`: open event streams; another one closes the oldest.
     pub streams_per_conversation: usize,
-    /// `STREAMS_PER_KEY`: open event streams per API key.
+    /// `STREAMS_PER_KEY`: open event streams per shop, of callers with its API keys.
     pub streams_per_key: usize,
     /// `REQUEST_STORE_TIMEOUT_SECONDS`: how long a request waits for the store before it fails with 503.
     pub store_timeout: Duration,

@@ -10,7 +10,7 @@ const REQUESTS_MAX: u32 = 4;
 pub struct JobsConfig {
     /// `EMBED_BATCH`: how many messages are embedded in one request.
     pub embed_batch: u64,
-    /// `OUTBOX_ATTEMPTS`: a job that has failed this often becomes a dead letter.
+    /// `OUTBOX_ATTEMPTS`: a job with an attempt limit that has failed this often becomes a dead letter.
     pub attempts: u32,
     /// `OUTBOX_BACK_OFF_SECONDS`: the wait after the first failure. It doubles with each one, up to ten minutes.
     pub back_off: Duration,

@@ -48,12 +48,12 @@ impl ReturnsConfig {
         }
         Self {
             windows: Windows {
-                return_days: env.number("RETURN_WINDOW_DAYS", windows.return_days),
-                refund_days: env.number("REFUND_WINDOW_DAYS", windows.refund_days),
+                return_days: env.days("RETURN_WINDOW_DAYS", windows.return_days),
+                refund_days: env.days("REFUND_WINDOW_DAYS", windows.refund_days),
             },
             frequency: Frequency {
                 count: env.number("RETURN_REVIEW_COUNT", frequency.count),
-                days: env.number("RETURN_REVIEW_DAYS", frequency.days),
+                days: env.days("RETURN_REVIEW_DAYS", frequency.days),
             },
             verification: env.choice(
                 "ORDER_VERIFICATION",
@@ -61,7 +61,7 @@ impl ReturnsConfig {
                 OrderVerification::Contact,
             ),
             misses: AttemptLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
-            label_link: Duration::from_secs(env.number("LABEL_LINK_HOURS", 168_u64).saturating_mul(3600)),
+            label_link: env.hours("LABEL_LINK_HOURS", 168),
             mail_wait: env.seconds("MAIL_WAIT_SECONDS", 5),
         }
     }

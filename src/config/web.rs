@@ -52,7 +52,7 @@ impl ConsoleConfig {
             session_ttl: env.seconds_of_hours("CONSOLE_SESSION_HOURS", 12),
             csv_max_bytes: env.number("CONSOLE_CSV_MAX_MB", 20_usize).saturating_mul(1 << 20),
             csv_timeout: env.seconds("CONSOLE_CSV_SECONDS", 120),
-            audit_retention_days: Some(env.number("AUDIT_RETENTION_DAYS", 365)).filter(|days| *days > 0),
+            audit_retention_days: Some(env.days("AUDIT_RETENTION_DAYS", 365)).filter(|days| *days > 0),
         }
     }
 }

@@ -41,7 +41,7 @@ const NO_REPLY: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response/>";
         (status = 408, description = "`request_timeout`"),
         (status = 413, description = "`too_large`"),
         (status = 422, description = "`invalid_request`: signed, but without a usable MessageSid"),
-        (status = 503, description = "`overloaded`, `draining` or `unavailable`"),
+        (status = 503, description = "`overloaded` or `unavailable`"),
     )
 )]
 pub(super) async fn receive(

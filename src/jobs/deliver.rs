@@ -137,8 +137,10 @@ impl Deliver {
             return ends(DeliveryStatus::Failed, NO_NUMBER);
         };
         let now = Utc::now();
-        let (shopper, _) = door.find_or_create_shopper(&ShopperKey::Phone(to.clone()), now).await?;
-        if !shopper.consent.permits(delivery.purpose) {
+        // Without a new row: after an erasure at the same time, it would hold the erased number.
+        let shopper = door.find_shopper(&ShopperKey::Phone(to.clone())).await?;
+        let consent = shopper.map(|shopper| shopper.consent).unwrap_or_default();
+        if !consent.permits(delivery.purpose) {
             return ends(DeliveryStatus::Withheld, delivery.purpose.as_str());
         }
         if now - delivery.created_at > GIVE_UP_AFTER {

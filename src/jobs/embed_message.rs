@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::Utc;
-use tracing::warn;
+use tokio::time::Instant;
+use tracing::{Instrument, warn};
 use uuid::Uuid;
 
 use super::{Job, JobContext, JobError, JobRunner, LeasedJob};
@@ -92,24 +93,39 @@ impl JobRunner {
 
     /// With `EMBED_SYNC`, embeds the conversation's messages now. Messages that fail or take too long are left to
     /// the runner.
-    pub async fn embed_messages_of(&self, conversation: ConversationId) {
+    pub async fn embed_messages_of(self: &Arc<Self>, conversation: ConversationId) {
         let (Some(limit), Some(job)) = (self.config.embed_wait, self.find(EMBED_MESSAGE)) else { return };
-        let embedded = tokio::time::timeout(limit, self.embed_now(job.as_ref(), conversation)).await;
-        if let Err(cause) = embedded.unwrap_or(Ok(())) {
-            warn!(error = %cause, conversation.id = %conversation, "A turn's messages could not be embedded yet");
-        }
+        let runner = self.clone();
+        let embedding = async move {
+            if let Err(cause) = runner.embed_within(limit, job.as_ref(), conversation).await {
+                warn!(error = %cause, conversation.id = %conversation, "A turn's messages could not be embedded yet");
+            }
+        };
+        // Only the waiting ends at the limit: jobs that are dropped while they run would stay leased.
+        let task = self.tasks.spawn(embedding.in_current_span());
+        let _ = tokio::time::timeout(limit, task).await;
     }
 
-    async fn embed_now(&self, job: &dyn Job, conversation: ConversationId) -> Result<(), StoreError> {
+    /// Embeds the conversation's messages, and starts no further batch after the limit.
+    async fn embed_within(
+        &self,
+        limit: Duration,
+        job: &dyn Job,
+        conversation: ConversationId,
+    ) -> Result<(), StoreError> {
+        let started = Instant::now();
         let context = JobContext { store: self.store.clone(), announcer: None };
         while self.can_run(job) && self.store.has_jobs_of(conversation, EMBED_MESSAGE).await? {
-            let (now, lease, limit) = (Utc::now(), self.config.lease, job.batch_size());
-            let jobs = self.store.lease_jobs_of(conversation, EMBED_MESSAGE, now, lease, limit).await?;
+            let (now, lease, batch) = (Utc::now(), self.config.lease, job.batch_size());
+            let jobs = self.store.lease_jobs_of(conversation, EMBED_MESSAGE, now, lease, batch).await?;
             if jobs.is_empty() {
                 // The runner has leased them.
                 tokio::time::sleep(POLL_EVERY).await;
             } else {
                 self.run_leased(jobs, &context).await?;
+            }
+            if started.elapsed() >= limit {
+                break;
             }
         }
         Ok(())

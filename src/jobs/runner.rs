@@ -15,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::{debug, error, warn};
 
 use super::{Job, JobContext, JobError, LeasedJob, NewJob};
@@ -44,6 +45,8 @@ pub struct JobRunner {
     more: Notify,
     /// Counts the batches that have ended.
     ended: watch::Sender<u64>,
+    /// Runs the jobs that turns wait for.
+    pub(super) tasks: TaskTracker,
 }
 
 impl JobRunner {
@@ -60,6 +63,7 @@ impl JobRunner {
             due: Mutex::default(),
             more: Notify::new(),
             ended,
+            tasks: TaskTracker::new(),
         })
     }
 
@@ -196,6 +200,8 @@ impl JobRunner {
             }
         }
         while running.join_next().await.is_some() {}
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 
     /// Finds the queues that have due jobs which can run.

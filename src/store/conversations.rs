@@ -230,7 +230,9 @@ impl TenantStore<'_> {
         if found.is_none() {
             return Ok(false);
         }
-        erase(&transaction, self.tenant, &Person::of_conversations([id]), Reach::Words).await?;
+        let mut person = Person::of_conversations([id]);
+        person.add_joined_tickets(&transaction, self.tenant).await?;
+        erase(&transaction, self.tenant, &person, Reach::Words).await?;
         if self.store.enqueues_forgetting() {
             self.enqueue_forgetting(&transaction, id, Utc::now()).await?;
         }

@@ -244,7 +244,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Accepts no more messages from now on.
+    /// Runs no more turns from now on, and accepts only messages over a channel. Their turns wait for the next start.
     pub fn drain(&self) {
         self.0.draining.cancel();
     }

@@ -1,5 +1,7 @@
 //! Turns without a desk, because a person has taken the conversation.
 
+use std::sync::Arc;
+
 use tracing::info;
 
 use super::run::report;
@@ -12,7 +14,7 @@ use crate::jobs::JobRunner;
 ///
 /// # Errors
 /// The journal could not store the turn: recovery must end it.
-pub(super) async fn run(turn: &mut Turn, status: TurnStatus, jobs: &JobRunner) -> Result<(), SinkClosed> {
+pub(super) async fn run(turn: &mut Turn, status: TurnStatus, jobs: &Arc<JobRunner>) -> Result<(), SinkClosed> {
     turn.start().await?;
     for event in answer(&turn.message) {
         turn.emit(event).await?;

@@ -144,6 +144,9 @@ async fn end_whole(
 ) -> Result<(), StoreError> {
     let (conversation, turn) = (started_by.conversation_id, started_by.turn);
     let stored = store.tenant(tenant).list_events(conversation, EventId::new(turn, 0), Some(turn), ALL).await?;
+    if has_end(&stored, feed) {
+        return Ok(());
+    }
     let events: Vec<Event> = stored.iter().filter_map(|event| serde_json::from_str(&event.body).ok()).collect();
     let is_answer = started_by.sender == Sender::Agent;
     let mut missing_events = Vec::new();
@@ -203,6 +206,12 @@ pub async fn end_bare(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let last = store.tenant(tenant).last_event(conversation, turn).await?;
+    let before_last = EventId::new(turn, last.saturating_sub(1));
+    // An event that cannot be read does not keep the turn from its end.
+    let stored = store.tenant(tenant).list_events(conversation, before_last, Some(turn), 1).await.unwrap_or_default();
+    if has_end(&stored, feed) {
+        return Ok(());
+    }
     let (event, changes) = done(turn, TurnStatus::Interrupted);
     let end = entry(tenant, conversation, EventId::new(turn, last + 1), &event, changes, now)?;
     match store.append(std::slice::from_ref(&end)).await {
@@ -218,6 +227,15 @@ pub async fn end_bare(
     }
     warn!(conversation.id = %conversation, turn, "Ended a turn without its last message");
     Ok(())
+}
+
+/// Whether the last of these events ends the turn: it was stored, but its confirmation was lost. Sends the readers to the store.
+fn has_end(stored: &[StoredEvent], feed: &Feed) -> bool {
+    let has_end = stored.last().is_some_and(|event| Frame::from(event.clone()).ends_turn());
+    if has_end {
+        feed.forget_live();
+    }
+    has_end
 }
 
 /// Whether a retry cannot succeed.

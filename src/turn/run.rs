@@ -56,7 +56,7 @@ pub(super) async fn run(
     desk: Option<Arc<dyn Desk>>,
     shop: &Shop,
     stops: &Stops,
-    jobs: &JobRunner,
+    jobs: &Arc<JobRunner>,
 ) -> Result<TurnStatus, SinkClosed> {
     turn.start().await?;
     let played = match desk {

@@ -7,14 +7,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::Utc;
 use frontdesk::config::JobsConfig;
-use frontdesk::domain::TenantId;
 use frontdesk::domain::identity::ERASED_DOMAIN;
+use frontdesk::domain::{ConversationId, TenantId};
 use frontdesk::jobs::send_mail::SendMail;
 use frontdesk::jobs::{Job, JobContext, JobError, JobRunner, LeasedJob, NewJob};
 use frontdesk::notify::{Notifier, RenderedMail};
 use frontdesk::providers::email::{EmailError, Mailer};
 use frontdesk::store::Store;
-use frontdesk::store::jobs::JobCounts;
+use frontdesk::store::jobs::{EMBED_MESSAGE, JobCounts};
 use frontdesk::store::mails::{MailId, MailStatus, NewMail, SEND_MAIL};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -84,6 +84,22 @@ impl Job for Again {
     async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let after = Duration::from_millis(job.payload::<String>().unwrap().parse().unwrap());
         if self.begun.lock().unwrap().insert(job.subject) { Err(JobError::Later(after)) } else { Ok(()) }
+    }
+}
+
+/// An embedding that ends when it is notified.
+#[derive(Default)]
+struct SlowEmbedding(Notify);
+
+#[async_trait]
+impl Job for SlowEmbedding {
+    fn name(&self) -> &'static str {
+        EMBED_MESSAGE
+    }
+
+    async fn run(&self, _: &JobContext, _: &LeasedJob) -> Result<(), JobError> {
+        self.0.notified().await;
+        Ok(())
     }
 }
 
@@ -185,6 +201,21 @@ async fn each_waiting_job_runs_on_time() {
     tokio::time::timeout(Duration::from_millis(4800), ended).await.unwrap();
     shutdown.cancel();
     running.await.unwrap();
+}
+
+#[tokio::test]
+async fn slow_embedding_ends_after_its_turn() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let slow = JobsConfig { embed_wait: Some(Duration::from_millis(20)), ..config() };
+    let (runner, job) = (JobRunner::new(store.clone(), slow), Arc::<SlowEmbedding>::default());
+    runner.register(job.clone());
+    let (shop, conversation) = (tenant("acme"), ConversationId::now());
+    let new = NewJob::new(EMBED_MESSAGE, Uuid::from_u128(1), &shop, Utc::now()).in_conversation(conversation);
+    runner.enqueue(&new).await.unwrap();
+    runner.embed_messages_of(conversation).await;
+    assert_eq!(count_jobs(&store, &[EMBED_MESSAGE]).await.waiting, 1);
+    job.0.notify_one();
+    wait_for(&store, EMBED_MESSAGE, JobCounts::default()).await;
 }
 
 /// A mail server that does not answer. It notes that it was called.

@@ -66,6 +66,11 @@ impl App {
         });
         let written = writing.await.unwrap_or_else(|died| Err(io::Error::other(died)));
         written.map_err(CaseError::NotWritable)?;
+        // A deletion that ended before the case was written did not find it.
+        if self.store.tenant(tenant).find_conversation(conversation).await?.is_none() {
+            self.remove_cases(tenant, conversation).await.map_err(CaseError::NotWritable)?;
+            return Err(CaseError::NotFound);
+        }
         info!(conversation.id = %conversation, turn, "Stored an answer as an evaluation case");
         Ok(name)
     }

@@ -45,7 +45,7 @@ impl Job for AnnounceDecision {
         let Some(conversation) = found else { return Ok(()) };
         // A persona may come back at a reload: the decision waits for it.
         let Some((texts, common)) = self.0.get(&job.tenant) else {
-            return Err(JobError::Unavailable("no persona uses the returns desk".to_owned()));
+            return Err(JobError::without_persona(job));
         };
         // A job that waited may come after the refund, which the customer knows by then.
         if let Outcome::Continues { rma } | Outcome::Returned { rma, .. } = &notice.outcome

@@ -36,7 +36,7 @@ impl Job for AnnounceDecision {
         };
         // A persona may come back at a reload: the decision waits for it.
         let Some((texts, common)) = self.0.get(&job.tenant) else {
-            return Err(JobError::Unavailable("no persona uses the telecom desk".to_owned()));
+            return Err(JobError::without_persona(job));
         };
         let key = match case.status {
             CaseStatus::Approved => Text::DecisionApproved,

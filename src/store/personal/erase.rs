@@ -34,8 +34,12 @@ pub struct Erased {
 /// The result of [`TenantStore::erase_person`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Erasure {
-    /// The tables that changed.
-    Done(Vec<Erased>),
+    Done {
+        /// The tables that changed.
+        erased: Vec<Erased>,
+        /// The customer, as the erasure found them.
+        person: Box<Person>,
+    },
     /// A turn of this conversation has not ended. Nothing was changed.
     TurnRuns(ConversationId),
 }
@@ -54,9 +58,10 @@ impl TenantStore<'_> {
     /// only counts.
     pub async fn erase_person(&self, named: &Named, who: &str, dry_run: bool, now: DateTime<Utc>) -> Result<Erasure> {
         let transaction = self.store.begin().await?;
-        let person = find_person(&transaction, self.tenant, named).await?;
+        let mut person = find_person(&transaction, self.tenant, named).await?;
+        person.add_joined_tickets(&transaction, self.tenant).await?;
         if person.is_unknown() {
-            return Ok(Erasure::Done(Vec::new()));
+            return Ok(Erasure::Done { erased: Vec::new(), person: Box::new(person) });
         }
         // A message that arrives now waits for this lock, and then finds its conversation deleted.
         self.lock_conversations(&transaction, &person).await?;
@@ -65,7 +70,7 @@ impl TenantStore<'_> {
         }
         let erased = erase(&transaction, self.tenant, &person, Reach::Person).await?;
         if dry_run {
-            return Ok(Erasure::Done(erased));
+            return Ok(Erasure::Done { erased, person: Box::new(person) });
         }
         if self.store.enqueues_forgetting() {
             for id in &person.conversations {
@@ -78,7 +83,7 @@ impl TenantStore<'_> {
             AuditEntry { after: Some(Value::Object(counts)), ..AuditEntry::system(who, "customer.erased", now) };
         record(&transaction, self.tenant, &[entry]).await?;
         transaction.commit().await?;
-        Ok(Erasure::Done(erased))
+        Ok(Erasure::Done { erased, person: Box::new(person) })
     }
 
     /// Stores a job that removes the conversation's vectors from an external index.

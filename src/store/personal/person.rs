@@ -15,6 +15,7 @@ use crate::store::entities::{
     TenantEntity, audit, conversations, customers, invoices, mails, messages, orders, payment_requests, refund_cases,
     rmas, sales, shoppers, subscriptions, tickets,
 };
+use crate::store::returns::escalate::JOINED;
 use crate::store::returns::overview::withholds_order;
 use crate::store::{Result, TenantStore};
 
@@ -41,6 +42,8 @@ pub struct Person {
     orders: BTreeSet<String>,
     rmas: BTreeSet<Uuid>,
     rma_numbers: BTreeSet<String>,
+    /// Tickets that other conversations opened.
+    tickets: BTreeSet<String>,
     mails: BTreeSet<Uuid>,
     shoppers: BTreeSet<Uuid>,
     sales: BTreeSet<String>,
@@ -64,6 +67,25 @@ impl Person {
             && self.shoppers.is_empty()
     }
 
+    /// Adds the tickets that the conversations joined, because they contain words of these conversations, too.
+    pub(in crate::store) async fn add_joined_tickets(
+        &mut self,
+        connection: &impl ConnectionTrait,
+        tenant: &TenantId,
+    ) -> Result<()> {
+        let conversations: Vec<Uuid> = self.conversations.iter().copied().collect();
+        for some in conversations.chunks(VALUES_AT_ONCE) {
+            let joined = audit::Entity::of(tenant)
+                .filter(audit::Column::ConversationId.is_in(some.iter().copied()))
+                .filter(audit::Column::What.eq(JOINED))
+                .all(connection)
+                .await?;
+            let tickets = joined.iter().filter_map(|row| row.after.as_ref()?["ticket"].as_str());
+            self.tickets.extend(tickets.map(str::to_owned));
+        }
+        Ok(())
+    }
+
     pub(super) fn values(&self, key: Key) -> Vec<Value> {
         let texts = |texts: &BTreeSet<String>| texts.iter().map(|text| Value::from(text.as_str())).collect();
         let ids = |ids: &BTreeSet<Uuid>| ids.iter().map(|id| Value::from(*id)).collect();
@@ -76,6 +98,7 @@ impl Person {
             Key::User => texts(&self.users),
             Key::Rma => ids(&self.rmas),
             Key::RmaNumber => texts(&self.rma_numbers),
+            Key::Ticket => texts(&self.tickets),
             Key::Mail => ids(&self.mails),
             Key::MailJob => ids_as_texts(&self.mails),
             Key::Shopper => ids(&self.shoppers),

@@ -42,6 +42,8 @@ pub enum Key {
     Order,
     Rma,
     RmaNumber,
+    /// A ticket that another conversation opened.
+    Ticket,
     Mail,
     /// A mail's id as the subject of the job that sends it.
     MailJob,
@@ -220,7 +222,12 @@ pub const TABLES: &[Table] = &[
         person: &[("resolved_why", Blank::Empty)],
         ..about(
             "tickets",
-            &[("conversation_id", Key::Conversation), ("order_number", Key::Order), ("rma_number", Key::RmaNumber)],
+            &[
+                ("conversation_id", Key::Conversation),
+                ("id", Key::Ticket),
+                ("order_number", Key::Order),
+                ("rma_number", Key::RmaNumber),
+            ],
             Rows::Detached,
             &["id", "kind", "idempotency_key", "order_number", "rma_number", "priority", "resolution", "resolved_by"],
         )

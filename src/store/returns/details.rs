@@ -52,6 +52,7 @@ impl TenantStore<'_> {
             ..Default::default()
         };
         self.change_ticket(&transaction, &ticket.id, change).await?;
+        self.record_joined(&transaction, &ticket, by).await?;
         let answered = AuditEntry {
             kind: AuditKind::User,
             before: Some(json!({"ticket": ticket.id, "resolution": earlier})),

@@ -96,7 +96,7 @@ async fn wait_in(
 }
 
 /// The audit log's name for a conversation that joined an open ticket.
-const JOINED: &str = "ticket.joined";
+pub(in crate::store) const JOINED: &str = "ticket.joined";
 
 /// Returns the other conversations that joined the ticket. They also receive its decision.
 pub(super) async fn joined_conversations(

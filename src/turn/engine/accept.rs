@@ -30,7 +30,7 @@ pub struct Message {
     pub new: bool,
     /// For the console's audit log.
     pub act: Option<ConsoleAct>,
-    /// For a message over a channel.
+    /// For a message over a channel. It is accepted on a full server and during a shutdown, too.
     pub inbound: Option<Inbound>,
 }
 
@@ -91,7 +91,7 @@ const MAX_BATCH: usize = 64;
 
 impl Engine {
     /// Accepts a message. When this returns, the message is stored and its turn will run, even if the client disconnects.
-    /// While the engine is draining, only repetitions of accepted messages succeed.
+    /// While the engine is draining, only messages over a channel and repetitions of accepted messages succeed.
     pub async fn accept(
         &self,
         tenant: &TenantId,
@@ -117,10 +117,12 @@ impl Engine {
         let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
         let (result, accepted) = oneshot::channel();
         let is_customer = message.author == Author::Customer;
-        let is_overloaded = draining || (is_customer && waiting >= engine.config.waiting_total);
+        // The provider of a channel may not repeat a message that was refused. Its turn waits in the store, if need be for the next start.
+        let is_overloaded =
+            message.inbound.is_none() && (draining || (is_customer && waiting >= engine.config.waiting_total));
         let full = is_overloaded || !message.new;
         // Without a key it repeats nothing: it is refused before it waits for the store, which is busy now.
-        if is_overloaded && message.idempotency.is_none() && message.inbound.is_none() {
+        if is_overloaded && message.idempotency.is_none() {
             engine.waiting.fetch_sub(1, Ordering::Relaxed);
             return Err(if draining { AcceptError::Draining } else { AcceptError::Overloaded });
         }

@@ -6,14 +6,16 @@ use chrono::{TimeDelta, Utc};
 use frontdesk::cli::seed::commerce::shops;
 use frontdesk::domain::{Event, EventId, MessageId, Sender, TenantId};
 use frontdesk::store::journal::{Change, Entry};
+use frontdesk::store::shoppers::ShopperKey;
 use frontdesk::store::turns::StoredEvent;
 use serde_json::json;
 
 use super::{
-    Phone, SAVANNA, all_delivered, answer, change, connect, deliveries, open, open_with, settings, status, take,
+    CUSTOMER, Phone, SAVANNA, all_delivered, answer, change, connect, deliveries, open, open_with, settings, status,
+    take,
 };
 use crate::desks::retail::chat::Shop;
-use crate::http::live::{BEGINNING, Live, QUESTION, ended, stalled};
+use crate::http::live::{BEGINNING, Live, QUESTION, ended, meddle, stalled};
 use crate::store;
 use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::ScriptedOllama;
@@ -52,6 +54,20 @@ async fn persons_answer_goes_out_unchanged() {
         let (_, delivery) = deliveries(&desk.app, &id).await.pop().unwrap();
         assert_eq!(status(&delivery), shown, "{reported}");
     }
+}
+
+#[tokio::test]
+async fn delivery_stores_no_phone_number() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let id = taken(&desk, &twilio).await;
+    let erase = "UPDATE shoppers SET phone_e164 = NULL";
+    meddle(&desk.app, erase, erase).await;
+    answer(&desk.app, &id, "Hello").await;
+    all_delivered(&desk.app).await;
+    assert_eq!(answers(&twilio), ["Hello"]);
+    let (shop, key) = (TenantId::default(), ShopperKey::Phone(CUSTOMER.parse().unwrap()));
+    assert!(desk.app.inner.store.tenant(&shop).find_shopper(&key).await.unwrap().is_none());
 }
 
 #[tokio::test]

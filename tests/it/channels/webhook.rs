@@ -4,7 +4,9 @@ use frontdesk::domain::commerce::tenant::CredentialName;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::{CUSTOMER, KIJANI, Line, Phone, SAVANNA, all_delivered, change, conversations, open, open_with, settings};
+use super::{
+    CUSTOMER, KIJANI, Line, Phone, SAVANNA, Shop, all_delivered, change, conversations, open, open_with, settings,
+};
 use crate::desks::commerce::open_desk_with;
 use crate::support::app::TestApp;
 use crate::support::twilio::{PUBLIC_URL, ScriptedTwilio, post, sign};
@@ -36,6 +38,21 @@ async fn message_becomes_a_turn_and_a_reply() {
     assert_eq!((listed.len(), listed[0]["channel"].as_str()), (1, Some("whatsapp")));
     let history = desk.app.history(listed[0]["id"].as_str().unwrap()).await;
     assert_eq!((history[0]["text"].as_str(), history[0]["turn"].as_u64()), (Some("canvas shoes"), Some(1)));
+}
+
+#[tokio::test]
+async fn draining_server_keeps_messages_for_the_next() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    desk.app.inner.engine.drain();
+    let phone = Phone::new(&desk.app);
+    for text in ["hi", "hello again"] {
+        phone.send(text).await;
+    }
+    assert_eq!((phone.conversations().await.len(), twilio.sent().len()), (1, 0));
+    let Shop { app, .. } = desk;
+    let _next = settings(app.stop().await, &twilio).start().await;
+    twilio.wait_for(2).await;
 }
 
 #[tokio::test]

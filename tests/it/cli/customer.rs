@@ -1,18 +1,24 @@
 //! Erasing a conversation or a customer, next to a server that runs.
 
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::app::personal_files::forget_files;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::Rma;
-use frontdesk::turn::retention;
+use frontdesk::jobs::send_mail::wait_for_attempt;
+use frontdesk::store::mails::{MailStatus, NewMail};
+use frontdesk::turn::feed::Feeds;
+use frontdesk::turn::{recover, retention};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::desks::returns::shop::{Chat, mails, open};
+use crate::http::unavailable::Held;
+use crate::store::accepted;
 use crate::support::app::TestApp;
 use crate::support::{audit, eventually};
 use frontdesk::cli::seed::sample;
@@ -65,12 +71,17 @@ impl Shop {
         String::from_utf8(grep.output().unwrap().stdout).unwrap()
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
         command.current_dir(self.evals.path()).env_clear().env("EMBED", "off").env("LLM", "offline");
         command.env("DATABASE_URL", &self.app.database_url).env("EVALS_PATH", self.evals.path());
         command.env("MAIL_OUTBOX_PATH", self.app.folder().join("outbox"));
-        tokio::task::block_in_place(|| command.arg("customer").args(arguments).output().unwrap())
+        command.arg("customer").args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        tokio::task::block_in_place(|| self.command(arguments).output().unwrap())
     }
 
     fn export(&self, arguments: &[&str]) -> Value {
@@ -93,6 +104,28 @@ async fn deleted_conversation_leaves_no_words() {
     let tenant = TenantId::default();
     let ticket = shop.app.inner.store.tenant(&tenant).find_ticket(after.number.as_str()).await.unwrap().unwrap();
     assert_eq!((ticket.reason.as_str(), ticket.order), ("", Some(after.order)));
+}
+
+#[tokio::test]
+async fn case_written_during_a_deletion_is_removed() {
+    let shop = Shop::open().await;
+    // On PostgreSQL, the lock would keep the deletion from its start.
+    if !shop.app.database_url.starts_with("sqlite:") {
+        return;
+    }
+    let mut cases = std::fs::read_dir(shop.evals.path().join("conversations")).unwrap();
+    let case = cases.next().unwrap().unwrap().path();
+    let text = std::fs::read(&case).unwrap();
+    let held = Held::by_somebody_else(&shop.app).await;
+    let path = format!("/conversations/{}", shop.conversation);
+    let deletion = shop.app.request(Method::DELETE, &path).send();
+    let writing = async {
+        eventually("the case is removed", || shop.cases() == 0).await;
+        std::fs::write(&case, &text).unwrap();
+        drop(held);
+    };
+    let (deleted, ()) = tokio::join!(deletion, writing);
+    assert_eq!((deleted.unwrap().status().as_u16(), shop.cases()), (204, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,6 +182,35 @@ async fn customer_is_exported_and_erased_beside_server() {
     let sample = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
     let again = store.make_sample(&sample, false).await.unwrap();
     assert!(matches!(again, Sampling::Done { .. }), "the sample is reset after an erasure: {again:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mail_during_an_erasure_is_erased() {
+    let shop = Shop::open().await;
+    let (app, tenant, id) = (&shop.app, TenantId::default(), shop.conversation.parse().unwrap());
+    let store = app.inner.store.tenant(&tenant);
+    let first = store.list_mails_of(&shop.rma().await.number).await.unwrap().remove(0);
+    let late = NewMail {
+        number: "MSG-1700000000-1A2B3C4D".parse().unwrap(),
+        to: first.to,
+        template: first.template,
+        language: first.language,
+        context: first.context,
+        conversation: first.conversation,
+        order: first.order,
+        rma: first.rma,
+    };
+    // The erasure waits for this turn, which no lane runs.
+    let turn = accepted(&app.inner.store, &tenant, id, 1).await;
+    let mut erasing = shop.command(&["erase", "--email", JOHN, "--yes"]).spawn().unwrap();
+    eventually("the first mail is removed", || mails(app).is_empty()).await;
+    let queued = store.queue_mail(&late, "desk", Utc::now()).await.unwrap();
+    let status = wait_for_attempt(&app.inner.jobs, &store, queued, Duration::from_secs(60)).await.unwrap();
+    assert_eq!((status, mails(app).len()), (MailStatus::Sent, 1));
+    let feed = Feeds::default().get(id);
+    recover::end_bare(&app.inner.store, &tenant, id, turn, &feed, Utc::now()).await.unwrap();
+    assert!(tokio::task::block_in_place(|| erasing.wait().unwrap()).success());
+    assert_eq!(mails(app), Vec::<String>::new());
 }
 
 #[tokio::test]

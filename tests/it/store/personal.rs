@@ -107,7 +107,7 @@ async fn phone_is_erased_without_its_conversation() {
     assert_eq!(tables(&named[1]).await, ["payment_requests"]);
     assert_eq!(tables(&named[0]).await, ["shoppers", "consent_changes", "sales", "payment_requests"]);
     let erased = door.erase_person(&named[0], "Ola", false, now).await.unwrap();
-    assert!(matches!(&erased, Erasure::Done(tables) if tables.len() == 2), "{erased:?}");
+    assert!(matches!(&erased, Erasure::Done { erased, .. } if erased.len() == 2), "{erased:?}");
     for named in &named {
         assert_eq!(tables(named).await, Vec::<String>::new());
     }

@@ -9,6 +9,8 @@ use frontdesk::domain::{Event, EventId, Kind, Language, MessageId, Sender, Tenan
 use frontdesk::persona::{PromptError, Prompts};
 use frontdesk::store::journal::{Change, Entry};
 use frontdesk::store::turns::StoredEvent;
+use frontdesk::turn::feed::Feeds;
+use frontdesk::turn::recover;
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -156,6 +158,23 @@ async fn unreadable_turn_is_ended_at_the_start() {
         assert_eq!(ended(&app, &id, 2).await, "completed", "{damage}");
         assert_eq!(ended(&app, &id, 1).await, "interrupted", "{damage}");
     }
+}
+
+#[tokio::test]
+async fn turn_ends_once_without_a_confirmation() {
+    let app = TestApp::start().await;
+    let (shop, conversation) = (TenantId::default(), app.open(&json!({})).await.parse().unwrap());
+    let (store, parsed, feed) = (&app.inner.store, app.inner.shops.get(&shop), Feeds::default().get(conversation));
+    store::accepted(store, &shop, conversation, 1).await;
+    let question = store.tenant(&shop).list_messages_of_turn(conversation, 1).await.unwrap().remove(0);
+    // The server repeats what it could not confirm.
+    for _ in 0..2 {
+        recover::end_interrupted(store, &parsed, &shop, &question, &feed, Utc::now()).await.unwrap();
+    }
+    recover::end_bare(store, &shop, conversation, 1, &feed, Utc::now()).await.unwrap();
+    let events = store.tenant(&shop).list_events(conversation, EventId::ZERO, None, 100).await.unwrap();
+    let ends = events.iter().filter(|event| event.body.contains("turn.done")).count();
+    assert_eq!((events.len(), ends), (2, 1), "{events:?}");
 }
 
 /// A desk that speaks when `speak` is notified, and then waits for ever. Takes the place of the retail desk.

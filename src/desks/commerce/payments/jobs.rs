@@ -145,7 +145,7 @@ pub(super) async fn say(
     }
     // A persona may come back at a reload: the message waits for it.
     let Some((texts, common)) = texts.get(&job.tenant) else {
-        return Err(JobError::Unavailable("no persona uses the commerce desk".to_owned()));
+        return Err(JobError::without_persona(job));
     };
     let language = texts.closest(conversation.language);
     let format = &common.get(language).number_format;

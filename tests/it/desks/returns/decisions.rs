@@ -1,12 +1,14 @@
 //! What a person decides on a ticket: the customer is notified in the chat and by mail, once.
 
-use chrono::Utc;
+use chrono::{TimeDelta, Utc};
 use frontdesk::channels::{Announcement, Announcer};
-use frontdesk::domain::returns::{DamageWords, Hand, Resolution, Rma};
+use frontdesk::domain::returns::{DamageWords, Hand, Notice, Outcome, Resolution, Rma};
 use frontdesk::domain::{Kind, Metadata, TenantId};
-use frontdesk::store::returns::By;
+use frontdesk::jobs::NewJob;
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
-use serde_json::Value;
+use frontdesk::store::returns::{By, SAY_DECISION};
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::shop::{Chat, mails, metadata, open};
 use crate::support::app::TestApp;
@@ -270,4 +272,19 @@ async fn confirmation_lists_only_items_not_returned() {
     let confirm = chat.say_all(&["I want to return order 77900", "buyer-77900@example.com"]).await;
     let text = confirm.text("order_confirm");
     assert!(text.contains("Trekking Poles") != text.contains("Hiking Boots"), "one of two is on its way back: {text}");
+}
+
+#[tokio::test]
+async fn decision_waits_while_no_persona_uses_the_desk() {
+    // Its personas use another desk.
+    let app = TestApp::start().await;
+    let (shop, id, now) = (TenantId::default(), app.open(&json!({})).await.parse().unwrap(), Utc::now());
+    let notice = Notice { ticket: "T-1".to_owned(), order: None, by: None, outcome: Outcome::Closed, at: now };
+    let job = NewJob::new(SAY_DECISION, Uuid::from_u128(1), &shop, now).in_conversation(id);
+    app.inner.jobs.enqueue(&job.with_payload(json!(notice))).await.unwrap();
+    let store = &app.inner.store;
+    eventually_async("the job has run", async || !store.has_jobs_of(id, SAY_DECISION).await.unwrap()).await;
+    // It waits alone: the runner is free for the decisions of other shops.
+    let due = store.list_due_jobs(&[SAY_DECISION], Utc::now() + TimeDelta::minutes(5)).await.unwrap();
+    assert_eq!(due, Vec::<String>::new());
 }

@@ -6,6 +6,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::desk::{Desk, answer};
+use crate::http::live::meddle;
 use crate::http::problem::refused;
 use crate::support::app::TestApp;
 
@@ -123,6 +124,24 @@ async fn concurrent_persona_edits_conflict() {
     assert_eq!(numbers(&saved), [(4, true), (3, false), (2, false), (1, false)]);
     let by_hand = desk.get(&format!("/personas/{ID}/versions/3")).await;
     assert_eq!(by_hand["text"], persona("Bằng tay"));
+}
+
+#[tokio::test]
+async fn repeated_save_stores_the_missing_version() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
+    let trigger = "CREATE TRIGGER refuse BEFORE INSERT ON persona_versions WHEN NEW.text LIKE '%4711%' \
+                   BEGIN SELECT RAISE(ABORT, 'no'); END";
+    let constraint = "ALTER TABLE persona_versions ADD CONSTRAINT refuse CHECK (text NOT LIKE '%4711%') NOT VALID";
+    meddle(&desk.app, trigger, constraint).await;
+    assert!(put(&desk, &persona("4711"), &hash).send().await.unwrap().status().is_server_error());
+    assert_eq!(desk.read(FILE), persona("4711"));
+    meddle(&desk.app, "DROP TRIGGER refuse", "ALTER TABLE persona_versions DROP CONSTRAINT refuse").await;
+    let saved = answer(put(&desk, &persona("4711"), &hash), 200).await;
+    assert_eq!(numbers(&saved), [(2, true), (1, false)]);
+    let audit = desk.get("/audit?limit=200").await;
+    let saved = audit["entries"].as_array().unwrap().iter().filter(|entry| entry["what"] == "persona_saved");
+    assert_eq!(saved.count(), 1, "{audit}");
 }
 
 #[tokio::test]

@@ -220,6 +220,22 @@ async fn second_request_is_in_the_ticket_once() {
 }
 
 #[tokio::test]
+async fn deleted_conversation_leaves_no_words_in_joined_ticket() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let (opener, joiner) = (opened(shop.store(), &shop.tenant).await, opened(shop.store(), &shop.tenant).await);
+    let in_conversation = |id| By { conversation: Some(id), ..shop.desk() };
+    let order = number("77893");
+    let first = NewEscalation { order: Some(&order), ..damage(None) };
+    let ticket = door.escalate(&first, &in_conversation(opener)).await.unwrap().ticket().id.clone();
+    let second = NewEscalation { reason: "Exchange", summary: "Wants another size.", ..first };
+    door.escalate(&second, &in_conversation(joiner)).await.unwrap();
+    assert!(door.delete_conversation(joiner).await.unwrap());
+    let left = door.find_ticket(&ticket).await.unwrap().unwrap();
+    assert_eq!((left.summary.as_str(), left.conversation), ("", Some(opener)));
+}
+
+#[tokio::test]
 async fn locked_rma_joins_its_ticket() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
