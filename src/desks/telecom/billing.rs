@@ -81,7 +81,9 @@ impl Telecom {
         }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
-        if asked == Some(Asked::Confirm) && utterance.denies() && !gives_more {
+        // "Ok, but is that the right invoice?" gets the summary again.
+        let objects = utterance.denies() || utterance.equivocates() && !utterance.has_question();
+        if asked == Some(Asked::Confirm) && objects && !gives_more {
             memory.asked = asked;
             return self.say(turn, kind::PROMPT, Text::AskChange).await;
         }

@@ -126,6 +126,8 @@ pub(in crate::desks) struct TelecomRules {
     filler: Vec<Pattern>,
     greeting: Vec<Pattern>,
     yes: Vec<Pattern>,
+    weak_yes: Vec<Pattern>,
+    doubt: Vec<Pattern>,
     no: Vec<Pattern>,
     agree: Vec<Pattern>,
     agree_more: Vec<Pattern>,
@@ -157,6 +159,8 @@ struct RuleFile {
     filler: Vec<String>,
     greeting: Vec<String>,
     yes: Vec<String>,
+    weak_yes: Vec<String>,
+    doubt: Vec<String>,
     no: Vec<String>,
     agree: Vec<String>,
     agree_more: Vec<String>,
@@ -219,6 +223,8 @@ impl TelecomRules {
             filler: patterns(&file.filler)?,
             greeting: patterns(&file.greeting)?,
             yes: patterns(&file.yes)?,
+            weak_yes: patterns(&file.weak_yes)?,
+            doubt: patterns(&file.doubt)?,
             no: patterns(&file.no)?,
             agree: patterns(&file.agree)?,
             agree_more: patterns(&file.agree_more)?,
@@ -299,7 +305,8 @@ impl TelecomRules {
         let is_weak = technical.max(billing) == Strength::Weak;
         let is_business = is_clear || says_more || (is_weak && (social.is_empty() || has_question));
         // Thanks alone agree to nothing.
-        let agrees = !has_question && social.is_empty() && self.agrees(&stream);
+        let only_agrees = !has_question && self.agrees(&stream);
+        let agrees = only_agrees && social.is_empty();
         let answer = self.answer(&stream).or(agrees.then_some(Answer::Yes));
         let mut utterance = Utterance { text: text.to_owned(), answer, ..Utterance::default() };
         for (topic, patterns) in &self.asks {
@@ -312,6 +319,11 @@ impl TelecomRules {
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);
         utterance.set(Act::Question, has_question || has(&self.question));
+        // "Yes, but the amount is wrong" and "ok" next to other words open no case.
+        let says = |patterns: &[Pattern]| any_match(patterns, &stream, &[]);
+        let is_firm = says(&self.yes) || only_agrees && !social.contains(&Social::Goodbye);
+        let affirms = utterance.affirms();
+        utterance.set(Act::Equivocate, affirms && (!is_firm || says(&self.doubt)));
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);
         }
@@ -359,7 +371,7 @@ impl TelecomRules {
         match () {
             () if has(&self.cancel) => Some(Answer::Cancel),
             () if has(&self.no) => Some(Answer::No),
-            () if has(&self.yes) => Some(Answer::Yes),
+            () if has(&self.yes) || has(&self.weak_yes) => Some(Answer::Yes),
             () => None,
         }
     }
@@ -380,3 +392,6 @@ impl TelecomRules {
         Details { device: said(device), access: said(access), symptoms: said(symptoms) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,7 +79,8 @@ impl Draft {
             }
             None => {}
         }
-        self.confirmed = asked == Some(Asked::Confirm) && parsed.utterance.affirms() && *self == before;
+        let (affirms, equivocates) = (parsed.utterance.affirms(), parsed.utterance.equivocates());
+        self.confirmed = asked == Some(Asked::Confirm) && affirms && !equivocates && *self == before;
     }
 
     /// Takes what the message does not name from the claim before. Only a reason that it calls the same is the customer's own word.
