@@ -208,8 +208,11 @@ impl Telecom {
         {
             return self.say_case(turn, Text::CaseIs, &case).await;
         }
-        if asked == Some(Asked::Confirm) {
-            return self.ask_again(turn, asked, memory).await;
+        // After other replies, "yes, open it" gets the summary again.
+        let is_complete = memory.refund.as_ref().is_some_and(|draft| draft.missing() == Asked::Confirm);
+        let is_next = asked.is_none() && is_complete && matches!(identity, Identity::Known(_));
+        if asked == Some(Asked::Confirm) || is_next {
+            return self.ask_again(turn, Some(Asked::Confirm), memory).await;
         }
         if let (Identity::Known(user_id), Some(named)) =
             (identity, memory.refund.as_ref().and_then(|draft| draft.invoice.clone()))

@@ -168,6 +168,12 @@ impl Asked {
     pub fn is_of_account(self) -> bool {
         !matches!(self, Self::Details | Self::Person)
     }
+
+    /// Whether a later message can answer it, if the desk has said something else since then. "Ok" would be a yes to that, and not to
+    /// the summary of a refund.
+    pub fn outlasts_replies(self) -> bool {
+        self != Self::Confirm
+    }
 }
 
 impl Memory {
