@@ -116,6 +116,8 @@ pub(super) struct Claimed {
 #[serde(default)]
 pub(super) struct Draft {
     pub invoice: Option<InvoiceNumber>,
+    /// Whether the customer named other invoices with it.
+    pub is_unsure_of_invoice: bool,
     pub amount: Option<Money>,
     /// Whether the claim is for the whole invoice.
     pub whole: bool,

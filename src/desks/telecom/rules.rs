@@ -175,7 +175,9 @@ struct RuleFile {
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
     user_id_letters: Vec<String>,
+    phone_words: Vec<String>,
     negated: Vec<String>,
+    denied: Vec<String>,
     minus: Vec<String>,
     corrected: Vec<String>,
     whole: Vec<String>,
@@ -249,7 +251,9 @@ impl TelecomRules {
                 user_id: patterns(&file.user_id_words)?,
                 invoice: patterns(&file.invoice_words)?,
                 id_letters: file.user_id_letters.clone(),
+                phone: patterns(&file.phone_words)?,
                 negated: patterns(&file.negated)?,
+                denied: patterns(&file.denied)?,
                 minus: patterns(&file.minus)?,
                 corrected: patterns(&file.corrected)?,
                 whole: patterns(&file.whole)?,
@@ -320,10 +324,9 @@ impl TelecomRules {
         utterance.set(Act::Stall, is_polite);
         utterance.set(Act::Question, has_question || has(&self.question));
         // "Yes, but the amount is wrong" and "ok" next to other words open no case.
-        let says = |patterns: &[Pattern]| any_match(patterns, &stream, &[]);
-        let is_firm = says(&self.yes) || only_agrees && !social.contains(&Social::Goodbye);
-        let affirms = utterance.affirms();
-        utterance.set(Act::Equivocate, affirms && (!is_firm || says(&self.doubt)));
+        let is_firm = any_match(&self.yes, &stream, &[]) || only_agrees && !social.contains(&Social::Goodbye);
+        let is_sure = is_firm && !any_match(&self.doubt, &stream, &[]);
+        utterance.set(Act::Equivocate, answer == Some(Answer::Yes) && !is_sure);
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);
         }

@@ -31,7 +31,10 @@ impl Draft {
     /// `claimed` is the amount of a clause that claims it without a currency.
     fn update(&mut self, parsed: &Parsed, asked: Option<Asked>, user_id: Option<&str>, claimed: SaidAmount) {
         let (said, before) = (&parsed.said, self.clone());
-        self.invoice = said.invoice(asked, user_id).or(self.invoice.take());
+        if let Some(invoice) = said.invoice(asked, user_id) {
+            self.is_unsure_of_invoice = said.names_several_invoices(asked, user_id);
+            self.invoice = Some(invoice);
+        }
         // A number that answers another question of the desk is no amount.
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
         // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
@@ -53,6 +56,11 @@ impl Draft {
                 self.concluded |= matches!(exact, SaidAmount::One(_));
                 exact
             }
+            // "I paid 145 PLN, please refund 45"
+            SaidAmount::One(named) if matches!(claimed, SaidAmount::One(one) if one != named) => {
+                self.concluded = true;
+                claimed
+            }
             amount => amount,
         };
         // "Actually twenty is fine" is no reason.
@@ -60,10 +68,18 @@ impl Draft {
         match amount {
             SaidAmount::One(amount) => {
                 self.amount = Some(amount);
-                self.concluded |= said.is_tentative;
+                self.concluded |= said.is_tentative || said.has_rival(|number| LIKELY.contains(&number.minor));
             }
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
             SaidAmount::Unclear => {}
+        }
+        let agrees = parsed.utterance.affirms() && !parsed.utterance.equivocates();
+        if said.whole && amount == SaidAmount::Unclear && self.amount.is_some() && !agrees {
+            // "No, the whole invoice" replaces the amount. Where it may mean something else, the customer is asked.
+            match said.corrects || matches!(asked, Some(Asked::Amount | Asked::Confirm)) {
+                true => self.amount = None,
+                false => self.concluded = true,
+            }
         }
         self.whole = (self.whole || said.whole) && self.amount.is_none();
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
@@ -79,8 +95,7 @@ impl Draft {
             }
             None => {}
         }
-        let (affirms, equivocates) = (parsed.utterance.affirms(), parsed.utterance.equivocates());
-        self.confirmed = asked == Some(Asked::Confirm) && affirms && !equivocates && *self == before;
+        self.confirmed = asked == Some(Asked::Confirm) && agrees && *self == before;
     }
 
     /// Takes what the message does not name from the claim before. Only a reason that it calls the same is the customer's own word.
@@ -96,7 +111,7 @@ impl Draft {
 
     /// Whether its case can be opened: the customer said all of it, or said yes to it.
     fn is_agreed(&self) -> bool {
-        self.confirmed || !self.concluded
+        self.confirmed || !self.concluded && !self.is_unsure_of_invoice
     }
 
     /// Returns the first field that is missing. Without one, the customer has to confirm them.
