@@ -134,6 +134,10 @@ fn subject(text: &str) -> Subject {
     Subject { words: text.to_owned(), asked: text.to_owned(), ..Subject::default() }
 }
 
+fn by_desk(turn: &Turn) -> By<'static> {
+    By { hand: Hand::Automatic, who: "desk", conversation: Some(turn.conversation.id), now: turn.accepted_at() }
+}
+
 fn description(parsed: &Parsed) -> String {
     parsed.utterance.text.chars().take(DESCRIPTION_MAX_CHARS).collect()
 }
@@ -248,6 +252,7 @@ impl Telecom {
         draft.invoice = Some(invoice.number.clone());
         let open = account.cases.iter().find(|case| case.invoice == invoice.number && case.status.is_open());
         if let Some(case) = open {
+            self.store_of(turn).join_refund_case(case.id, &by_desk(turn)).await?;
             return self.say_already_open(turn, case, memory).await;
         }
         let left = account.left_of(&invoice);
@@ -280,16 +285,19 @@ impl Telecom {
         }
     }
 
-    /// Opens a case in the name of the desk.
+    /// Opens a case in the name of the desk, or joins the open one, so that this conversation gets its decision, too.
     pub(in crate::desks::telecom) async fn open_case(
         &self,
         turn: &Turn,
         user_id: &str,
         claim: &RefundClaim,
     ) -> Result<Opening, StoreError> {
-        let (conversation, now) = (Some(turn.conversation.id), turn.accepted_at());
-        let by = By { hand: Hand::Automatic, who: "desk", conversation, now };
-        self.store_of(turn).open_refund_case(user_id, claim, self.services.config.telecom.time_zone, &by).await
+        let (store, by, zone) = (self.store_of(turn), by_desk(turn), self.services.config.telecom.time_zone);
+        let opening = store.open_refund_case(user_id, claim, zone, &by).await?;
+        if let Opening::AlreadyOpen(case) = &opening {
+            store.join_refund_case(case.id, &by).await?;
+        }
+        Ok(opening)
     }
 
     /// Says something about a case. A new one has the next steps as a list.
