@@ -75,8 +75,9 @@ impl Draft {
         }
         let agrees = parsed.utterance.affirms() && !parsed.utterance.equivocates();
         if said.whole && amount == SaidAmount::Unclear && self.amount.is_some() && !agrees {
-            // "No, the whole invoice" replaces the amount. Where it may mean something else, the customer is asked.
-            match said.corrects || matches!(asked, Some(Asked::Amount | Asked::Confirm)) {
+            // "No, the whole invoice" replaces the amount, and "the internet was off all day" does not: it only needs a yes.
+            let is_expected = said.corrects || matches!(asked, Some(Asked::Amount | Asked::Confirm));
+            match is_expected && parsed.is_brief() {
                 true => self.amount = None,
                 false => self.concluded = true,
             }
