@@ -356,7 +356,7 @@ impl Desk for Telecom {
             }
             Route::Fallback if is_chat => {
                 // Small talk answers no question of the desk.
-                memory.asked = asked;
+                memory.asked = asked.filter(|asked| asked.outlasts_replies());
                 if !utterance.text.is_empty() {
                     self.make_small_talk(turn, &parsed, asked, &mut memory).await?;
                 }
@@ -385,9 +385,10 @@ impl Desk for Telecom {
         let is_open = memory.refund.is_some() || memory.wish.is_some();
         if is_open && memory.asked.is_none() && route != Route::Billing {
             // Other matters do not answer the open question of billing.
-            memory.asked = asked.filter(|asked| asked.is_of_account());
+            let asked = asked.filter(|asked| asked.is_of_account());
+            memory.asked = asked.filter(|asked| asked.outlasts_replies());
             if route == Route::Technical {
-                self.ask_again(turn, memory.asked, &mut memory).await?;
+                self.ask_again(turn, asked, &mut memory).await?;
             }
         }
         turn.state = memory.to_state();

@@ -30,7 +30,7 @@ pub enum Act<T> {
     Question,
     /// Contains a no, a "wait" or a "but", whatever else it says.
     Hesitate,
-    /// Contains a yes that may be meant as its opposite: *dung* is *đúng*, *đừng* or *dừng*.
+    /// Contains a yes that may be meant as its opposite: *dung* is *đúng*, *đừng* or *dừng*. Or the yes is next to an objection.
     Equivocate,
     /// Names two intents and chooses neither.
     LeaveOpen,

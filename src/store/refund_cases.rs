@@ -2,6 +2,8 @@
 //!
 //! Every change of an invoice's cases locks the invoice's row first. Statuses are written only by [`Step`]s.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use sea_orm::ActiveValue::Set;
@@ -12,7 +14,7 @@ use serde_json::json;
 
 use super::accounts::{grosze, lock_invoice};
 use super::audit::record;
-use super::entities::{TenantEntity, case_numbers, refund_cases};
+use super::entities::{TenantEntity, audit, case_numbers, refund_cases};
 use super::jobs::{NewJob, enqueue, subject_of};
 use super::returns::By;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
@@ -49,6 +51,9 @@ pub enum Deciding {
 
 /// Announces a person's decision on a case in the chat; the payload is the [`CaseNotice`] and the subject is a hash of the case.
 pub const SAY_REFUND_DECISION: &str = "say_refund_decision";
+
+/// The audit log's name for a conversation that joined an open case.
+const JOINED: &str = "refund_case.joined";
 
 impl<'a> NewJob<'a> {
     fn say_refund_decision(
@@ -105,7 +110,23 @@ impl TenantStore<'_> {
         Ok(Opening::Opened(Box::new(case)))
     }
 
-    /// Stores a person's decision on a case, with the reason for the audit log, and the chat message to the customer.
+    /// Records that another conversation waits for the decision on an open case, once for each conversation.
+    pub async fn join_refund_case(&self, id: CaseId, by: &By<'_>) -> Result<()> {
+        let transaction = self.store.begin_fenced().await?;
+        let case = lock_case(&transaction, self.tenant, id).await?;
+        let Some(case) = case.filter(|case| case.status.is_open()) else { return Ok(()) };
+        let Some(conversation) = by.conversation.filter(|id| case.conversation != Some(*id)) else { return Ok(()) };
+        if joined_conversations(&transaction, self.tenant, &case).await?.contains(&conversation) {
+            return Ok(());
+        }
+        let joined = AuditEntry { after: Some(json!({"case": case.id})), ..about(&case, JOINED, by) };
+        record(&transaction, self.tenant, &[joined]).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Stores a person's decision on a case, with the reason for the audit log, and the chat messages to the customer: to the
+    /// conversation that opened the case, and to those that joined it.
     pub async fn decide_refund_case(&self, id: CaseId, verdict: Verdict, why: &str, by: &By<'_>) -> Result<Deciding> {
         let transaction = self.store.begin_fenced().await?;
         let Some(case) = lock_case(&transaction, self.tenant, id).await? else { return Ok(Deciding::NotFound) };
@@ -129,9 +150,10 @@ impl TenantStore<'_> {
         };
         record(&transaction, self.tenant, &[decided]).await?;
         self.record_act(&transaction).await?;
-        if let Some(conversation) = case.conversation {
-            let name = (by.who != OPERATOR).then(|| by.who.to_owned());
-            let notice = CaseNotice { case: case.id, by: name };
+        let mut concerned = joined_conversations(&transaction, self.tenant, &case).await?;
+        concerned.extend(case.conversation);
+        let notice = CaseNotice { case: case.id, by: (by.who != OPERATOR).then(|| by.who.to_owned()) };
+        for conversation in concerned {
             enqueue(&transaction, &[NewJob::say_refund_decision(self.tenant, conversation, &notice, by.now)]).await?;
         }
         transaction.commit().await?;
@@ -174,6 +196,22 @@ async fn lock_case(transaction: &DatabaseTransaction, tenant: &TenantId, id: Cas
     lock_invoice(transaction, tenant, &case.invoice).await?;
     // It may have changed before the lock.
     Ok(find().await?.pop())
+}
+
+/// Returns the other conversations that joined the case. They also receive its decision.
+async fn joined_conversations(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    case: &RefundCase,
+) -> Result<BTreeSet<ConversationId>> {
+    let rows = audit::Entity::of(tenant)
+        .filter(audit::Column::UserId.eq(case.user_id.as_str()))
+        .filter(audit::Column::What.eq(JOINED))
+        .all(connection)
+        .await?;
+    let id = json!(case.id);
+    let is_joined = |row: &audit::Model| row.after.as_ref().is_some_and(|after| after["case"] == id);
+    Ok(rows.iter().filter(|row| is_joined(row)).filter_map(|row| row.conversation_id.map(ConversationId)).collect())
 }
 
 async fn cases_where(

@@ -81,7 +81,9 @@ impl Telecom {
         }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
-        if asked == Some(Asked::Confirm) && utterance.denies() && !gives_more {
+        // "Ok, but is that the right invoice?" gets the summary again.
+        let objects = utterance.denies() || utterance.equivocates() && !utterance.has_question();
+        if asked == Some(Asked::Confirm) && objects && !gives_more {
             memory.asked = asked;
             return self.say(turn, kind::PROMPT, Text::AskChange).await;
         }
@@ -208,8 +210,11 @@ impl Telecom {
         {
             return self.say_case(turn, Text::CaseIs, &case).await;
         }
-        if asked == Some(Asked::Confirm) {
-            return self.ask_again(turn, asked, memory).await;
+        // After other replies, "yes, open it" gets the summary again.
+        let is_complete = memory.refund.as_ref().is_some_and(|draft| draft.missing() == Asked::Confirm);
+        let is_next = asked.is_none() && is_complete && matches!(identity, Identity::Known(_));
+        if asked == Some(Asked::Confirm) || is_next {
+            return self.ask_again(turn, Some(Asked::Confirm), memory).await;
         }
         if let (Identity::Known(user_id), Some(named)) =
             (identity, memory.refund.as_ref().and_then(|draft| draft.invoice.clone()))

@@ -116,6 +116,8 @@ pub(super) struct Claimed {
 #[serde(default)]
 pub(super) struct Draft {
     pub invoice: Option<InvoiceNumber>,
+    /// Whether the customer named other invoices with it.
+    pub is_unsure_of_invoice: bool,
     pub amount: Option<Money>,
     /// Whether the claim is for the whole invoice.
     pub whole: bool,
@@ -167,6 +169,12 @@ impl Asked {
     /// Whether billing asks it.
     pub fn is_of_account(self) -> bool {
         !matches!(self, Self::Details | Self::Person)
+    }
+
+    /// Whether a later message can answer it, if the desk has said something else since then. "Ok" would be a yes to that, and not to
+    /// the summary of a refund.
+    pub fn outlasts_replies(self) -> bool {
+        self != Self::Confirm
     }
 }
 

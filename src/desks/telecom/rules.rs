@@ -126,6 +126,8 @@ pub(in crate::desks) struct TelecomRules {
     filler: Vec<Pattern>,
     greeting: Vec<Pattern>,
     yes: Vec<Pattern>,
+    weak_yes: Vec<Pattern>,
+    doubt: Vec<Pattern>,
     no: Vec<Pattern>,
     agree: Vec<Pattern>,
     agree_more: Vec<Pattern>,
@@ -157,6 +159,8 @@ struct RuleFile {
     filler: Vec<String>,
     greeting: Vec<String>,
     yes: Vec<String>,
+    weak_yes: Vec<String>,
+    doubt: Vec<String>,
     no: Vec<String>,
     agree: Vec<String>,
     agree_more: Vec<String>,
@@ -171,7 +175,9 @@ struct RuleFile {
     user_id_words: Vec<String>,
     invoice_words: Vec<String>,
     user_id_letters: Vec<String>,
+    phone_words: Vec<String>,
     negated: Vec<String>,
+    denied: Vec<String>,
     minus: Vec<String>,
     corrected: Vec<String>,
     whole: Vec<String>,
@@ -219,6 +225,8 @@ impl TelecomRules {
             filler: patterns(&file.filler)?,
             greeting: patterns(&file.greeting)?,
             yes: patterns(&file.yes)?,
+            weak_yes: patterns(&file.weak_yes)?,
+            doubt: patterns(&file.doubt)?,
             no: patterns(&file.no)?,
             agree: patterns(&file.agree)?,
             agree_more: patterns(&file.agree_more)?,
@@ -243,7 +251,9 @@ impl TelecomRules {
                 user_id: patterns(&file.user_id_words)?,
                 invoice: patterns(&file.invoice_words)?,
                 id_letters: file.user_id_letters.clone(),
+                phone: patterns(&file.phone_words)?,
                 negated: patterns(&file.negated)?,
+                denied: patterns(&file.denied)?,
                 minus: patterns(&file.minus)?,
                 corrected: patterns(&file.corrected)?,
                 whole: patterns(&file.whole)?,
@@ -299,7 +309,8 @@ impl TelecomRules {
         let is_weak = technical.max(billing) == Strength::Weak;
         let is_business = is_clear || says_more || (is_weak && (social.is_empty() || has_question));
         // Thanks alone agree to nothing.
-        let agrees = !has_question && social.is_empty() && self.agrees(&stream);
+        let only_agrees = !has_question && self.agrees(&stream);
+        let agrees = only_agrees && social.is_empty();
         let answer = self.answer(&stream).or(agrees.then_some(Answer::Yes));
         let mut utterance = Utterance { text: text.to_owned(), answer, ..Utterance::default() };
         for (topic, patterns) in &self.asks {
@@ -312,6 +323,10 @@ impl TelecomRules {
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);
         utterance.set(Act::Question, has_question || has(&self.question));
+        // "Yes, but the amount is wrong" and "ok" next to other words open no case.
+        let is_firm = any_match(&self.yes, &stream, &[]) || only_agrees && !social.contains(&Social::Goodbye);
+        let is_sure = is_firm && !any_match(&self.doubt, &stream, &[]);
+        utterance.set(Act::Equivocate, answer == Some(Answer::Yes) && !is_sure);
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);
         }
@@ -359,7 +374,7 @@ impl TelecomRules {
         match () {
             () if has(&self.cancel) => Some(Answer::Cancel),
             () if has(&self.no) => Some(Answer::No),
-            () if has(&self.yes) => Some(Answer::Yes),
+            () if has(&self.yes) || has(&self.weak_yes) => Some(Answer::Yes),
             () => None,
         }
     }
@@ -380,3 +395,6 @@ impl TelecomRules {
         Details { device: said(device), access: said(access), symptoms: said(symptoms) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,21 @@
 //! What a message says about an account and a refund: user ids, invoice and case numbers, amounts and the reason.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use super::memory::Asked;
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::{CaseId, InvoiceNumber, RefundReason};
 use crate::domain::text::{Pattern, TokenStream, any_match};
-use crate::nlu::facts::{self, Amount, Fact, Value};
+use crate::nlu::facts::{self, Value};
 
 mod amounts;
+mod grosze;
+mod words;
 
 use amounts::Use;
 pub(in crate::desks) use amounts::{AmountFile, AmountWords};
+use grosze::{grosze, with_grosze};
+use words::{is_apart, is_short_number, letters_of, looks_like_user_id, overlaps, starts_after};
 
 /// The name of the złoty in `rules/facts.toml`.
 const PLN: &str = "pln";
@@ -36,8 +39,11 @@ pub(in crate::desks) struct NumberWords {
     pub invoice: Vec<Pattern>,
     /// The letters before the digits of a customer id: a word of such letters and digits is one, whatever is said around it.
     pub id_letters: Vec<String>,
+    pub phone: Vec<Pattern>,
     /// Before a number that is not meant: "not 80".
     pub negated: Vec<Pattern>,
+    /// Before an invoice or an id that is not meant: "not for INV-12345".
+    pub denied: Vec<Pattern>,
     /// Before a number below zero.
     pub minus: Vec<Pattern>,
     /// Before a number that replaces the ones before it: "100, no wait, make it 90".
@@ -71,12 +77,16 @@ pub(in crate::desks) struct Said {
     pub reason_if_asked: Option<RefundReason>,
     /// Wants back all of an invoice.
     pub whole: bool,
+    /// Whether it corrects what was said before: "actually", "I meant".
+    pub corrects: bool,
     /// Refers to the claim before.
     pub same: bool,
     /// Says that the reason is that of the claim before.
     pub same_reason: bool,
     /// Other words with a digit. They may be ids, invoices, devices or figures.
     others: Vec<String>,
+    /// Those of the others that are dates, phone numbers or decimal numbers, and prove no account.
+    figures: Vec<String>,
 }
 
 /// An amount that a message names.
@@ -111,16 +121,29 @@ impl Said {
     /// Returns the invoice number, also an unnamed one if the desk asked for it. A short number proves no account: it is an amount. A
     /// word that is the customer's id is no invoice.
     pub fn invoice(&self, asked: Option<Asked>, user_id: Option<&str>) -> Option<InvoiceNumber> {
+        self.named_invoices(asked, user_id).into_iter().next()
+    }
+
+    /// Whether the message names different invoices, of which any may be meant.
+    pub fn names_several_invoices(&self, asked: Option<Asked>, user_id: Option<&str>) -> bool {
+        let named = self.named_invoices(asked, user_id);
+        let is_same = |a: &InvoiceNumber, b: &InvoiceNumber| a.is_meant_by(b) || b.is_meant_by(a);
+        named.first().is_some_and(|first| named.iter().any(|other| !is_same(first, other)))
+    }
+
+    fn named_invoices(&self, asked: Option<Asked>, user_id: Option<&str>) -> Vec<InvoiceNumber> {
+        if !self.invoices.is_empty() {
+            return self.invoices.clone();
+        }
         let is_id = |word: &str| looks_like_user_id(word) && user_id.is_some_and(|id| id.eq_ignore_ascii_case(word));
         let may_be = |word: &&String| match asked {
-            _ if is_id(word) => false,
+            _ if is_id(word) || self.figures.contains(word) => false,
             // "I have 2 of them" names none.
             Some(Asked::Invoice) => word.bytes().filter(u8::is_ascii_digit).count() >= INVOICE_DIGITS,
             Some(Asked::Proof) => !is_short_number(word),
             _ => false,
         };
-        let others = self.others.iter().filter(may_be).filter_map(|word| word.parse().ok());
-        self.invoices.iter().cloned().chain(others).next()
+        self.others.iter().filter(may_be).filter_map(|word| word.parse().ok()).collect()
     }
 
     /// Whether the message names this invoice, whatever it calls it.
@@ -163,6 +186,12 @@ impl Said {
     /// Whether the message names this amount, with its currency or without.
     pub fn names_amount(&self, amount: Money) -> bool {
         self.amounts.contains(&Some(amount)) || self.numbers.contains(&Some(amount))
+    }
+
+    /// Whether the message names an amount in złoty, and a number without a unit that may be meant instead.
+    pub fn has_rival(&self, may_be: impl Fn(Money) -> bool) -> bool {
+        let is_rival = |number: &Money| may_be(*number) && !self.amounts.contains(&Some(*number));
+        !self.amounts.is_empty() && self.numbers.iter().flatten().any(is_rival)
     }
 
     /// Whether the message names an account or a proof of one.
@@ -208,49 +237,11 @@ impl NumberWords {
     /// Reads a message.
     pub fn read(&self, stream: &TokenStream<'_>) -> Said {
         let text = stream.text();
-        let named = |patterns: &[Pattern]| -> Vec<usize> {
-            let ends = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end);
-            let starts = ends.filter_map(|end| stream.tokens().get(end)).map(|token| token.span.start);
-            let mut starts: Vec<usize> = starts.collect();
-            starts.sort_unstable();
-            starts
-        };
-        let (user_ids, invoices) = (named(&self.user_id), named(&self.invoice));
-        let (negated, minus, corrected) = (named(&self.negated), named(&self.minus), named(&self.corrected));
+        let [negated, minus, corrected] =
+            [&self.negated, &self.minus, &self.corrected].map(|patterns| starts_after(patterns, stream));
         let facts = with_grosze(facts::read(text, &self.facts), text);
-        let money = facts.iter().filter(|fact| matches!(fact.value, Value::Money(..)));
-        let money: Vec<Range<usize>> = money.map(|fact| fact.range.clone()).collect();
         let mut said = Said::default();
-        let mut numbers_of_things: Vec<Range<usize>> = Vec::new();
-        for range in words(text) {
-            let word = &text[range.clone()];
-            let is_called = |starts: &[usize]| {
-                let next = starts.partition_point(|start| *start < range.start);
-                starts.get(next).is_some_and(|start| range.contains(start))
-            };
-            let digits = word.bytes().filter(u8::is_ascii_digit).count();
-            if digits == 0 || overlaps(&money, &range) {
-                continue;
-            }
-            let invoice = word.parse::<InvoiceNumber>().ok();
-            let looks_like_invoice = digits >= INVOICE_DIGITS
-                && word.contains(['-', '/', '_'])
-                && word.contains(|c: char| c.is_ascii_alphabetic());
-            match (word.parse::<CaseId>(), invoice) {
-                (Ok(case), _) => said.cases.push(case),
-                (_, Some(number)) if looks_like_invoice || is_called(&invoices) && !self.is_user_id(word) => {
-                    said.invoices.push(number);
-                }
-                _ if is_called(&user_ids) || self.is_user_id(word) => said.user_ids.push(word.to_owned()),
-                _ => {
-                    said.others.push(word.to_owned());
-                    if !looks_like_user_id(word) {
-                        continue;
-                    }
-                }
-            }
-            numbers_of_things.push(range);
-        }
+        let numbers_of_things = self.read_words(stream, &facts, &mut said);
         let use_of = self.amounts.read(stream);
         for fact in facts.iter().filter(|fact| !overlaps(&numbers_of_things, &fact.range)) {
             // "One" and "two" are in much talk, and *ten* is Polish for "this".
@@ -271,9 +262,8 @@ impl NumberWords {
             let is_negative = is_after(&minus) || signed.is_some_and(|text| !text.ends_with(char::is_alphanumeric));
             let replaces = is_after(&corrected);
             // "Not 80" denies the number, and "wait no, 90" corrects it.
-            let is_apart = text[..fact.range.start].trim_end().ends_with([',', '.', ';', ':', '!', '–']);
             let (list, amount) = match &fact.value {
-                _ if is_after(&negated) && !is_apart => continue,
+                _ if is_after(&negated) && !is_apart(text, fact.range.start) => continue,
                 Value::Money(amount, currency) if currency == PLN => (&mut said.amounts, *amount),
                 Value::Number(number) if replaces && !said.amounts.is_empty() => (&mut said.amounts, *number),
                 Value::Number(number) => (&mut said.numbers, *number),
@@ -286,6 +276,7 @@ impl NumberWords {
         }
         let says = |patterns: &[Pattern]| any_match(patterns, stream, &[]);
         (said.whole, said.same_reason) = (says(&self.whole), says(&self.same_reason));
+        said.corrects = says(&self.corrected);
         said.same = said.same_reason || says(&self.same);
         let negations: Vec<usize> =
             self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end).collect();
@@ -305,12 +296,6 @@ impl NumberWords {
         said.reason_if_asked = find(&self.reasons_if_asked);
         said
     }
-
-    /// Whether a word has the letters and the digits of a customer id.
-    fn is_user_id(&self, word: &str) -> bool {
-        let letters = letters_of(word);
-        looks_like_user_id(word) && self.id_letters.iter().any(|known| known.eq_ignore_ascii_case(letters))
-    }
 }
 
 /// Whether there is punctuation before or between these words: "No, an overcharge" denies nothing.
@@ -318,81 +303,6 @@ fn has_pause(stream: &TokenStream<'_>, from: usize, to: usize) -> bool {
     let tokens = stream.tokens();
     let start = from.checked_sub(1).map_or(0, |before| tokens[before].span.end);
     stream.text()[start..tokens[to].span.start].contains([',', '.', ';', ':', '!', '?', '–'])
-}
-
-/// Joins two numbers in words that are said as a price: "six fifty" and "six fifty zloty" are 6.50.
-fn with_grosze(facts: Vec<Fact>, text: &str) -> Vec<Fact> {
-    let mut joined: Vec<Fact> = Vec::with_capacity(facts.len());
-    for mut fact in facts {
-        let has_digits = text[fact.range.clone()].contains(|c: char| c.is_ascii_digit());
-        let grosze = match &fact.value {
-            Value::Number(number) if fact.spoken => number.as_whole(),
-            Value::Money(amount, currency) if currency == PLN && !has_digits => amount.as_whole(),
-            _ => None,
-        };
-        if let Some(grosze @ 10..100) = grosze
-            && let Some(Fact { range, value: Value::Number(whole), spoken: true, .. }) = joined.last()
-            && let Some(whole) = whole.as_whole()
-            && text[range.end..fact.range.start].trim().is_empty()
-        {
-            let price = Amount::whole(whole).plus(Amount::whole(grosze).divided(100));
-            fact.range.start = range.start;
-            fact.value = match fact.value {
-                Value::Money(_, currency) => Value::Money(price, currency),
-                _ => Value::Number(price),
-            };
-            // The customer has to confirm it.
-            fact.spoken = true;
-            joined.pop();
-        }
-        joined.push(fact);
-    }
-    joined
-}
-
-/// Returns an amount of złoty, or `None` if it has more than two decimals.
-fn grosze(amount: Amount) -> Option<Money> {
-    let minor = amount.times(100).as_whole().and_then(|minor| i64::try_from(minor).ok())?;
-    Some(Money::new(minor, Currency::Pln))
-}
-
-/// Returns the letters that a word begins with.
-fn letters_of(word: &str) -> &str {
-    &word[..word.len() - word.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len()]
-}
-
-/// Whether a word is letters and then digits, like the ids of accounts.
-fn looks_like_user_id(word: &str) -> bool {
-    let letters = letters_of(word).len();
-    let digits = &word[letters..];
-    (1..=4).contains(&letters) && ID_DIGITS.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// Whether a word is a number too short for an id or an invoice.
-fn is_short_number(word: &str) -> bool {
-    word.len() < LONG_NUMBER && word.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// Whether a range overlaps one of these, which are in order and apart.
-fn overlaps(ordered: &[Range<usize>], range: &Range<usize>) -> bool {
-    let next = ordered.partition_point(|other| other.end <= range.start);
-    ordered.get(next).is_some_and(|other| other.start < range.end)
-}
-
-/// Returns the words between spaces, without the punctuation around them.
-fn words(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    for piece in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')' | '"' | '?' | '!')) {
-        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
-        let start = at + (piece.len() - piece.trim_start_matches(|c: char| !c.is_alphanumeric()).len());
-        if !word.is_empty() {
-            found.push(start..start + word.len());
-        }
-        at += piece.len();
-        at += text[at..].chars().next().map_or(0, char::len_utf8);
-    }
-    found
 }
 
 #[cfg(test)]

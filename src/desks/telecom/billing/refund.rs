@@ -31,7 +31,10 @@ impl Draft {
     /// `claimed` is the amount of a clause that claims it without a currency.
     fn update(&mut self, parsed: &Parsed, asked: Option<Asked>, user_id: Option<&str>, claimed: SaidAmount) {
         let (said, before) = (&parsed.said, self.clone());
-        self.invoice = said.invoice(asked, user_id).or(self.invoice.take());
+        if let Some(invoice) = said.invoice(asked, user_id) {
+            self.is_unsure_of_invoice = said.names_several_invoices(asked, user_id);
+            self.invoice = Some(invoice);
+        }
         // A number that answers another question of the desk is no amount.
         let is_other = asked.is_some_and(|asked| asked != Asked::Amount && said.answers(asked));
         // "Charged 2 times extra" begins a claim: its number is no amount before there was a question.
@@ -53,6 +56,11 @@ impl Draft {
                 self.concluded |= matches!(exact, SaidAmount::One(_));
                 exact
             }
+            // "I paid 145 PLN, please refund 45"
+            SaidAmount::One(named) if matches!(claimed, SaidAmount::One(one) if one != named) => {
+                self.concluded = true;
+                claimed
+            }
             amount => amount,
         };
         // "Actually twenty is fine" is no reason.
@@ -60,10 +68,19 @@ impl Draft {
         match amount {
             SaidAmount::One(amount) => {
                 self.amount = Some(amount);
-                self.concluded |= said.is_tentative;
+                self.concluded |= said.is_tentative || said.has_rival(|number| LIKELY.contains(&number.minor));
             }
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
             SaidAmount::Unclear => {}
+        }
+        let agrees = parsed.utterance.affirms() && !parsed.utterance.equivocates();
+        if said.whole && amount == SaidAmount::Unclear && self.amount.is_some() && !agrees {
+            // "No, the whole invoice" replaces the amount, and "the internet was off all day" does not: it only needs a yes.
+            let is_expected = said.corrects || matches!(asked, Some(Asked::Amount | Asked::Confirm));
+            match is_expected && parsed.is_brief() {
+                true => self.amount = None,
+                false => self.concluded = true,
+            }
         }
         self.whole = (self.whole || said.whole) && self.amount.is_none();
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
@@ -79,7 +96,7 @@ impl Draft {
             }
             None => {}
         }
-        self.confirmed = asked == Some(Asked::Confirm) && parsed.utterance.affirms() && *self == before;
+        self.confirmed = asked == Some(Asked::Confirm) && agrees && *self == before;
     }
 
     /// Takes what the message does not name from the claim before. Only a reason that it calls the same is the customer's own word.
@@ -95,7 +112,7 @@ impl Draft {
 
     /// Whether its case can be opened: the customer said all of it, or said yes to it.
     fn is_agreed(&self) -> bool {
-        self.confirmed || !self.concluded
+        self.confirmed || !self.concluded && !self.is_unsure_of_invoice
     }
 
     /// Returns the first field that is missing. Without one, the customer has to confirm them.
@@ -116,6 +133,10 @@ fn is_likely(amount: &SaidAmount) -> bool {
 /// What later questions are about: a claim, or the case that was opened for it.
 fn subject(text: &str) -> Subject {
     Subject { words: text.to_owned(), asked: text.to_owned(), ..Subject::default() }
+}
+
+fn by_desk(turn: &Turn) -> By<'static> {
+    By { hand: Hand::Automatic, who: "desk", conversation: Some(turn.conversation.id), now: turn.accepted_at() }
 }
 
 fn description(parsed: &Parsed) -> String {
@@ -232,6 +253,7 @@ impl Telecom {
         draft.invoice = Some(invoice.number.clone());
         let open = account.cases.iter().find(|case| case.invoice == invoice.number && case.status.is_open());
         if let Some(case) = open {
+            self.store_of(turn).join_refund_case(case.id, &by_desk(turn)).await?;
             return self.say_already_open(turn, case, memory).await;
         }
         let left = account.left_of(&invoice);
@@ -264,16 +286,19 @@ impl Telecom {
         }
     }
 
-    /// Opens a case in the name of the desk.
+    /// Opens a case in the name of the desk, or joins the open one, so that this conversation gets its decision, too.
     pub(in crate::desks::telecom) async fn open_case(
         &self,
         turn: &Turn,
         user_id: &str,
         claim: &RefundClaim,
     ) -> Result<Opening, StoreError> {
-        let (conversation, now) = (Some(turn.conversation.id), turn.accepted_at());
-        let by = By { hand: Hand::Automatic, who: "desk", conversation, now };
-        self.store_of(turn).open_refund_case(user_id, claim, self.services.config.telecom.time_zone, &by).await
+        let (store, by, zone) = (self.store_of(turn), by_desk(turn), self.services.config.telecom.time_zone);
+        let opening = store.open_refund_case(user_id, claim, zone, &by).await?;
+        if let Opening::AlreadyOpen(case) = &opening {
+            store.join_refund_case(case.id, &by).await?;
+        }
+        Ok(opening)
     }
 
     /// Says something about a case. A new one has the next steps as a list.

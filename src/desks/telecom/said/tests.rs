@@ -115,6 +115,10 @@ fn amounts_are_read_in_words() {
         ("a hundred zloty", 10_000, false),
         ("a hundred and fifty zloty", 15_000, false),
         ("sto czterdzieści pięć złotych", 14_500, false),
+        ("tysiąc złotych", 100_000, false),
+        ("tysiąc dwieście złotych", 120_000, false),
+        ("dwa tysiące złotych", 200_000, false),
+        ("a thousand zloty", 100_000, false),
         ("twenty", 2_000, true),
         ("dwadziescia piec", 2_500, true),
         ("sto czterdzieści pięć", 14_500, true),
@@ -134,4 +138,80 @@ fn amounts_are_read_in_words() {
 #[test]
 fn short_number_is_no_invoice() {
     assert_eq!(said("I have 2 of them").invoice(Some(Asked::Invoice), None), None);
+}
+
+#[test]
+fn denied_and_corrected_invoices_do_not_count() {
+    for (text, invoice, is_one_of_several) in [
+        ("Not INV-12345, I meant INV-20251001", Some("INV-20251001"), false),
+        ("refund INV-12345, actually INV-20251001", Some("INV-20251001"), false),
+        ("INV-20251001 and not the invoice INV-12345", Some("INV-20251001"), false),
+        ("nie z faktury INV-12345, tylko z INV-20251001", Some("INV-20251001"), false),
+        ("Nie, INV-20251001", Some("INV-20251001"), false),
+        ("INV-12345 or INV-20251001", Some("INV-12345"), true),
+        ("invoice INV-12345, that is invoice 12345", Some("INV-12345"), false),
+    ] {
+        let said = said(text);
+        let found = (said.invoice(None, None).map(String::from), said.names_several_invoices(None, None));
+        assert_eq!(found, (invoice.map(str::to_owned), is_one_of_several), "{text}: {said:?}");
+    }
+    let corrected = said("12345, no wait, 20251001").invoice(Some(Asked::Invoice), None);
+    assert_eq!(corrected.map(String::from).as_deref(), Some("20251001"));
+}
+
+#[test]
+fn denied_and_corrected_ids_do_not_count() {
+    for (text, user_id) in
+        [("I'm not u123", None), ("u123, sorry, u456", Some("u456")), ("not u123 but u456", Some("u456"))]
+    {
+        assert_eq!(said(text).user_id(), user_id, "{text}");
+    }
+}
+
+#[test]
+fn number_next_to_an_amount_is_a_rival() {
+    for (text, expected) in [
+        ("I paid 145 PLN on INV-12345, please refund 45.", true),
+        ("refund 60 PLN of INV-12345, u123", false),
+        ("60 PLN for the year 2025", false),
+        ("refund 45", false),
+    ] {
+        let is_likely = |number: Money| (1_000..=100_000).contains(&number.minor);
+        assert_eq!(said(text).has_rival(is_likely), expected, "{text}");
+    }
+}
+
+#[test]
+fn grosze_are_a_part_of_the_amount() {
+    for (text, amount) in [
+        ("12 zł 50 gr", 1_250),
+        ("refund 12 zł 5 gr please", 1_205),
+        ("12 zł 50gr", 1_250),
+        ("12 zł 50, please", 1_250),
+        ("dwanaście złotych pięćdziesiąt groszy", 1_250),
+        ("50 groszy", 50),
+        ("refund 20 PLN 12 times", 2_000),
+    ] {
+        assert_eq!(said(text).amount(true), pln(amount), "{text}");
+    }
+}
+
+#[test]
+fn dates_and_phone_numbers_prove_nothing() {
+    for text in [
+        "I don't have it, I paid on 12.11.2025",
+        "on 12/11/2025",
+        "my phone is 600123456",
+        "call me on +48600123456",
+        "numer telefonu to 600123456",
+        "it was 45.50",
+    ] {
+        for asked in [Asked::Proof, Asked::Invoice] {
+            assert_eq!(said(text).invoice(Some(asked), None), None, "{text}");
+        }
+    }
+    for text in ["10/2025", "2025/10/17", "20251001", "600123456"] {
+        let proof = said(text).invoice(Some(Asked::Proof), None).map(String::from);
+        assert_eq!(proof.as_deref(), Some(text));
+    }
 }

@@ -11,6 +11,9 @@ const DICTATED: usize = 5;
 /// The longest number in words, in tokens.
 const LONGEST: usize = 64;
 
+/// A scale begins a number only if it is a word longer than this, and no abbreviation: "tysiąc", not "tys".
+const SHORT_SCALE: usize = 3;
+
 /// A number in words, so far.
 #[derive(Default)]
 struct Count {
@@ -26,7 +29,10 @@ impl Reader<'_> {
         if let Some(found) = self.dictated(at) {
             return Some(found);
         }
-        self.number_word(at)?;
+        let begins_with_scale = self.first_scale(at).is_some();
+        if self.number_word(at).is_none() && !begins_with_scale {
+            return None;
+        }
         if self.lexicon.is(Role::Idiom, self.tokens, at).is_some() {
             return None;
         }
@@ -44,7 +50,8 @@ impl Reader<'_> {
             let found = Found::new(at, half.unwrap_or(after), unit.of(amount));
             return Some(Found { written: Some(amount), unit: Some(unit.clone()), ..found });
         }
-        if count.highest_scale < 1000 {
+        // "I called a thousand times" names no amount of money.
+        if count.highest_scale < 1000 || begins_with_scale {
             let bare = Found { written: Some(amount), spoken: true, ..Found::new(at, end, Value::Number(amount)) };
             return self.lexicon.reads_bare_words.then_some(bare);
         }
@@ -60,9 +67,9 @@ impl Reader<'_> {
             let is_first = end == at;
             // "năm" is five at the beginning, and years after a number.
             let years = !is_first && self.lexicon.is(Role::Year, self.tokens, next).is_some();
-            let scale = self.lexicon.scales.get(word).filter(|_| !is_first);
+            let scale = if is_first { self.first_scale(at) } else { self.lexicon.scales.get(word).copied() };
             if let Some(scale) = scale {
-                count.multiply(*scale);
+                count.multiply(scale);
             } else if let Some(number) = self.number_word(next).filter(|number| !years && count.takes(*number)) {
                 count.part = count.part.saturating_add(number);
                 count.last_was_word = true;
@@ -85,6 +92,13 @@ impl Reader<'_> {
             next = if hyphen { end + 1 } else { self.past_space(end) };
         }
         (count, end)
+    }
+
+    /// Returns the scale that begins a number, as in "tysiąc złotych". Only messages in which numbers need no unit have one.
+    fn first_scale(&self, at: usize) -> Option<u64> {
+        let word = self.word(at).filter(|word| word.chars().count() > SHORT_SCALE)?;
+        let scale = self.lexicon.scales.get(word).copied().filter(|_| self.lexicon.reads_bare_words)?;
+        (scale >= 1000).then_some(scale)
     }
 
     fn number_word(&self, at: usize) -> Option<u64> {

@@ -104,3 +104,19 @@ async fn customer_reads_the_decision_in_the_chat() {
     let said = lan.post(&format!("/conversations/{id}/stream"), &chat).send().await.unwrap().text().await.unwrap();
     assert!(said.contains("approved"), "{said}");
 }
+
+#[tokio::test]
+async fn joined_conversation_reads_the_decision_too() {
+    let app = open().await;
+    opened(&app).await;
+    // The second claim joins the case of the first one.
+    let (lan, joined) = opened(&app).await;
+    let mut events = Live::open(lan.get(&format!("/conversations/{joined}/events"))).await.opened().await;
+    let body = json!({"decision": "approve", "why": "charged twice"});
+    answer(lan.post(&decide("R10001"), &body), 200).await;
+    events.until("turn.done").await;
+    let history = app.request(Method::GET, &format!("/conversations/{joined}/history")).header("x-api-key", KEY);
+    let history: Value = history.send().await.unwrap().json().await.unwrap();
+    let last = history["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["metadata"]["decision"], json!({"case_id": "R10001", "decision": "approved"}));
+}

@@ -1,0 +1,25 @@
+use super::*;
+
+#[test]
+fn objection_after_a_yes_is_no_yes() {
+    let rules = TelecomRules::read(&Prompts::shipped()).expect("the rules");
+    for (text, equivocates) in [
+        ("Yes, but the amount is wrong", true),
+        ("ok, but is that the right invoice?", true),
+        ("ok, the amount is too high", true),
+        ("Tak, ale kwota jest zła", true),
+        ("Dobrze, ale to nie ta faktura", true),
+        ("dobrze, kwota jest za wysoka", true),
+        ("Yes, that's correct. When will it come?", false),
+        ("Tak, zgadza się. Jaki to numer sprawy?", false),
+        ("ok sure, just open it already", false),
+        ("sure, go ahead and file it", false),
+        ("ok, thanks", false),
+        ("dobra, niech będzie, zakładajcie sprawę", false),
+        ("tak", false),
+        ("ok", false),
+    ] {
+        let utterance = rules.parse(text).utterance;
+        assert_eq!((utterance.affirms(), utterance.equivocates()), (true, equivocates), "{text}");
+    }
+}
