@@ -90,6 +90,9 @@ impl Returns {
         let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let main = match ending {
             Ending::StatusShown => None,
+            Ending::Declined if state.order().is_some() && state.case.is_goodbye => {
+                Some((Kind::Reply, Scenario::DeclinedGoodbye))
+            }
             Ending::Declined if state.order().is_some() => Some((Kind::Reply, Scenario::DeclinedOrder)),
             Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
             Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state))),
