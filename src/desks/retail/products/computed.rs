@@ -90,6 +90,10 @@ impl Finder<'_> {
     /// certain of which, unless it is the number of the products.
     fn counts(&self, products: &[Passage], pieces: Option<u64>) -> Option<Vec<(String, u64)>> {
         if let [product] = products {
+            // The 2 of "I take 2" may be that of "Superlight 2".
+            if pieces.is_some_and(|pieces| product.title.split(' ').any(|word| word == pieces.to_string())) {
+                return None;
+            }
             let pieces = pieces.filter(|pieces| *pieces <= MOST_PIECES);
             return Some(pieces.map(|pieces| (product.title.clone(), pieces)).into_iter().collect());
         }
