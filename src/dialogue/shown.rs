@@ -125,6 +125,11 @@ impl Shown {
         category.is_some_and(|category| knowledge.names_other_category(folders, &query.text, &category, query.language))
     }
 
+    /// Returns the names of the product of the last message, or of all that were shown.
+    pub fn in_talk(&self) -> Vec<String> {
+        self.current.and_then(|n| self.products.get(n)).map_or_else(|| self.products.clone(), |one| vec![one.clone()])
+    }
+
     /// Returns the product of the last message, or all that were shown.
     pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
         let shown = knowledge.rows(folders, &self.products, language);
@@ -204,6 +209,9 @@ impl Shown {
                 // "Which one instead?", after a product that is sold out.
                 if fit.iter().any(|row| row.in_stock) && of_shown.iter().all(|row| !row.in_stock) {
                     of_shown.clear();
+                }
+                if let ([row], 2..) = (of_shown.as_slice(), rows.len()) {
+                    return Some(self.only(row));
                 }
                 match (of_shown.is_empty(), fit.is_empty()) {
                     (false, _) => Some(all.about(of_shown)),

@@ -133,6 +133,11 @@ impl Instalments {
         self.named_months(text).is_some()
     }
 
+    /// Returns whether a message names the share of the price that is paid at once.
+    pub fn names_down(&self, text: &str) -> bool {
+        self.named_down(text).is_some()
+    }
+
     fn named_months(&self, text: &str) -> Option<u64> {
         self.number(&self.months, text)
     }

@@ -9,6 +9,10 @@ use serde::Deserialize;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 use crate::persona::{PromptError, Prompts};
 
+mod counts;
+
+pub use counts::{Delivery, Sign};
+
 /// The part of a shown list that a message points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
@@ -59,6 +63,8 @@ pub struct PickRules {
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
     pieces: Vec<Pattern>,
+    delivery: Delivery,
+    signs: BTreeMap<Sign, Vec<Pattern>>,
     /// Stands between goods: "and", "plus".
     between: Vec<Pattern>,
     /// Stands before the price of several products together on a page.
@@ -112,6 +118,8 @@ struct File {
     things: Vec<String>,
     total: Vec<String>,
     pieces: Vec<String>,
+    delivery: Delivery,
+    signs: BTreeMap<Sign, Vec<String>>,
     between: Vec<String>,
     bundle: Vec<String>,
     least: BTreeMap<String, Vec<String>>,
@@ -148,6 +156,8 @@ impl PickRules {
             (lexicon.patterns(&file.among)?, lexicon.patterns(&file.set)?, lexicon.patterns(&file.things)?);
         let (total, pieces) = (lexicon.patterns(&file.total)?, lexicon.patterns(&file.pieces)?);
         let between = lexicon.patterns(&file.between)?;
+        let signs = file.signs.into_iter().map(|(sign, written)| Ok((sign, lexicon.patterns(&written)?)));
+        let signs = signs.collect::<Result<_, InvalidPattern>>()?;
         let (fit_has, fit_holds) = (lexicon.patterns(&file.fit_has)?, lexicon.patterns(&file.fit_holds)?);
         let swap = lexicon.patterns(&file.swap)?;
         let mut patterns = Vec::new();
@@ -172,6 +182,8 @@ impl PickRules {
             things,
             total,
             pieces,
+            delivery: file.delivery,
+            signs,
             between,
             bundle,
             patterns,
@@ -284,39 +296,6 @@ impl PickRules {
             (None, Some(most)) => has(one).map(|height| (height <= most, height, most)),
             _ => None,
         }
-    }
-
-    /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
-    pub fn pieces(&self, text: &str) -> Option<u64> {
-        self.number_in(&self.pieces, text)
-    }
-
-    /// Returns the number of products that the message is about: 2 of "those 2 items".
-    pub fn things(&self, text: &str) -> Option<u64> {
-        self.number_in(&self.things, text)
-    }
-
-    fn number_in(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
-        let text = self.with_digits(text);
-        let stream = self.lexicon.tokenize(&text);
-        let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
-        // Between them may be a name with numbers: "mua i5-12400f 2 con".
-        let is_number = |at: &usize| stream.tokens()[*at].folded().starts_with(|c: char| c.is_ascii_digit());
-        let at = Some(found.start).filter(is_number).or_else(|| found.rev().find(is_number))?;
-        stream.source(at..at + 1).parse().ok().filter(|number| *number > 0)
-    }
-
-    /// Writes words for numbers with digits: "two of them" becomes "2 of them".
-    fn with_digits(&self, text: &str) -> String {
-        let mut written = String::with_capacity(text.len());
-        for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
-            let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
-            match self.numbers.get(&word.to_lowercase()) {
-                Some(number) => written.push_str(&format!("{number}{}", &part[word.len()..])),
-                None => written.push_str(part),
-            }
-        }
-        written
     }
 
     /// Returns the parts of a message between words that join or separate goods.

@@ -39,6 +39,7 @@ struct Case {
     about: Vec<Pattern>,
     also: Vec<Pattern>,
     unless: Vec<Pattern>,
+    without: Vec<Pattern>,
     after: Option<After>,
     within: usize,
     answer: Answer,
@@ -63,6 +64,8 @@ enum Answer {
     Together,
     /// Nothing in the documents.
     Unknown,
+    /// Sections with these headings answer in no other case: when a refund arrives, and not how to pay.
+    Only(Vec<String>),
 }
 
 #[derive(Default, Deserialize)]
@@ -78,7 +81,11 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct CaseFile {
     /// The message says one of these.
+    #[serde(default)]
     says: Vec<String>,
+    /// Headings of sections that answer only in this case.
+    #[serde(default)]
+    sections: Vec<String>,
     /// The message or an earlier one says one of these, where there are any.
     #[serde(default)]
     about: Vec<String>,
@@ -87,6 +94,9 @@ struct CaseFile {
     /// The message says none of these.
     #[serde(default)]
     unless: Vec<String>,
+    /// Neither the message nor one of the last three says one of these.
+    #[serde(default)]
+    without: Vec<String>,
     after: Option<After>,
     /// How many earlier messages count.
     #[serde(default = "earlier")]
@@ -117,10 +127,12 @@ impl Cases {
                 about: lexicon.patterns(&case.about)?,
                 also: lexicon.patterns(&case.also)?,
                 unless: lexicon.patterns(&case.unless)?,
+                without: lexicon.patterns(&case.without)?,
                 after: case.after,
                 within: case.within,
                 answer: match case.asks {
                     _ if case.unknown => Answer::Unknown,
+                    _ if !case.sections.is_empty() => Answer::Only(case.sections),
                     Some(asks) => Answer::Section(asks),
                     None => Answer::Together,
                 },
@@ -140,6 +152,7 @@ impl Cases {
             case.after.is_none_or(|wanted| after == Some(wanted))
                 && any_match(&case.says, now, &[])
                 && !any_match(&case.unless, now, &[])
+                && !streams.iter().any(|said| any_match(&case.without, said, &[]))
         };
         let with_distance = |case: &'a Case| {
             let Case { about, also, within, .. } = case;
@@ -156,6 +169,19 @@ impl Cases {
 }
 
 impl Retail {
+    /// Returns which sections answer nothing in this conversation, since neither the message nor the last ones are about their topic.
+    pub(super) fn sections_out_of_place<'a>(&'a self, turn: &Turn, text: &str) -> Vec<&'a str> {
+        let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
+        let said = std::iter::once(text).chain(earlier.take(EARLIER).map(|message| message.text.as_str()));
+        let said: Vec<_> = said.map(|text| self.cases.lexicon.tokenize(text)).collect();
+        let is_off = |case: &&Case| !said.iter().any(|said| any_match(&case.about, said, &[]));
+        let sections = |case: &'a Case| match &case.answer {
+            Answer::Only(sections) => sections.as_slice(),
+            _ => &[],
+        };
+        self.cases.cases.iter().filter(is_off).flat_map(sections).map(String::as_str).collect()
+    }
+
     /// Returns what decides a message before its products and pages are searched: the customer's own case, a sample build, or goods that
     /// the shop does not sell.
     pub(super) fn settled_first(
@@ -198,6 +224,7 @@ impl Retail {
         });
         self.cases.of(text, &earlier, after).into_iter().find_map(|(ago, case)| {
             let (question, least) = match &case.answer {
+                Answer::Only(_) => return None,
                 Answer::Unknown => return Some(About { written: Some(Text::ReplyUnknown), ..About::default() }),
                 Answer::Section(asks) => (asks.clone(), LISTED),
                 Answer::Together => {

@@ -17,6 +17,7 @@ use super::topics::Candidate;
 use super::{Incoming, Retail, kind};
 use crate::desks::Turn;
 use crate::dialogue::answer;
+use crate::dialogue::shown::Shown;
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
@@ -159,6 +160,7 @@ impl Retail {
         let wish = owned.as_deref().filter(|rest| !self.names_nothing(turn, rest)).unwrap_or(&text);
         let named_in = if self.picks.asks_fit(&text) { text.as_str() } else { wish };
         let mentions = self.named(turn, named_in, memory);
+        let before = memory.shown.as_ref().map_or_else(Vec::new, Shown::in_talk);
         self.focus(turn, &text, &mentions, memory);
         // What ends the answer needs more than a guess, and a model that has classified the message knows better.
         let is_by_model = understood.source == IntentSource::Llm;
@@ -178,6 +180,7 @@ impl Retail {
             text: &text,
             wish,
             mentions: &mentions,
+            before: &before,
             is_product: likely == Some(Guessed::Product) && !is_report && !is_of_shop,
             is_sure: decisive.is_some(),
             is_shop: likely == Some(Guessed::Shop) || is_of_shop,
@@ -216,7 +219,7 @@ impl Retail {
             _ => {}
         }
         let names_products = !mentions.is_empty();
-        let is_chat = decisive.is_some_and(|kind| !kind.is_business());
+        let is_chat = decisive.is_some_and(|kind| !kind.is_business()) && self.picks.pieces(&text).is_none();
         if (is_unclear || !understood.clarify_needed)
             && !is_chat
             && let Some(goods) = self.goods(turn, &asked, memory)

@@ -1,5 +1,7 @@
 //! The desk's state between turns.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -58,6 +60,9 @@ pub(super) struct Memory {
     pub subject: Option<Subject>,
     /// The kind of that answer.
     pub current: Option<Current>,
+    /// How many pieces of a product the customer wants, where it is not one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pieces: BTreeMap<String, u64>,
     /// The topics that the last reply offered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<Candidate>,

@@ -17,7 +17,7 @@ use crate::dialogue::attribute::{answer_first, says_all};
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::domain::text::words;
 use crate::nlu::instalments::Plan;
-use crate::nlu::pick::Pick;
+use crate::nlu::pick::{Pick, Sign};
 use crate::retrieval::mention::{Level, Mention};
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
@@ -42,6 +42,8 @@ pub(super) struct Goods {
     pub is_total: bool,
     /// How many pieces of one product, as this message or an earlier one says.
     pub pieces: Option<u64>,
+    /// How many pieces of each product, where the message says it of several.
+    pub counts: Vec<(String, u64)>,
     /// Whether it asks what their rows say.
     pub asks_row: bool,
     /// Whether two products fit together, and by what.
@@ -78,8 +80,9 @@ pub(super) struct Asked<'a> {
     pub text: &'a str,
     /// The message without what the customer owns.
     pub wish: &'a str,
-    /// The products that it names.
+    /// The products that it names, and those that the conversation was about before.
     pub mentions: &'a [Mention],
+    pub before: &'a [String],
     /// Whether the examples take it for a wish or a question about products, and whether they are sure.
     pub is_product: bool,
     pub is_sure: bool,
@@ -213,6 +216,7 @@ impl Finder<'_> {
         let (asked, language) = (self.asked, self.query.language);
         let is_meant = |mention: &&Mention| mention.level > Level::Brand || asked.is_product;
         let mut rows: Vec<Row> = asked.mentions.iter().filter(is_meant).flat_map(|of| of.rows.clone()).collect();
+        rows.extend(self.compared(&rows));
         let texts: String = rows.iter().map(Row::whole).collect();
         let is_explained = || !self.knowledge.names_more_than(self.folders, asked.text, &texts, language);
         let asks_attribute = || self.desk.picks.without_attributes(asked.text).is_some();
@@ -236,6 +240,18 @@ impl Finder<'_> {
         Some(Goods::asked(if is_sure { shown.about(rows) } else { shown.instead(rows) }))
     }
 
+    /// Returns the products in talk, if the message compares them with one that it names: "so với con 9060 xt".
+    fn compared(&self, named: &[Row]) -> Vec<Row> {
+        let compares =
+            named.len() == 1 && self.asked.mentions.len() == 1 && self.desk.picks.says(Sign::Versus, self.asked.text);
+        let before = self.knowledge.rows(self.folders, self.asked.before, self.query.language).into_iter().flatten();
+        let is_other = |row: &Row| {
+            let same = |of: &Row| of.passage.section == row.passage.section && of.passage.title != row.passage.title;
+            compares && named.iter().all(same)
+        };
+        before.filter(is_other).collect()
+    }
+
     /// Returns a product of the conversation of another kind than the shown ones, at which the message points: "the board".
     fn earlier(&self) -> Option<Goods> {
         let shown = self.shown.filter(|_| self.is_other && self.desk.picks.points_at_kind(self.asked.text))?;
@@ -247,6 +263,11 @@ impl Finder<'_> {
 
     /// Returns the products of a message that names another kind than that of the shown ones.
     fn of_other_kind(&self, shown: &Shown) -> Option<Goods> {
+        // "A keyboard to go with it": a new wish.
+        let is_new = self.asked.is_product && self.desk.picks.says(Sign::Beside, self.asked.text);
+        if let Some(goods) = is_new.then(|| self.wish()).flatten() {
+            return Some(goods);
+        }
         let points = matches!(self.pick, Some(Pick::It | Pick::All | Pick::Nth(_)));
         // "Which SSD does it have?"
         if (points || self.asks_attribute) && self.is_said(shown) {

@@ -52,7 +52,7 @@ impl Retail {
         if let Some(text) = written {
             return self.reply_written(turn, text, goods.chosen, memory).await;
         }
-        let Goods { chosen, wished, is_total, pieces, asks_row, fit, plans } = goods;
+        let Goods { chosen, wished, is_total, pieces, counts, asks_row, fit, plans } = goods;
         let is_chosen = chosen.is_some();
         let of_topic = topic.as_ref().map(|(topic, _)| topic.asked.as_str());
         let question = of_topic.or(searched.as_deref()).unwrap_or(&utterance.text).to_owned();
@@ -91,7 +91,12 @@ impl Retail {
         }
         if let Some(question) = &besides {
             let other = self.retrieve(turn, question, true, None).await.quoted;
-            let pages = other.into_iter().take(1).filter(|page| page.language.is_none_or(|of| of == turn.language()));
+            let is_about = |page: &Passage| {
+                let text = format!("{}\n{}\n{}", page.title, page.section, page.text);
+                page.language.is_none_or(|of| of == turn.language())
+                    && knowledge.words_met(&folders, question, &text, turn.language()) > 0
+            };
+            let pages = other.into_iter().take(1).filter(is_about);
             let pages: Vec<Passage> = pages.collect();
             found.passages.extend(pages.iter().cloned());
             more_pages = pages;
@@ -105,8 +110,8 @@ impl Retail {
         let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
         let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
         let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
-        let bundle = memory.bundle.as_ref();
-        let total = if is_total { self.total(turn, &utterance.text, &quoted, pieces, bundle)? } else { None };
+        memory.pieces.extend(counts);
+        let total = if is_total { self.total(turn, &utterance.text, &quoted, pieces, memory)? } else { None };
         // What is computed is not left to a model.
         let is_computed = total.is_some() || fit.is_some() || !plans.is_empty();
         // A model's reply needs it only if the guards stop it.

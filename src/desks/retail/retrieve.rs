@@ -45,7 +45,8 @@ impl Retail {
             let hits = knowledge.search_words_about(folders, &asked, subject);
             (asked, hits)
         });
-        let found = knowledge.find_with(folders, &asked, hits).await;
+        let mut found = knowledge.find_with(folders, &asked, hits).await;
+        self.leave_out_of_place(turn, question, &mut found.passages);
         let mut quoted = read_text(question.len(), || self.quotable_of_clauses(turn, &asked, &found.passages, subject));
         in_one_language(&mut quoted, asked.language);
         if !quoted.is_empty() {
@@ -55,11 +56,21 @@ impl Retail {
             return Retrieved { found: Found { passages, ..found }, quoted };
         }
         match retrieve::again(knowledge, turn, &asked, &found, query).await {
-            Some((both, again)) => {
+            Some((both, mut again)) => {
+                self.leave_out_of_place(turn, &both.text, &mut again.passages);
                 let quoted = self.quotable(turn, &both, &again.passages);
                 Retrieved { found: again, quoted }
             }
             None => Retrieved { found, quoted },
+        }
+    }
+
+    /// Removes the sections that answer only a conversation about another topic, if others are left.
+    fn leave_out_of_place(&self, turn: &Turn, question: &str, passages: &mut Vec<Passage>) {
+        let sections = self.sections_out_of_place(turn, question);
+        let is_in_place = |passage: &Passage| !sections.contains(&heading(passage));
+        if passages.iter().any(is_in_place) {
+            passages.retain(is_in_place);
         }
     }
 
@@ -83,7 +94,8 @@ impl Retail {
         for question in clauses.into_iter().rev().take(CLAUSES) {
             let mut answers = question.into_iter().rev().take(CLAUSES).map(|clause| {
                 let query = Query { text: clause, ..asked.clone() };
-                let found = knowledge.find_by_words_about(folders, &query, subject);
+                let mut found = knowledge.find_by_words_about(folders, &query, subject);
+                self.leave_out_of_place(turn, &asked.text, &mut found.passages);
                 self.quotable(turn, &query, &found.passages)
             });
             let Some(answer) = answers.find(|answer| !answer.is_empty()) else { continue };
@@ -156,4 +168,9 @@ impl Retail {
             Vec::new()
         })
     }
+}
+
+/// Returns the heading of a passage's section.
+fn heading(passage: &Passage) -> &str {
+    passage.section.rsplit(" > ").next().unwrap_or_default()
 }

@@ -62,7 +62,7 @@ impl<'a> Aside<'a> {
             _ if utterance.asks(Topic::Assortment) && wants_nothing_else(utterance) => {
                 Some(Self::Unknown(Scenario::Assortment))
             }
-            _ if asks_deadline(state, utterance) => Some(Self::Deadline),
+            _ if asks_deadline(state, utterance) || asks_why_no_refund(state, utterance) => Some(Self::Deadline),
             _ if utterance.asks(Topic::Amount) && may_know_amount(state) => Some(Self::Amount),
             _ if fact.is_some() => fact.map(Self::Fact),
             _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: !only_supposes(state, utterance) }),
@@ -137,6 +137,12 @@ fn only_supposes(state: &State, utterance: &Utterance) -> bool {
 /// Whether the message asks until when the conversation's order may come back. "Is it too late to cancel?" does not.
 fn asks_deadline(state: &State, utterance: &Utterance) -> bool {
     utterance.asks(Topic::Deadline) && state.order().is_some() && !utterance.mentions(Topic::Cancellation)
+}
+
+/// Whether the message asks why there is no refund, where only a return is possible.
+fn asks_why_no_refund(state: &State, utterance: &Utterance) -> bool {
+    let is_past = state.decision().is_some_and(|of| of.is_return_eligible && !of.is_refund_eligible);
+    is_past && utterance.mentions(Topic::Reason) && utterance.has_question() && utterance.wants(Intent::Refund)
 }
 
 fn wants_nothing_else(utterance: &Utterance) -> bool {

@@ -6,7 +6,7 @@ use super::knowledge::is_with_person;
 use super::plan::Message;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
-use super::state::State;
+use super::state::{Intent, State};
 use super::{Returns, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::Kind;
@@ -46,7 +46,10 @@ impl Fact {
         if state.was_refused() && asks_why && !utterance.asks(Topic::Exception) {
             return state.may_argue().then_some(Self::Reason);
         }
-        if utterance.mentions(Topic::Window) && utterance.has_question() && !is_with_person(state) {
+        // "Why has it not left after 4 days?" is about the parcel.
+        let is_about_parcel = is_under_way && utterance.wants(Intent::OrderStatus);
+        let asks_window = utterance.mentions(Topic::Window) && !utterance.requests(Topic::Cancellation);
+        if asks_window && utterance.has_question() && !is_about_parcel && !is_with_person(state) {
             return Some(Self::Window);
         }
         // Goods that have arrived travel back: "which carrier do I take it to?"

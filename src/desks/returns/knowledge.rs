@@ -221,9 +221,16 @@ impl Returns {
         let sentence = about.next().filter(|_| says_enough && all.len() > 1).map(|text| part(text));
         let other = near.iter().find(is_other).or_else(|| found.iter().filter(is_other).find(|other| has_most(other)));
         let other = other.or(sure.as_ref().filter(is_other)).cloned();
+        let met = |text: &str| knowledge.words_met(folders, question, text, turn.language());
+        let nearest = all
+            .iter()
+            .copied()
+            .max_by_key(|text| met(text))
+            .filter(|text| says_enough && all.len() > 1 && met(text) > 0);
         let is_meant = !says_enough || sure.is_some_and(|sure| sure.text == best.text);
         let again = (is_meant && all.len() > 1).then(|| best.clone());
         let answer = sentence.or(other).map(|passage| (Scenario::PolicyIntro, passage));
+        let again = again.or(nearest.map(part));
         answer.or(again.map(|passage| (Scenario::PolicyAgain, passage)))
     }
 

@@ -158,10 +158,17 @@ impl ReturnsRules {
         let is_answer = (answer == Some(Answer::Yes) && !has_question) || cancels || (answer.is_some() && only_answers);
         let names_nothing = orders.is_empty() && contacts.is_empty();
         let has_policy_words = has(&self.asides.policy) || (has_question && has(&self.asides.policy_words));
-        let asks_deadline = has_question && has(&self.asides.deadline) && !wants_person && !is_answer;
+        let asks_deadline = has_question
+            && has(&self.asides.deadline)
+            && !has(&self.intents.cancel_order)
+            && !wants_person
+            && !is_answer;
+        // "Register the return, please": no question about the procedure.
+        let is_told = instructs && !has_question;
         let asks_policy = ((has_policy_words && !requests_label) || misses_mail || asks_deadline)
             && names_nothing
             && !wants_person
+            && !is_told
             && !is_answer;
         let reports_damage = match asks_policy {
             // A label that does not open is no damage.

@@ -73,6 +73,7 @@ scenarios! {
     AskOtherOrder = "ask_other_order" [] neutral,
     Declined = "declined" [] decision,
     DeclinedOrder = "declined_order" ["order_number"] decision,
+    DeclinedGoodbye = "declined_goodbye" ["order_number"] decision,
     ChooseAction = "choose_action" ["order_number" "item_names" "refund_amount" "return_days" "refund_days"] decision,
     OnlyReturn = "only_return" ["order_number" "item_names" "refund_amount" "return_days" "refund_days"] decision,
     OnlyRefund = "only_refund" ["order_number" "item_names" "refund_amount" "return_days" "refund_days"] decision,

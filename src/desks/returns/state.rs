@@ -73,6 +73,9 @@ pub struct Meta {
     pub last_returned_lines: Vec<u32>,
     /// The last handoff ticket. Another conversation may have opened it.
     pub last_ticket: Option<String>,
+    /// What the customer declined last, and may want after all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declined: Option<Intent>,
     /// The desk knows that ticket's decision.
     pub is_ticket_settled: bool,
     /// What the last answer from the documents was about. The next step of a flow clears it.

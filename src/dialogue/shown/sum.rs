@@ -1,7 +1,7 @@
 //! The products whose prices a message adds up.
 
 use super::{Chosen, Shown};
-use crate::nlu::pick::PickRules;
+use crate::nlu::pick::{PickRules, Sign};
 use crate::retrieval::Query;
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
@@ -20,7 +20,10 @@ impl Shown {
         if self.is_other_kind(knowledge, folders, query) {
             return None;
         }
-        let named = self.choose(knowledge, folders, rules, query, true).filter(|chosen| chosen.passages.len() == 1);
+        // The 2 of "I take 2" names no "Superlight 2".
+        let may_name = pieces.is_none() || rules.pick(&query.text).is_some();
+        let named = may_name.then(|| self.choose(knowledge, folders, rules, query, true)).flatten();
+        let named = named.filter(|chosen| chosen.passages.len() == 1);
         let shown = named.map_or_else(|| self.clone(), |named| named.shown);
         let current = shown.current.and_then(|n| shown.products.get(n)).cloned();
         let all = shown.clone().after(Some(self), knowledge, folders, query.language).taken;
@@ -34,6 +37,10 @@ impl Shown {
             (_, Some(_)) => current.into_iter().collect(),
             (_, None) => all,
         };
+        // "Both together" are not one.
+        if products.len() < 2 && pieces.is_none() && rules.says(Sign::Both, &query.text) {
+            return None;
+        }
         let rows: Vec<Row> = knowledge.rows(folders, &products, query.language).into_iter().flatten().collect();
         (!rows.is_empty()).then(|| shown.about(rows))
     }

@@ -4,12 +4,15 @@ use super::{Finder, FitTogether, Goods, Retail, wish};
 use crate::desks::Turn;
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::domain::Sender;
+use crate::nlu::pick::Sign;
 use crate::retrieval::Passage;
 use crate::retrieval::mention::Level;
 use crate::retrieval::rows::Row;
 
 /// The number of earlier messages that may give the quantity.
 const EARLIER: usize = 3;
+/// A larger number of pieces is probably a model.
+const MOST_PIECES: u64 = 999;
 
 impl Finder<'_> {
     pub(super) fn computed(&self) -> Option<Goods> {
@@ -18,10 +21,17 @@ impl Finder<'_> {
         if plans.is_some() {
             return plans;
         }
+        let changed = self.dropped().or_else(|| self.recounted());
+        if changed.is_some() {
+            return changed;
+        }
         let pieces = self.pieces();
         let is_about_goods = || self.is_current() || self.asked.mentions.len() > 1 || self.adds_fee();
         if let Some(chosen) = self.to_sum(pieces).filter(|_| is_about_goods()) {
-            return Some(Goods { is_total: true, pieces, ..Goods::chosen(chosen) });
+            // A number of pieces that is of none of the products for certain gives no sum.
+            let counts = self.counts(&chosen.passages, pieces);
+            let (is_total, counts) = (counts.is_some(), counts.unwrap_or_default());
+            return Some(Goods { is_total, pieces, counts, ..Goods::chosen(chosen) });
         }
         self.fitting()
     }
@@ -45,6 +55,70 @@ impl Finder<'_> {
         picks.pieces(text).or_else(earlier)
     }
 
+    /// Returns the other products of the conversation, if the message takes some of them back: "without the mouse then".
+    fn dropped(&self) -> Option<Goods> {
+        let shown = self.shown.filter(|_| self.desk.picks.says(Sign::Drop, self.asked.text))?;
+        let kinds = self.knowledge.categories(self.folders, self.asked.text, self.query.language);
+        let named = |row: &Row| self.asked.mentions.iter().any(|of| of.rows.iter().any(|named| named == row));
+        let taken = self.knowledge.rows(self.folders, &shown.taken, self.query.language).into_iter().flatten();
+        let (gone, kept): (Vec<Row>, Vec<Row>) =
+            taken.partition(|row| named(row) || kinds.contains(&row.passage.section));
+        if gone.is_empty() || kept.is_empty() {
+            return None;
+        }
+        let taken: Vec<String> = kept.iter().map(|row| row.passage.title.clone()).collect();
+        let products: Vec<String> = taken.last().cloned().into_iter().collect();
+        let chosen = Shown { products, current: Some(0), taken, ..shown.clone() }.about(kept);
+        Some(Goods { is_total: true, ..Goods::chosen(chosen) })
+    }
+
+    /// Returns the products of the conversation with another number of pieces of one kind: "make it two mice".
+    fn recounted(&self) -> Option<Goods> {
+        let (shown, count) = (self.shown?, self.desk.picks.recount(self.asked.text)?);
+        let kinds = self.knowledge.categories(self.folders, self.asked.text, self.query.language);
+        let taken = self.knowledge.rows(self.folders, &shown.taken, self.query.language).into_iter();
+        let taken: Vec<Row> = taken.flatten().collect();
+        let row = taken
+            .iter()
+            .find(|row| kinds.contains(&row.passage.section))
+            .filter(|_| taken.len() > 1 && kinds.len() == 1)?;
+        let counts = vec![(row.passage.title.clone(), count)];
+        Some(Goods { is_total: true, counts, ..Goods::chosen(shown.about(taken.clone())) })
+    }
+
+    /// Returns how many pieces of each product the message names: "2 of the mice and a keyboard". `None` if it names a number and not for
+    /// certain of which, unless it is the number of the products.
+    fn counts(&self, products: &[Passage], pieces: Option<u64>) -> Option<Vec<(String, u64)>> {
+        if let [product] = products {
+            // The 2 of "I take 2" may be that of "Superlight 2".
+            if pieces.is_some_and(|pieces| product.title.split(' ').any(|word| word == pieces.to_string())) {
+                return None;
+            }
+            let pieces = pieces.filter(|pieces| *pieces <= MOST_PIECES);
+            return Some(pieces.map(|pieces| (product.title.clone(), pieces)).into_iter().collect());
+        }
+        let mut counts = Vec::new();
+        for part in self.desk.picks.wishes_of(self.asked.text) {
+            let Some(count) = self.desk.picks.count_of(&part) else { continue };
+            let kinds = self.knowledge.categories(self.folders, &part, self.query.language);
+            let mentions = Shown::named(self.shown, self.knowledge, self.folders, &wish(self.turn, &part));
+            let is_named = |product: &&Passage| {
+                let is_it = |row: &Row| row.passage.title == product.title;
+                kinds.contains(&product.section) || mentions.iter().any(|mention| mention.rows.iter().any(is_it))
+            };
+            let named: Vec<&Passage> = products.iter().filter(is_named).collect();
+            // "Vivobook 15" counts nothing.
+            let is_name = products.iter().any(|of| of.title.split(' ').any(|word| word == count.to_string()));
+            match named.as_slice() {
+                _ if is_name => {}
+                [product] => counts.push((product.title.clone(), count)),
+                _ if count > 1 && usize::try_from(count) != Ok(products.len()) => return None,
+                _ => {}
+            }
+        }
+        Some(counts)
+    }
+
     /// Whether the message asks for the sum after the fee of a service was named.
     fn adds_fee(&self) -> bool {
         self.desk.picks.asks_total(self.asked.text) && self.desk.fee_before(self.turn).is_some()
@@ -61,9 +135,12 @@ impl Finder<'_> {
         }
         let sure: Vec<&Row> =
             self.asked.mentions.iter().filter(|of| of.level > Level::Brand).flat_map(|of| &of.rows).collect();
-        if let ([row], Some(_)) = (sure.as_slice(), pieces) {
+        // "One of those and the G304, how much is it together?": not the G304 alone.
+        let joins = picks.asks_total(text) && picks.wishes_of(text).len() > 1 && shown.taken.len() > 1;
+        if let ([row], Some(_), false) = (sure.as_slice(), pieces, joins) {
             return Some(shown.about(vec![(*row).clone()]));
         }
+        let pieces = pieces.filter(|_| !joins || sure.is_empty());
         shown.to_sum(self.knowledge, self.folders, picks, &self.query, pieces)
     }
 
@@ -74,11 +151,20 @@ impl Finder<'_> {
         let earlier = || self.turn.history.iter().rev().filter(|message| message.sender == Sender::User);
         let asked_before = |within| earlier().take(within).any(|message| instalments.asks(&message.text));
         let asks = instalments.asks(text)
-            || (instalments.names_months(text) && asked_before(1))
+            || (instalments.names_months(text) && (asked_before(1) || instalments.names_down(text)))
             || (instalments.asks_interest(text) && asked_before(2));
         let shown = self.shown.filter(|_| asks)?;
-        let names: Vec<String> = self.again(shown).passages.iter().map(|row| row.title.clone()).collect();
+        // "The lighter one over 12 months": one of those shown.
+        let is_shown = |chosen: &Chosen| match chosen.passages.as_slice() {
+            [row] => shown.products.contains(&row.title),
+            _ => false,
+        };
+        let again = self.again(shown);
+        let of_shown = || self.choose(shown, &self.query, true).filter(is_shown);
+        let chosen = if again.passages.len() == 1 { again } else { of_shown()? };
+        let names: Vec<String> = chosen.passages.iter().map(|row| row.title.clone()).collect();
         let [_] = names.as_slice() else { return None };
+        let shown = &chosen.shown;
         let row = self.knowledge.rows(self.folders, &names, self.query.language).into_iter().flatten().next()?;
         let plans = instalments.plans(text, earlier().map(|message| message.text.as_str()), row.price?);
         (!plans.is_empty()).then(|| Goods { plans, ..Goods::chosen(shown.about(vec![row])) })

@@ -3,6 +3,7 @@
 use super::{Finder, Goods, clauses, wish};
 use crate::dialogue::shown::{Shown, sorted};
 use crate::nlu::pick::Pick;
+use crate::retrieval::mention::Near;
 use crate::retrieval::rows::Row;
 use crate::retrieval::{Passage, Query};
 
@@ -33,7 +34,7 @@ impl Finder<'_> {
         }
         // "An SSD for my old laptop": what fits depends on what the customer owns.
         let told = self.knowledge.rows_told(self.folders, &rows, self.asked.text, self.query.language);
-        let rows = if told.is_empty() { rows } else { told };
+        let rows = self.for_owned(if told.is_empty() { rows } else { told });
         // "The lightest laptop you have": one.
         let (rows, most) = match &self.pick {
             Some(Pick::Least(attribute)) => (sorted(rows, attribute, 1.0), 1),
@@ -41,6 +42,16 @@ impl Finder<'_> {
             _ => (rows, self.query.limit),
         };
         rows.into_iter().take(most).map(|row| row.passage).collect()
+    }
+
+    /// Returns the rows without those that do not fit what the customer has: "I have an i5-12400F and want a board".
+    fn for_owned(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        if self.asked.wish != self.asked.text {
+            let owned = self.knowledge.mentions(self.folders, self.asked.text, Near::default(), self.query.language);
+            let owned: Vec<Row> = owned.into_iter().flat_map(|of| of.rows).collect();
+            rows.retain(|row| owned.iter().all(|other| self.fit(row, other).is_none_or(|(fits, ..)| fits)));
+        }
+        rows
     }
 
     /// Returns the product of the kind that the message names which has the least or the most of something: "the cheapest B650 board". It

@@ -1,7 +1,7 @@
 //! Words what is computed of products: sums, monthly amounts, and whether two fit together.
 
 use super::super::Retail;
-use super::super::memory::Bundle;
+use super::super::memory::{Bundle, Memory};
 use super::super::products::FitTogether;
 use super::super::texts::Text;
 use super::last_reply;
@@ -70,28 +70,31 @@ impl Retail {
         self.text(turn, if fit.fits { Text::ReplyFits } else { Text::ReplyFitsNot }, &values)
     }
 
-    /// Adds up the prices of the quoted products, if all have one: `pieces` of one product.
+    /// Adds up the prices of the quoted products, if all have one: `pieces` of one product, and of several as many as the customer wanted.
     pub(super) fn total(
         &self,
         turn: &Turn,
         asked: &str,
         passages: &[Passage],
         pieces: Option<u64>,
-        bundle: Option<&Bundle>,
+        memory: &Memory,
     ) -> Result<Option<String>, MissingValue> {
         let mut rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
         let is_swapped = |bundle: &Bundle, row: &Row| bundle.swaps.iter().any(|(_, new)| *new == row.passage.title);
         // A product that replaces one of its parts changes its price.
         let is_part =
             |bundle: &Bundle, row: &Row| bundle.parts.contains(&row.passage.section) && !is_swapped(bundle, row);
+        let bundle = memory.bundle.as_ref();
         let bundle = bundle.filter(|bundle| pieces.is_none() && !rows.iter().any(|row| is_part(bundle, row)));
         if let Some(bundle) = bundle {
             rows.retain(|row| !is_swapped(bundle, row));
         }
         // "Both": the number counts products, not pieces.
-        let count = if rows.len() > 1 { 1 } else { pieces.unwrap_or(1) };
+        let said = pieces.filter(|_| rows.len() == 1);
+        let count_of = |row: &Row| said.or_else(|| memory.pieces.get(&row.passage.title).copied()).unwrap_or(1);
         let is_empty = rows.is_empty() && bundle.is_none();
-        if is_empty || rows.iter().any(|row| row.price.is_none()) || !(1..=MOST_PIECES).contains(&count) {
+        let is_countable = |row: &Row| row.price.is_some() && (1..=MOST_PIECES).contains(&count_of(row));
+        if is_empty || !rows.iter().all(is_countable) {
             return Ok(None);
         }
         let (mut lines, mut sum) = match bundle {
@@ -99,7 +102,7 @@ impl Retail {
             None => (Vec::new(), 0),
         };
         for row in &rows {
-            let price = row.price.unwrap_or_default();
+            let (price, count) = (row.price.unwrap_or_default(), count_of(row));
             sum += price * count;
             let values =
                 [("name", row.passage.title.as_str()), ("count", &count.to_string()), ("price", &money(price))];
@@ -114,8 +117,13 @@ impl Retail {
             sum += fee;
             lines.push(self.text(turn, Text::ReplyFee, &[("fee", &money(fee))])?);
         }
+        let delivery = self.picks.delivery_fee(asked, sum).filter(|_| fee.is_none());
         let total = if fee.is_some() { Text::ReplyTotalAll } else { Text::ReplyTotal };
         lines.push(self.text(turn, total, &[("sum", &money(sum))])?);
+        if let Some(fee) = delivery {
+            let text = if fee == 0 { Text::ReplyDeliveredFree } else { Text::ReplyDelivered };
+            lines.push(self.text(turn, text, &[("fee", &money(fee)), ("sum", &money(sum + fee))])?);
+        }
         Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
     }
 

@@ -108,7 +108,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         Some(Question::MailFailed | Question::MailMissing) => answer_about_mail(&mut state, utterance),
         _ => {}
     }
-    if asked == Some(Question::Matter) && matches!(utterance.answer, Some(Answer::No | Answer::Cancel)) {
+    if asked == Some(Question::Matter) && next::only_declines(utterance) {
         state.case.intent = Some(Intent::Other);
     }
     take_intent(&mut state, utterance, asked);
@@ -237,6 +237,7 @@ fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> b
                 && utterance.intent == Some(Intent::Other)
                 && !utterance.greets()
                 && !utterance.hesitates()
+                && next::is_short(utterance)
         }
     }
 }
@@ -305,6 +306,7 @@ fn answers_with_cancel(state: &State, utterance: &Utterance, asked: Option<Quest
 
 /// Ends the flow because the customer does not want to continue.
 fn declined(mut state: State) -> State {
+    state.meta.declined = state.case.intent.filter(|intent| *intent != Intent::Other);
     state.case.intent = Some(Intent::Other);
     match state.subject_mut() {
         // The order stays the subject of the conversation.

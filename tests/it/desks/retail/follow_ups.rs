@@ -221,7 +221,9 @@ async fn prices_are_added_up() {
     assert!(!model.contains('×'), "{model}");
     chat.say("chuột có dây giá bao nhiêu").await;
     let both = chat.say("tổng cộng bao nhiêu").await.text("reply");
-    assert!(both.contains("12.390.000 đ"), "{both}");
+    assert!(both.contains("3 × 12.000.000 đ") && both.contains("36.390.000 đ"), "the pieces are remembered: {both}");
+    let without = chat.say("thôi bỏ con chuột đi").await.text("reply");
+    assert!(without.contains("36.000.000 đ") && !without.contains("390.000"), "{without}");
 }
 
 #[tokio::test]

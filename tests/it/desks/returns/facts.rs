@@ -94,6 +94,21 @@ async fn other_order_leaves_the_open_request() {
 }
 
 #[tokio::test]
+async fn goodbye_before_a_yes_says_nothing_happened() {
+    let turns = ["return order 77893", "john.doe@example.com", "i'll think about it, have a nice evening"];
+    let (kinds, text) = last("en", &turns).await;
+    assert!(kinds == ["reply"] && text.contains("registered"), "{kinds:?} {text}");
+    let (kinds, text) = last("en", &[&turns[..], &["actually you know what, do it"]].concat()).await;
+    assert_eq!(kinds, ["order_confirm"], "a wish after all is asked again: {text}");
+}
+
+#[tokio::test]
+async fn number_before_a_unit_is_an_order() {
+    let (kinds, text) = last("vi", &["mình mua 3 tai nghe ABC-100003 giờ muốn trả 1 cái thôi"]).await;
+    assert!(kinds == ["order_prompt"] && text.contains("e-mail"), "{kinds:?} {text}");
+}
+
+#[tokio::test]
 async fn question_about_goods_for_sale_is_unknown() {
     let (kinds, text) = last("en", &["return order 77893", "forget that. do you sell tents?"]).await;
     assert_eq!(kinds, ["reply", "reply", "follow_up"]);

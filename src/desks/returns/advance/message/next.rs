@@ -9,6 +9,8 @@ use crate::domain::commerce::{OrderNumber, OrderStatus};
 
 /// How sure the order is that a message does not name.
 const KEPT_CONFIDENCE: f64 = 0.6;
+/// A no or thanks with more words say something else as well.
+const FEW_WORDS: usize = 5;
 
 /// Begins the next flow. The order stays its subject until the message names another one.
 pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
@@ -32,8 +34,10 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
     let names_another = utterance.names_order_or_contact() || utterance.mentions(Topic::OtherOrder);
     let subject = subject.filter(|subject| !names_another && !means_last_return(&next, utterance, subject));
     let cancels_order = subject.is_some() && cancels(utterance);
-    let declines = matches!(utterance.answer, Some(Answer::No | Answer::Cancel)) && utterance.intent.is_none();
-    if declines && !utterance.names_order_or_contact() && !cancels_order {
+    let declines = only_declines(utterance) && utterance.intent.is_none();
+    let declined = next.meta.declined.take();
+    let leaves = utterance.says_goodbye() && utterance.intent.is_none();
+    if (declines || leaves) && !utterance.names_order_or_contact() && !cancels_order {
         next.case.intent = Some(Intent::Other);
     }
     let Some(subject) = subject else { return next };
@@ -65,9 +69,28 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
     } else if cancels_order {
         next.case.intent = Some(Intent::Return);
         next.case.wants_cancel = true;
+    } else if utterance.intent.is_none() && utterance.requests(Topic::Return) {
+        next.case.intent = Some(Intent::Return);
+    } else if utterance.intent.is_none() && utterance.affirms() && !utterance.acknowledges() {
+        // "Do it after all": the desk asks again.
+        next.case.intent = declined;
     }
     next.stage = Stage::Found(Box::new(kept));
     next
+}
+
+/// Whether the message is a no and little else. "No, that was the other pair" says more.
+pub(super) fn only_declines(utterance: &Utterance) -> bool {
+    match utterance.answer {
+        Some(Answer::Cancel) => true,
+        Some(Answer::No) => utterance.only_answers() || is_short(utterance),
+        _ => false,
+    }
+}
+
+/// Whether the message has few words.
+pub(super) fn is_short(utterance: &Utterance) -> bool {
+    utterance.explanation.split_whitespace().count() <= FEW_WORDS
 }
 
 /// Whether "cancel it" asks for the cancellation of what the conversation is about.

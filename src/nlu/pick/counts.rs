@@ -1,0 +1,96 @@
+//! Numbers of pieces and of products in a message, and what a message does with goods next to others.
+
+use serde::Deserialize;
+
+use super::PickRules;
+use crate::domain::text::{Pattern, Token, any_match, match_mask};
+
+/// A number from this on is part of a name.
+const MOST_COUNTED: u64 = 100;
+
+/// What the delivery near the shop costs: nothing from a price on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Delivery {
+    pub free_from: u64,
+    pub fee: u64,
+}
+
+/// What a message says of goods next to others: `[signs]` of the rule files, which explain each list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sign {
+    Drop,
+    Delivered,
+    Beside,
+    Versus,
+    Both,
+    Recount,
+    Unit,
+}
+
+impl PickRules {
+    /// Returns whether the message has a sign.
+    pub fn says(&self, sign: Sign, text: &str) -> bool {
+        any_match(self.sign(sign), &self.lexicon.tokenize(text), &[])
+    }
+
+    fn sign(&self, sign: Sign) -> &[Pattern] {
+        self.signs.get(&sign).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
+    pub fn pieces(&self, text: &str) -> Option<u64> {
+        self.number_in(&self.pieces, text)
+    }
+
+    /// Returns how many pieces a part of a message names, for goods that are named next to others: 2 of "2 of the mice". "24 inch"
+    /// counts nothing.
+    pub fn count_of(&self, part: &str) -> Option<u64> {
+        let part = self.with_digits(part);
+        let stream = self.lexicon.tokenize(&part);
+        let measures = match_mask(self.sign(Sign::Unit), &stream, &[]);
+        let numbers = stream.tokens().iter().zip(measures).filter(|(_, measures)| !measures);
+        let number = |token: &Token| token.folded().parse().ok().filter(|number| (1..MOST_COUNTED).contains(number));
+        numbers.map(|(token, _)| token).find_map(number)
+    }
+
+    /// Returns what delivery near the shop costs for goods of this price, if the message wants them delivered and the shop has such a fee.
+    pub fn delivery_fee(&self, text: &str, price: u64) -> Option<u64> {
+        let is_wanted = self.delivery.fee > 0 && self.says(Sign::Delivered, text);
+        is_wanted.then_some(if price >= self.delivery.free_from { 0 } else { self.delivery.fee })
+    }
+
+    /// Returns how many pieces the message wants now instead: 2 of "make it two mice".
+    pub fn recount(&self, text: &str) -> Option<u64> {
+        self.number_in(self.sign(Sign::Recount), text)
+    }
+
+    /// Returns the number of products that the message is about: 2 of "those 2 items".
+    pub fn things(&self, text: &str) -> Option<u64> {
+        self.number_in(&self.things, text)
+    }
+
+    pub(super) fn number_in(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
+        let text = self.with_digits(text);
+        let stream = self.lexicon.tokenize(&text);
+        let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        // Between them may be a name with numbers: "mua i5-12400f 2 con".
+        let is_number = |at: &usize| stream.tokens()[*at].folded().starts_with(|c: char| c.is_ascii_digit());
+        let at = Some(found.start).filter(is_number).or_else(|| found.rev().find(is_number))?;
+        stream.source(at..at + 1).parse().ok().filter(|number| *number > 0)
+    }
+
+    /// Writes words for numbers with digits: "two of them" becomes "2 of them".
+    fn with_digits(&self, text: &str) -> String {
+        let mut written = String::with_capacity(text.len());
+        for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+            let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+            match self.numbers.get(&word.to_lowercase()) {
+                Some(number) => written.push_str(&format!("{number}{}", &part[word.len()..])),
+                None => written.push_str(part),
+            }
+        }
+        written
+    }
+}
