@@ -67,6 +67,14 @@ pub enum Answer {
     Again,
 }
 
+/// The words of a message that wants some goods and keeps others: "everything except the socks".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeptGoods {
+    /// The rest of the message, which may name the goods that it wants.
+    pub wanted: String,
+    pub kept: String,
+}
+
 /// The entities that a message names, the surest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entities {
@@ -79,6 +87,8 @@ pub struct Entities {
     pub serials: Vec<PossibleSerial>,
     /// How many pieces of goods the message names: "return 2 of the 3".
     pub pieces: Vec<u32>,
+    /// The goods that the message keeps out of its wish. `None` if it keeps none.
+    pub kept_goods: Option<KeptGoods>,
     /// The message may name an order in a way that the rules cannot read: "seven seven eight nine three".
     pub has_unread_order: bool,
 }

@@ -3,6 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::state::ItemSnapshot;
+use crate::dialogue::utterance::KeptGoods;
 use crate::domain::text::Spelling;
 
 /// A shorter word within an item's name names no item: "a", "of", "xl".
@@ -48,6 +49,19 @@ fn tells(name: &[Spelling], place: usize, word: &Spelling) -> bool {
     word.folded.chars().count() >= least && word.folded.chars().any(char::is_alphabetic)
 }
 
+/// Returns the lines that a message wants: those that it names, or else those of `among`, without those that it keeps. A message
+/// that keeps none has to name them.
+pub(super) fn wanted(items: &[ItemSnapshot], among: &[u32], goods: &KeptGoods) -> Vec<u32> {
+    let (wanted, kept) = (named(items, &goods.wanted), named(items, &goods.kept));
+    if kept.is_empty() {
+        return wanted;
+    }
+    let all = items.iter().map(|item| item.line).collect();
+    let without_kept = |lines: Vec<u32>| lines.into_iter().filter(|line| !kept.contains(line)).collect::<Vec<_>>();
+    let mut choices = [wanted, among.to_vec(), all].into_iter().map(without_kept);
+    choices.find(|lines| !lines.is_empty()).unwrap_or_default()
+}
+
 /// Returns the lines that the text names, if it names some and not all.
 pub(super) fn part_of(items: &[ItemSnapshot], said: &str) -> Option<Vec<u32>> {
     Some(named(items, said)).filter(|lines| !lines.is_empty() && lines.len() < items.len())
@@ -57,18 +71,66 @@ pub(super) fn part_of(items: &[ItemSnapshot], said: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
+    fn items(names: &[&str]) -> Vec<ItemSnapshot> {
+        let item = |(at, name): (usize, &&str)| ItemSnapshot {
+            line: at as u32 + 1,
+            name: (*name).to_owned(),
+            quantity: 1,
+            stays_sold: false,
+        };
+        names.iter().enumerate().map(item).collect()
+    }
+
+    #[test]
+    fn goods_that_are_kept_stay_out() {
+        let rules = crate::desks::returns::rules::tests::rules();
+        let english = &["Hiking Boots", "Wool Socks", "Cap"];
+        let vietnamese = &["Giày leo núi", "Tất len dày", "Mũ len"];
+        for (names, shown, said, expected) in [
+            (
+                english,
+                &[1, 2, 3][..],
+                "return everything from 77893 except the socks, john.doe@example.com",
+                &[1, 3][..],
+            ),
+            (english, &[1, 2, 3], "yes, but not the socks", &[1, 3]),
+            (english, &[1, 2], "yes, except the socks", &[1]),
+            (english, &[2], "everything except the socks", &[1, 3]),
+            (english, &[1, 2, 3], "return it all, but not the socks", &[1, 3]),
+            (english, &[1, 2, 3], "send back all but the socks because the boots and the cap fit", &[1, 3]),
+            (english, &[1, 2, 3], "Return the boots, keep the socks", &[1]),
+            (english, &[1, 2, 3], "return the boots but not the socks", &[1]),
+            (english, &[1, 2, 3], "I don't want to return the socks", &[1, 3]),
+            (vietnamese, &[1, 2, 3], "tất cả trừ đôi tất", &[1, 3]),
+            (vietnamese, &[1, 2, 3], "trả hết đơn 77893 trừ đôi giày", &[2, 3]),
+        ] {
+            let goods = rules.kept_goods(said).unwrap_or_default();
+            assert_eq!(wanted(&items(names), shown, &goods), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn liked_or_unkept_goods_are_not_kept() {
+        let rules = crate::desks::returns::rules::tests::rules();
+        for said in [
+            "Everything fits, except the socks",
+            "everything except the socks fits",
+            "I can't keep the boots",
+            "I can not return the boots",
+            "my feet keep slipping in the boots",
+            "I want to keep everything except the socks",
+            "I received everything except the socks",
+            "return the boots and the socks",
+            "trả giày có bị trừ tiền không",
+            "em không trả đôi giày được sao",
+        ] {
+            assert_eq!(rules.kept_goods(said), None, "{said}");
+        }
+    }
+
     #[test]
     fn unique_word_names_its_item() {
         let rules = crate::desks::returns::rules::tests::rules();
-        let items = |names: &[&str]| -> Vec<ItemSnapshot> {
-            let item = |(at, name): (usize, &&str)| ItemSnapshot {
-                line: at as u32 + 1,
-                name: (*name).to_owned(),
-                quantity: 1,
-                stays_sold: false,
-            };
-            names.iter().enumerate().map(item).collect()
-        };
         for (names, said, wanted) in [
             (&["Hiking Boots", "Wool Socks"][..], "yes, only the socks", &[2][..]),
             (&["Hiking Boots", "Wool Socks"], "the boots and the socks", &[1, 2]),

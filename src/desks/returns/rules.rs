@@ -261,6 +261,7 @@ impl ReturnsRules {
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
                 shop_number: cut::shop_number(text),
                 pieces: self.pieces.find(&stream),
+                kept_goods: self.kept_goods_in(&stream),
                 orders,
                 contacts,
                 ..Entities::default()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::advance::{Event, is_shop_number};
 use super::super::items;
 use super::super::scenario::Scenario;
-use super::super::state::{ItemSnapshot, OrderSnapshot, State};
+use super::super::state::{Intent, ItemSnapshot, OrderSnapshot, State};
 use super::super::texts::VariantPicker;
 use super::super::{Returns, kind};
 use super::{WHO, request_of};
@@ -68,8 +68,22 @@ impl Returns {
         // Items that are in a return already stay out.
         let open = order.open_lines();
         let rest = (!open.is_empty() && open.len() < order.items.len()).then_some(open);
-        let lines = items::part_of(&seen.items, &self.rules.without_not_items(&state.case.reason)).or(rest);
+        let lines = self.lines_of_reason(state, &seen.items, rest.as_deref()).or(rest);
         Ok(Event::OrderFound(seen, lines))
+    }
+
+    /// Returns the lines that the customer named before the order was known, if they are not all. `rest`: the lines that are not in
+    /// a return yet, if some are.
+    fn lines_of_reason(&self, state: &State, items: &[ItemSnapshot], rest: Option<&[u32]>) -> Option<Vec<u32>> {
+        let reason = &state.case.reason;
+        // "I got everything except the socks" is about the socks.
+        let is_mistake = state.case.intent.is_some_and(Intent::is_mistake);
+        let Some(goods) = self.rules.kept_goods(reason).filter(|_| !is_mistake) else {
+            return items::part_of(items, &self.rules.without_not_items(reason));
+        };
+        let all: Vec<u32> = items.iter().map(|item| item.line).collect();
+        let lines = items::wanted(items, rest.unwrap_or(&all), &goods);
+        (!lines.is_empty() && lines != all).then_some(lines)
     }
 
     /// Returns another order that the customer named, if the contact of the conversation is on it. Never counts as a miss.

@@ -39,6 +39,10 @@ pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) 
     if names_pieces(&utterance) && (is_other || (guess.label == "policy" && !utterance.has_question())) {
         return utterance;
     }
+    // "Tất cả trừ đôi tất" shares a word with money that was taken ("trừ tiền").
+    if guess.label == "double_charge" && utterance.entities.kept_goods.is_some() {
+        return utterance;
+    }
     if !is_understood(&utterance) {
         return if guess.known < KNOWN { utterance } else { apply(utterance, guess.label, guess.probability) };
     }

@@ -2,6 +2,7 @@
 
 use super::super::state::Intent;
 use super::{ReturnsRules, cut};
+use crate::dialogue::utterance::KeptGoods;
 use crate::domain::text::{TokenStream, any_match, match_mask};
 
 impl ReturnsRules {
@@ -79,15 +80,49 @@ impl ReturnsRules {
     /// Returns what a message wants, and what the customer keeps: "cancel that one, keep the shoes". `None` if one of the
     /// two is missing.
     pub fn split_kept(&self, text: &str) -> Option<(String, String)> {
-        let stream = self.lexicon.tokenize(text);
-        let mask = match_mask(&self.asides.kept, &stream, &[]);
+        let (wanted, kept) = self.split(&self.lexicon.tokenize(text));
+        (!wanted.is_empty() && !kept.is_empty()).then_some((wanted, kept))
+    }
+
+    /// Returns the words for the goods that a text wants and keeps: "everything except the socks". `None` if it keeps none.
+    pub fn kept_goods(&self, text: &str) -> Option<KeptGoods> {
+        self.kept_goods_in(&self.lexicon.tokenize(text))
+    }
+
+    pub(super) fn kept_goods_in(&self, stream: &TokenStream<'_>) -> Option<KeptGoods> {
+        let (wanted, kept) = self.split(stream);
+        (!kept.is_empty())
+            .then(|| KeptGoods { wanted: self.without_not_items(&wanted), kept: self.without_not_items(&kept) })
+    }
+
+    /// Splits a message into the part that the customer does not keep, and the part that they keep.
+    fn split(&self, stream: &TokenStream<'_>) -> (String, String) {
         let starts = stream.tokens().iter().map(|token| token.span.start);
         let ends = starts.clone().skip(1).chain([stream.text().len()]);
         let (mut wanted, mut kept) = (String::new(), String::new());
-        for ((start, end), is_kept) in starts.zip(ends).zip(&mask) {
-            if *is_kept { &mut kept } else { &mut wanted }.push_str(&stream.text()[start..end]);
+        for ((start, end), is_kept) in starts.zip(ends).zip(self.kept_words(stream)) {
+            if is_kept { &mut kept } else { &mut wanted }.push_str(&stream.text()[start..end]);
         }
-        (!wanted.is_empty() && !kept.is_empty()).then_some((wanted, kept))
+        (wanted, kept)
+    }
+
+    /// Returns for each word whether it belongs to what the customer keeps.
+    fn kept_words(&self, stream: &TokenStream<'_>) -> Vec<bool> {
+        let not_kept = match_mask(&self.asides.not_kept, stream, &[]);
+        let begins = match_mask(&self.asides.except, stream, &not_kept);
+        let ends = match_mask(&self.asides.except_end, stream, &[]);
+        let wishes = clauses_with(stream, &match_mask(&self.asides.except_in, stream, &[]));
+        let mut kept = match_mask(&self.asides.kept, stream, &not_kept);
+        let mut is_excepted = false;
+        for (at, is_kept) in kept.iter_mut().enumerate() {
+            let starts_clause = stream.clause(at).start == at;
+            // "Return it all, but not the socks": the clause before has the wish. "Everything fits, except the socks" has none.
+            let has_wish = wishes[at] || (starts_clause && (at == 0 || wishes[at - 1]));
+            let continues = is_excepted && !starts_clause && !ends[at];
+            is_excepted = continues || (begins[at] && has_wish);
+            *is_kept |= is_excepted;
+        }
+        kept
     }
 
     /// Whether a part of the message reports damage, as opposed to supposing it.

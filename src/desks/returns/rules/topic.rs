@@ -81,11 +81,12 @@ pub fn without_question(mut utterance: Utterance, keeps_wish: bool) -> Utterance
     let intent = if reports_damage { Some(Intent::Return) } else { wish };
     let some_pieces = utterance.mentions(Topic::SomePieces);
     let pieces = std::mem::take(&mut utterance.entities.pieces);
+    let kept_goods = utterance.entities.kept_goods.take();
     if intent.is_none() && pieces.is_empty() && !some_pieces {
         return Utterance::default();
     }
     let Utterance { text, explanation, .. } = utterance;
-    let entities = Entities { pieces, ..Entities::default() };
+    let entities = Entities { pieces, kept_goods, ..Entities::default() };
     let mut rest = Utterance { text, explanation, intent, entities, ..Utterance::default() };
     rest.set(Act::Mention(Topic::SomePieces), some_pieces);
     rest.set(Act::Report(Topic::Damage), reports_damage);

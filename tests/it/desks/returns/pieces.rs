@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::damage::two_items;
 use super::shop::{Chat, open};
 use crate::support::app::TestApp;
 
@@ -94,4 +95,30 @@ async fn yes_with_more_words_accepts_a_person() {
     let mut chat = Chat::open(&app).await;
     let turns = ["return order 77894", "buyer-77894@example.com", "that is so unfair", "yes, pass it on please"];
     assert!(chat.say_all(&turns).await.kinds().contains(&"escalation".to_owned()));
+}
+
+#[tokio::test]
+async fn kept_goods_are_not_offered_for_return() {
+    let app = open(TestApp::builder()).await;
+    two_items(&app).await;
+    for said in [
+        &["I'd like to return everything from 77901 except the poles, buyer-77900@example.com"][..],
+        &["Return the boots of 77901, keep the poles", "buyer-77900@example.com"],
+        &["return 77901, buyer-77900@example.com", "yes, but not the poles"],
+        &["return 77901, buyer-77900@example.com", "return it all, but not the poles"],
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let text = chat.say_all(said).await.text("order_confirm");
+        assert!(text.contains("Hiking Boots") && !text.contains("Trekking Poles"), "{said:?}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn vietnamese_exception_keeps_goods() {
+    let app = open(TestApp::builder()).await;
+    two_items(&app).await;
+    let mut chat = Chat::open_with(&app, json!({ "language": "vi" })).await;
+    let said = ["trả hàng đơn 77901, buyer-77900@example.com", "tất cả trừ đôi gậy"];
+    let text = chat.say_all(&said).await.text("order_confirm");
+    assert!(text.contains("Hiking Boots") && !text.contains("Trekking Poles"), "{text}");
 }

@@ -69,12 +69,19 @@ fn worth(confidence: Confidence) -> f64 {
 /// see them before an answer counts.
 pub(super) fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
     let has_ticket = state.ticket().is_some();
+    // "I got everything except the socks" is about the socks.
+    let is_mistake = [utterance.intent, state.case.intent].into_iter().flatten().any(Intent::is_mistake);
+    let kept_goods = utterance.entities.kept_goods.as_ref().filter(|_| !is_mistake);
     let Some(Subject { order, lines, progress, .. }) = state.subject_mut().filter(|_| !has_ticket) else {
         return false;
     };
     let all = || order.items.iter().map(|item| item.line).collect();
-    let named = items::named(&order.items, &utterance.text);
-    if named.is_empty() || named == lines.clone().unwrap_or_else(all) {
+    let shown = lines.clone().unwrap_or_else(all);
+    let named = match kept_goods {
+        Some(goods) => items::wanted(&order.items, &shown, goods),
+        None => items::named(&order.items, &utterance.text),
+    };
+    if named.is_empty() || named == shown {
         return false;
     }
     *lines = (named.len() < order.items.len()).then_some(named);
