@@ -93,7 +93,7 @@ impl ReturnsRules {
         }
         let mut asides = file.asides.parse(&lexicon)?;
         Ok(Self {
-            goods: GoodsWords::new(&file.not_items, &file.goods_names, &lexicon)?,
+            goods: GoodsWords::new(&file.not_items, patterns(&file.not_goods)?, &file.goods_names, &lexicon)?,
             intents: file.intents.parse(&lexicon)?,
             requests,
             small_talk,

@@ -49,6 +49,7 @@ pub(super) struct OrderWords {
 pub(super) struct RuleFile {
     pub plain_words: Vec<String>,
     pub not_items: Vec<String>,
+    pub not_goods: Vec<String>,
     pub aliases: HashMap<String, String>,
     pub classes: HashMap<String, Vec<String>>,
     pub intents: IntentFile,
