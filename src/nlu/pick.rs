@@ -11,7 +11,7 @@ use crate::persona::{PromptError, Prompts};
 
 mod counts;
 
-pub use counts::{Delivery, Sign};
+pub use counts::Sign;
 
 /// The part of a shown list that a message points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,6 @@ pub struct PickRules {
     total: Vec<Pattern>,
     /// The number of pieces: a number before these words.
     pieces: Vec<Pattern>,
-    delivery: Delivery,
     signs: BTreeMap<Sign, Vec<Pattern>>,
     /// Stands between goods: "and", "plus".
     between: Vec<Pattern>,
@@ -118,7 +117,6 @@ struct File {
     things: Vec<String>,
     total: Vec<String>,
     pieces: Vec<String>,
-    delivery: Delivery,
     signs: BTreeMap<Sign, Vec<String>>,
     between: Vec<String>,
     bundle: Vec<String>,
@@ -182,7 +180,6 @@ impl PickRules {
             things,
             total,
             pieces,
-            delivery: file.delivery,
             signs,
             between,
             bundle,

@@ -31,8 +31,6 @@ reply_keys! {
         ReplyTotalLine = "reply_total_line" ["hotline"] must ["name" "count" "price"],
         ReplyTotal = "reply_total" ["hotline"] must ["sum"],
         ReplyTotalAll = "reply_total_all" ["hotline"] must ["sum"],
-        ReplyDelivered = "reply_delivered" ["hotline"] must ["fee" "sum"],
-        ReplyDeliveredFree = "reply_delivered_free" ["hotline" "fee" "sum"],
         ReplyFee = "reply_fee" ["hotline"] must ["fee"],
         ReplyBuildSwap = "reply_build_swap" ["hotline"] must ["name" "old" "difference"],
         ReplyUnsold = "reply_unsold" ["hotline"],

@@ -8,20 +8,11 @@ use crate::domain::text::{Pattern, Token, any_match, match_mask};
 /// A number from this on is part of a name.
 const MOST_COUNTED: u64 = 100;
 
-/// What the delivery near the shop costs: nothing from a price on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Delivery {
-    pub free_from: u64,
-    pub fee: u64,
-}
-
 /// What a message says of goods next to others: `[signs]` of the rule files, which explain each list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
     Drop,
-    Delivered,
     Beside,
     Versus,
     Both,
@@ -53,12 +44,6 @@ impl PickRules {
         let numbers = stream.tokens().iter().zip(measures).filter(|(_, measures)| !measures);
         let number = |token: &Token| token.folded().parse().ok().filter(|number| (1..MOST_COUNTED).contains(number));
         numbers.map(|(token, _)| token).find_map(number)
-    }
-
-    /// Returns what delivery near the shop costs for goods of this price, if the message wants them delivered and the shop has such a fee.
-    pub fn delivery_fee(&self, text: &str, price: u64) -> Option<u64> {
-        let is_wanted = self.delivery.fee > 0 && self.says(Sign::Delivered, text);
-        is_wanted.then_some(if price >= self.delivery.free_from { 0 } else { self.delivery.fee })
     }
 
     /// Returns how many pieces the message wants now instead: 2 of "make it two mice".

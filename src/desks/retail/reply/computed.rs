@@ -117,13 +117,8 @@ impl Retail {
             sum += fee;
             lines.push(self.text(turn, Text::ReplyFee, &[("fee", &money(fee))])?);
         }
-        let delivery = self.picks.delivery_fee(asked, sum).filter(|_| fee.is_none());
         let total = if fee.is_some() { Text::ReplyTotalAll } else { Text::ReplyTotal };
         lines.push(self.text(turn, total, &[("sum", &money(sum))])?);
-        if let Some(fee) = delivery {
-            let text = if fee == 0 { Text::ReplyDeliveredFree } else { Text::ReplyDelivered };
-            lines.push(self.text(turn, text, &[("fee", &money(fee)), ("sum", &money(sum + fee))])?);
-        }
         Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
     }
 

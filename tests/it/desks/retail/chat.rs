@@ -108,7 +108,8 @@ pub struct Chat<'a> {
     token: String,
     /// What is sent to be let in, if anything is.
     sent: Option<(&'static str, String)>,
-    turns: u64,
+    /// Turns of the conversation so far.
+    pub turns: u64,
 }
 
 impl Chat<'_> {
