@@ -166,8 +166,11 @@ impl Counts {
     pub fn is_money(&self, stream: &TokenStream<'_>, count: &Count) -> bool {
         let Range { start, end } = count.words;
         let is_unit = |at: usize| self.word(stream, at).is_some_and(|word| self.is_unit(word));
+        // In "500 bob, 2 pairs" the unit is that of the number before it.
+        let is_number = |at: usize| is_digits(stream, at) || self.words(stream, at).is_some();
+        let leads = |at: usize| is_unit(at) && !at.checked_sub(1).is_some_and(is_number);
         let own = self.word(stream, start).unwrap_or_default().trim_matches(|c: char| !c.is_alphabetic());
-        is_unit(end) || start.checked_sub(1).is_some_and(is_unit) || self.is_unit(own)
+        is_unit(end) || start.checked_sub(1).is_some_and(leads) || self.is_unit(own)
     }
 
     fn is_unit(&self, written: &str) -> bool {

@@ -113,7 +113,7 @@ impl Incoming {
         let said = &self.said;
         let wants = [Says::Wants, Says::More, Says::AsksStock].into_iter().any(|says| said.says(says));
         let wants = wants || said.clear_intents().contains(&Intent::SalesDiscovery) || said.utterance.has_question();
-        !wants && (self.names_goods() || said.says(Says::WentThrough))
+        !wants && said.says(Says::WentThrough)
     }
 
     /// Whether a message that waits also asks for goods, or about the shop: "while I wait, where are you?"

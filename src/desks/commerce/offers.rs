@@ -17,7 +17,10 @@ pub(super) fn coupon(state: &ConversationState, incoming: &Incoming) -> Option<N
     if asks_price && named.is_none() && said.says(Says::Covers) && state.coupon.is_some() {
         return Some(super::sales::search_with_offers(state.clone(), said));
     }
-    let referred = || state.coupon.clone().filter(|_| said.says(Says::UseCoupon));
+    // "Use this 0712345678", while the desk asks how to pay, is about no coupon.
+    let pays = matches!(state.stage, Stage::Method { .. } | Stage::Phone { .. } | Stage::ConfirmAmount { .. });
+    let refers = said.says(Says::UseCoupon) && (said.introduces_code || !(pays || said.phone.is_some()));
+    let referred = || state.coupon.clone().filter(|_| refers);
     let code = named.or_else(referred).filter(|_| !matches!(state.stage, Stage::Done | Stage::Review))?;
     let mut state = ConversationState { coupon: Some(code.clone()), ..state.clone() };
     if asks_price && state.order.is_none() {

@@ -6,7 +6,7 @@ use super::classify::{ASK_CATALOG, Verdict, classify};
 use super::effect::Incoming;
 use super::rules::Says;
 use super::said::{MOST_PIECES, Said};
-use super::state::{ConversationState, Question, Search, Stage};
+use super::state::{ConversationState, Question, Search, Stage, Wanted};
 use super::{Commerce, Situation, tools};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, SearchLimit, SearchWords};
@@ -175,5 +175,29 @@ impl Commerce {
             situation.shopper = shopper;
         }
         Ok(())
+    }
+}
+
+impl ConversationState {
+    /// Whether a part of a message answers what the desk asked. "Ok" may only begin what follows.
+    pub(super) fn is_answered_by(&self, said: &Said) -> bool {
+        let says = |all: &[Says]| all.iter().any(|says| said.says(*says));
+        let chooses = |wanted: &Wanted| !said.details.choices_of(&wanted.item.variants, &wanted.choices).0.is_empty();
+        // "OKAY" is no code.
+        let has_digit = |code: &String| code.contains(|c: char| c.is_ascii_digit());
+        let names_code = says(&[Says::UseCoupon]) || said.codes().iter().any(has_digit);
+        !said.utterance.has_question()
+            && match &self.stage {
+                Stage::Item { line } | Stage::Disambiguate { line } => {
+                    chooses(line) || names_code || says(&[Says::Wants, Says::Consents])
+                }
+                Stage::Options => said.option(self.options.len()).is_some(),
+                Stage::Draft | Stage::Method { .. } => {
+                    let changes = says(&[Says::Pay, Says::Remove]) || self.last.as_ref().is_some_and(chooses);
+                    changes || names_code || said.method().is_some()
+                }
+                Stage::Phone { .. } => said.phone.is_some(),
+                _ => false,
+            }
     }
 }

@@ -7,10 +7,10 @@ use super::classify::classify;
 use super::rules::Says;
 use super::said::{LARGEST_SIZE, MOST_PIECES, Said};
 use super::sales::search_of;
-use super::state::{ConversationState, OFFERS, Question, Search, Stage, Wanted};
+use super::state::{ConversationState, OFFERS, Question, Search, Stage};
 use crate::dialogue::Act;
 use crate::domain::commerce::catalog::search::stem;
-use crate::domain::commerce::policy::{Intent, Journey, Routing, route};
+use crate::domain::commerce::policy::{GovernorClass, Intent, Journey, Routing, route};
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 use crate::store::catalog::CatalogWords;
@@ -155,6 +155,10 @@ impl Commerce {
                 continue;
             }
             let (asked, rest) = (self.rules.parse(&asked.join(" ")), self.rules.parse(rest.trim()));
+            // "Yes, thanks. Do you deliver to Kisumu?": thanks alone would end the turn.
+            if rest.class != GovernorClass::Business {
+                continue;
+            }
             // A yes to an amount with a question is no clear one.
             if matches!(state.stage, Stage::ConfirmAmount { .. }) && rest.utterance.answer.is_some() {
                 continue;
@@ -312,28 +316,6 @@ impl Commerce {
         main.utterance.set(Act::Mention(Says::More), adds);
         main.utterance.set(Act::WantPerson, said.utterance.wants_person());
         (said.narrowed(main), later)
-    }
-}
-
-impl ConversationState {
-    /// Whether a part of a message answers what the desk asked. "Ok" may only begin what follows.
-    fn is_answered_by(&self, said: &Said) -> bool {
-        let says = |all: &[Says]| all.iter().any(|says| said.says(*says));
-        let chooses = |wanted: &Wanted| !said.details.choices_of(&wanted.item.variants, &wanted.choices).0.is_empty();
-        let names_code = says(&[Says::UseCoupon]) || !said.codes().is_empty();
-        !said.utterance.has_question()
-            && match &self.stage {
-                Stage::Item { line } | Stage::Disambiguate { line } => {
-                    chooses(line) || names_code || says(&[Says::Wants, Says::Consents])
-                }
-                Stage::Options => said.option(self.options.len()).is_some(),
-                Stage::Draft | Stage::Method { .. } => {
-                    let changes = says(&[Says::Pay, Says::Remove]) || self.last.as_ref().is_some_and(chooses);
-                    changes || names_code || said.method().is_some()
-                }
-                Stage::Phone { .. } => said.phone.is_some(),
-                _ => false,
-            }
     }
 }
 

@@ -89,7 +89,10 @@ impl Telecom {
         }
         // The plan is shown with the invoices, so "my last bill was INV-1" asks for nothing else.
         let is_shown_anyway = |topic: &Topic| open == Some(Topic::Subscription) && *topic == Topic::Invoices;
-        let topic = topic(parsed, asked, memory).filter(|topic| !is_shown_anyway(topic));
+        // "Please check INV-12345" answers "for which invoice?".
+        let answers = asked.is_some_and(|asked| parsed.said.answers(asked)) && !utterance.has_question();
+        let is_answer = |topic: &Topic| open == Some(Topic::Refund) && *topic == Topic::Invoices && answers;
+        let topic = topic(parsed, asked, memory).filter(|topic| !is_shown_anyway(topic) && !is_answer(topic));
         let gives = asked.is_some_and(|asked| parsed.gives(asked, open == Some(Topic::Refund)));
         let known_before = turn.conversation.user_id.clone().or_else(|| memory.account.verified.clone());
         let identity = self.identify(turn, &parsed.said, asked, memory).await?;

@@ -17,6 +17,7 @@ use crate::nlu::facts;
 use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
 use crate::persona::{PromptError, Prompts};
 
+mod answer;
 mod topic;
 
 pub(in crate::desks) use topic::Topic;
@@ -323,10 +324,8 @@ impl TelecomRules {
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);
         utterance.set(Act::Question, has_question || has(&self.question));
-        // "Yes, but the amount is wrong" and "ok" next to other words open no case.
-        let is_firm = any_match(&self.yes, &stream, &[]) || only_agrees && !social.contains(&Social::Goodbye);
-        let is_sure = is_firm && !any_match(&self.doubt, &stream, &[]);
-        utterance.set(Act::Equivocate, answer == Some(Answer::Yes) && !is_sure);
+        let only_agrees = only_agrees && !social.contains(&Social::Goodbye);
+        utterance.set(Act::Equivocate, answer == Some(Answer::Yes) && !self.is_sure(&stream, only_agrees));
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);
         }
@@ -367,22 +366,6 @@ impl TelecomRules {
     /// Reads what a message says about an account and a refund.
     pub fn said(&self, text: &str) -> Said {
         self.numbers.read(&self.lexicon.tokenize(text))
-    }
-
-    fn answer(&self, stream: &TokenStream<'_>) -> Option<Answer> {
-        let has = |patterns: &[Pattern]| any_match(patterns, stream, &[]);
-        match () {
-            () if has(&self.cancel) => Some(Answer::Cancel),
-            () if has(&self.no) => Some(Answer::No),
-            () if has(&self.yes) || has(&self.weak_yes) => Some(Answer::Yes),
-            () => None,
-        }
-    }
-
-    fn agrees(&self, stream: &TokenStream<'_>) -> bool {
-        let agree = match_mask(&self.agree, stream, &[]);
-        let more = match_mask(&self.agree_more, stream, &[]);
-        agree.contains(&true) && agree.iter().zip(&more).all(|(agree, more)| *agree || *more)
     }
 
     fn details(&self, stream: &TokenStream<'_>) -> Details {

@@ -48,7 +48,8 @@ impl PickRules {
 
     /// Returns how many pieces the message wants now instead: 2 of "make it two mice".
     pub fn recount(&self, text: &str) -> Option<u64> {
-        self.number_in(self.sign(Sign::Recount), text)
+        // "The 27 inch monitor instead" counts nothing.
+        self.number_in(self.sign(Sign::Recount), text).filter(|number| self.count_of(text) == Some(*number))
     }
 
     /// Returns the number of products that the message is about: 2 of "those 2 items".

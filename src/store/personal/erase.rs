@@ -59,7 +59,6 @@ impl TenantStore<'_> {
     pub async fn erase_person(&self, named: &Named, who: &str, dry_run: bool, now: DateTime<Utc>) -> Result<Erasure> {
         let transaction = self.store.begin().await?;
         let mut person = find_person(&transaction, self.tenant, named).await?;
-        person.add_joined_tickets(&transaction, self.tenant).await?;
         if person.is_unknown() {
             return Ok(Erasure::Done { erased: Vec::new(), person: Box::new(person) });
         }
@@ -68,6 +67,8 @@ impl TenantStore<'_> {
         if !dry_run && let Some(running) = self.find_running(&transaction, &person).await? {
             return Ok(Erasure::TurnRuns(running));
         }
+        // Only now, because a turn that ended meanwhile may have joined one.
+        person.add_joined_tickets(&transaction, self.tenant).await?;
         let erased = erase(&transaction, self.tenant, &person, Reach::Person).await?;
         if dry_run {
             return Ok(Erasure::Done { erased, person: Box::new(person) });

@@ -144,8 +144,9 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     if let Some(at) = by_name.or_else(numbered).or_else(only) {
         let id = state.options[at].id.clone();
         // "2, size 40" is one pair of the second.
-        if by_name.is_none() && said.details.numbers.len() > 1 {
-            state.details.numbers.retain(|number| usize::try_from(*number) != Ok(at + 1));
+        let is_by_number = by_name.is_none() && !matches!(said.pick, Some(Pick::Nth(_) | Pick::Last));
+        if is_by_number && state.details.numbers.len() > 1 {
+            state.details.numbers.remove(0);
         }
         return Some((state, vec![Effect::GetItem(id)]));
     }

@@ -17,7 +17,7 @@ use crate::nlu::pick::Pick;
 /// Takes goods out of the cart: those that are named, else the last ones. Named goods that the cart does not have are reported.
 pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next {
     let said = &incoming.said;
-    if said.says(Says::Except) {
+    if said.says(Says::Except) && !said.unwanted.is_empty() {
         return keep_only(state, said);
     }
     let named = match state.lines_named(incoming) {
@@ -71,7 +71,9 @@ fn keep_only(mut state: ConversationState, said: &Said) -> Next {
     let is_kept = |at: usize| {
         let (names, choices) = (state.line_names(at), &state.cart[at].choices);
         let has = |word: &String| choices.values().any(|own| words(own).contains(word));
-        said.unwanted.iter().any(|word| has(word) || names.iter().any(|own| is_same(own, word)))
+        // "Everything except the boots, socks": the words after the comma are kept as well.
+        let mut kept = said.unwanted.iter().chain(&said.words);
+        kept.any(|word| has(word) || names.iter().any(|own| is_same(own, word)))
     };
     let kept: Vec<CartLine> =
         (0..state.cart.len()).filter(|at| is_kept(*at)).map(|at| state.cart[at].clone()).collect();

@@ -76,7 +76,12 @@ impl Draft {
         let agrees = parsed.utterance.affirms() && !parsed.utterance.equivocates();
         if said.whole && amount == SaidAmount::Unclear && self.amount.is_some() && !agrees {
             // "No, the whole invoice" replaces the amount, and "the internet was off all day" does not: it only needs a yes.
-            let is_expected = said.corrects || matches!(asked, Some(Asked::Amount | Asked::Confirm));
+            let is_expected = match asked {
+                Some(Asked::Amount) => true,
+                Some(Asked::Confirm) => said.corrects || parsed.utterance.denies(),
+                Some(Asked::Reason) => false,
+                _ => said.corrects,
+            };
             match is_expected && parsed.is_brief() {
                 true => self.amount = None,
                 false => self.concluded = true,

@@ -42,7 +42,8 @@ impl Telecom {
         let utterance = &parsed.utterance;
         let asks = utterance.has_question() || utterance.asks(Topic::Quantity);
         let asks = asks && utterance.asks(Topic::Difference);
-        if !asks || utterance.asks(Topic::Refund) || parsed.said.is_concrete() {
+        let is_of_bill = [Topic::Refund, Topic::Invoices, Topic::Total].into_iter().any(|topic| utterance.asks(topic));
+        if !asks || is_of_bill || parsed.said.is_concrete() {
             return Ok(None);
         }
         let Some(account) = self.store_of(turn).find_account(user_id).await? else { return Ok(None) };
