@@ -12,7 +12,7 @@ pub fn read_text<T>(length: usize, read: impl FnOnce() -> T) -> T {
     if length > LONG { work_long(read) } else { read() }
 }
 
-/// Returns what is made once, such as an index. Whoever needs it first makes it, or waits for another thread that does.
+/// Returns a value that is made once, such as an index. The first call makes it; calls meanwhile wait for that.
 pub fn made_once<T>(once: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     once.get().unwrap_or_else(|| work_long(|| once.get_or_init(make)))
 }

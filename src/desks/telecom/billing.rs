@@ -71,7 +71,7 @@ impl Telecom {
         if corrects_case(parsed, memory)
             && let Some(case) = self.last_case(turn, memory).await?.filter(|case| case.status.is_open())
         {
-            // "Yes, 50 PLN, overcharge" says what the case has.
+            // "Yes, 50 PLN, overcharge" repeats the case.
             let is_same = !utterance.asks(Topic::Correction)
                 && parsed.said.reason.is_none_or(|reason| reason == case.reason)
                 && (parsed.said.names_amount(case.amount) || parsed.said.amount(true) == SaidAmount::Unclear)

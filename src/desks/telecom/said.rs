@@ -77,7 +77,7 @@ pub(in crate::desks) struct Said {
     pub reason_if_asked: Option<RefundReason>,
     /// Wants back all of an invoice.
     pub whole: bool,
-    /// Whether it corrects what was said before: "actually", "I meant".
+    /// Whether it corrects an earlier message: "actually", "I meant".
     pub corrects: bool,
     /// Refers to the claim before.
     pub same: bool,

@@ -25,7 +25,7 @@ use crate::retrieval::{Passage, Subject};
 /// The similarity to a question that a page lists below which no page answers, and the same for a message with an unknown word.
 const UNLIKE: f64 = 0.35;
 const LISTED: f64 = 0.5;
-/// Meaningful words of a question that needs nothing of what is said next to it.
+/// Meaningful words of a question that is clear without the sentences next to it.
 const ALONE: usize = 3;
 /// Details that are asked for at once.
 const ASKED_AT_ONCE: usize = 2;

@@ -169,7 +169,7 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
         || after.starts_with(['$', '€', '£', '¥', '₫', '%'])
         || is_decimal(after)
         || is_fraction(before)
-        // "ABC-100003 giờ" is no time of day.
+        // A unit makes an amount of digits alone: "ABC-100003 giờ" stays a number.
         || (run.starts_with(|c: char| c.is_ascii_digit()) && unit_follows(after, tokens.get(at + 1), words));
     let is_phone = ends_with_any(&earlier, &words.phone_cues) || is_phone(run) || is_in_groups(tokens, at);
     if is_amount || is_phone || is_date(run) || is_round(run) {

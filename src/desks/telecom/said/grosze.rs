@@ -19,7 +19,7 @@ pub(super) fn with_grosze(facts: Vec<Fact>, text: &str) -> Vec<Fact> {
         let is_joined = spoken.is_some() || written.is_some();
         if is_joined && let Some(before) = joined.pop() {
             fact.range.start = before.range.start;
-            // The customer has to confirm what was said in words without "grosze".
+            // In words and without "grosze", the amount needs the customer's yes.
             fact.spoken |= spoken.is_some();
         }
         if let Some((_, end)) = named {

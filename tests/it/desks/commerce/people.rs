@@ -97,7 +97,7 @@ async fn yes_to_a_person_pays_nothing() {
     ] {
         assert!(request.send().await.unwrap().status().is_success());
     }
-    // The answer was a turn of its own.
+    // The answer was a turn as well.
     chat.turns += 1;
     let asked_again = chat.say("yes please").await;
     assert_eq!(asked_again.kinds(), ["payment_prompt"]);
