@@ -8,7 +8,7 @@
 //! - [`lock`] replaces numbers whose value is not in the sources ([`crate::nlu::facts`]).
 //!
 //! A desk makes a [`Grounded`] for each reply, from [`Turn::sources`](crate::desks::Turn::sources) and its passages, then calls
-//! `turn.show_streamed(kind, grounded.push(&delta))` for each delta and `turn.show(kind, grounded.finish())` at the end.
+//! `turn.show(kind, grounded.push(&delta))` for each delta and `turn.show(kind, grounded.finish())` at the end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

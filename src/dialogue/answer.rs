@@ -113,7 +113,7 @@ pub async fn stream(
     let failure = generate.take(async {
         while let Some(delta) = deltas.next().await {
             match delta {
-                Ok(text) => turn.show_streamed(Kind::Reply, guarded.push(&text)).await?,
+                Ok(text) => turn.show(Kind::Reply, guarded.push(&text)).await?,
                 Err(error) => return Ok(Some(error)),
             }
             if guarded.is_closed() {

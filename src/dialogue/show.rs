@@ -10,31 +10,16 @@ impl Turn {
     /// Writes pieces of a guarded reply. Each removal is counted, noted in the receipt, and reported with a `guard` event.
     pub async fn show(&mut self, kind: Kind, pieces: Vec<Piece>) -> Result<(), SinkClosed> {
         for piece in pieces {
-            self.show_piece(kind, piece, false).await?;
-        }
-        Ok(())
-    }
-
-    /// Like [`show`](Self::show), for a reply of which more may come so fast that the journal would not run before its end: the first
-    /// text is stored first.
-    pub async fn show_streamed(&mut self, kind: Kind, pieces: Vec<Piece>) -> Result<(), SinkClosed> {
-        for piece in pieces {
-            let is_first = !self.is_writing();
-            self.show_piece(kind, piece, is_first).await?;
-        }
-        Ok(())
-    }
-
-    async fn show_piece(&mut self, kind: Kind, piece: Piece, at_once: bool) -> Result<(), SinkClosed> {
-        match piece {
-            Piece::Text(text) if at_once => self.write_at_once(kind, &text).await,
-            Piece::Text(text) => self.write(kind, &text).await,
-            Piece::Guard(Guard { reason, kind, text }) => {
-                metrics::counter!("frontdesk_guards_total", "reason" => reason.as_str()).increment(1);
-                self.note_one_more("guards", json!({ "reason": reason, "kind": kind, "text": text }));
-                self.guard(reason).await
+            match piece {
+                Piece::Text(text) => self.write(kind, &text).await?,
+                Piece::Guard(Guard { reason, kind, text }) => {
+                    metrics::counter!("frontdesk_guards_total", "reason" => reason.as_str()).increment(1);
+                    self.note_one_more("guards", json!({ "reason": reason, "kind": kind, "text": text }));
+                    self.guard(reason).await?;
+                }
             }
         }
+        Ok(())
     }
 
     /// Returns the sources of every reply: the persona, the customer's messages, and earlier answers that no model is known to have

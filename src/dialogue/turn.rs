@@ -162,20 +162,8 @@ impl Turn {
 
     /// Writes the next piece of a message and starts the message with the first one. An empty piece writes nothing.
     pub async fn write(&mut self, kind: Kind, piece: &str) -> Result<(), SinkClosed> {
-        self.queue_piece(kind, piece, false).await.map(|_| ())
-    }
-
-    /// Like [`write`](Self::write), and waits until the piece is stored and on its way to readers.
-    pub(super) async fn write_at_once(&mut self, kind: Kind, piece: &str) -> Result<(), SinkClosed> {
-        match self.queue_piece(kind, piece, true).await? {
-            Some(stored) => stored.await,
-            None => Ok(()),
-        }
-    }
-
-    async fn queue_piece(&mut self, kind: Kind, piece: &str, tracked: bool) -> Result<Option<Stored>, SinkClosed> {
         if piece.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let id = match &self.draft {
             Some(draft) => draft.id,
@@ -187,15 +175,14 @@ impl Turn {
                 id
             }
         };
-        let delta = Event::Delta { message_id: id, text: piece.to_owned() };
-        let stored = self.queue_event(delta, Vec::new(), tracked).await?;
+        self.emit(Event::Delta { message_id: id, text: piece.to_owned() }).await?;
         if let Some(draft) = &mut self.draft {
             draft.text.push_str(piece);
         }
         for reason in std::mem::take(&mut self.guards) {
             self.guard(reason).await?;
         }
-        Ok(stored)
+        Ok(())
     }
 
     /// Reports that a guard removed something from the current message, or from the next one if there is none.
