@@ -76,6 +76,7 @@ class World:
         self.client, self.server, self.outages = Client(server.port), server, outages
         self.violations, self.figures = Violations(), Figures()
         self.over = threading.Event()
+
     def insist(self, method, path, body=None, headers=None):
         """Asks until there is an answer that is not 429, or 503 in a run with outages.
 
@@ -107,6 +108,20 @@ class World:
                 self.violations.add(f"GET /readyz: {answer} for {PATIENCE} s after the store is back")
                 return
             time.sleep(0.1)
+
+    def wait_down(self, outage):
+        """Waits until /readyz says that the store takes no writes, and why."""
+        end = time.monotonic() + PATIENCE
+        answer = None
+        while time.monotonic() < end:
+            try:
+                status, answer = self.client.call("GET", "/readyz")
+                if status == 503 and answer.get("store_outage") == outage:
+                    return
+            except LOST:
+                pass
+            time.sleep(0.1)
+        self.violations.add(f"GET /readyz: {answer} for {PATIENCE} s of an outage ({outage})")
 
     def history(self, conversation):
         """Every message, over all pages."""

@@ -133,6 +133,10 @@ class Postgres:
         self.running = False
         self.run(f"{self.bin}/pg_ctl", "-D", self.data, "-m", mode, "-w", "stop")
 
+    def outage(self, _mode):
+        """What /readyz must report while the cluster is stopped."""
+        return "no_answer"
+
     def close(self):
         file = self.data / "postmaster.pid"
         if not file.exists():

@@ -43,6 +43,12 @@ class FailingDisk:
             (new := self.flag.with_suffix(".new")).write_text(str(ERRNO[mode]))
             new.rename(self.flag)
 
+    def outage(self, mode):
+        """What /readyz must report in this mode. None if a disk that is really full may still have space for some writes."""
+        if self.mounted and (mode == "full" or not self.preloads):
+            return None
+        return "disk_full" if mode == "full" else "disk_error"
+
     def start(self):
         self.flag.unlink(missing_ok=True)
         self.filler.unlink(missing_ok=True)

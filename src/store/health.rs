@@ -153,3 +153,46 @@ impl Store {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::ConnectionTrait;
+
+    use super::*;
+    use crate::store::StoreOptions;
+
+    /// Probes the store, without the last result.
+    async fn probe(store: &Store) -> Option<Outage> {
+        store.health.last.lock().await.probe = None;
+        store.probe().await
+    }
+
+    /// Fills the disk for the open connection. A connection that is opened later has space again.
+    async fn fill_disk(store: &Store) {
+        store.write.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
+    }
+
+    async fn write(store: &Store, name: &str) -> Result<()> {
+        let transaction = store.begin().await?;
+        set(&transaction, name, &"x".repeat(4000)).await?;
+        transaction.commit().await
+    }
+
+    #[tokio::test]
+    async fn full_disk_is_reported_until_large_rows_fit() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+        let options = StoreOptions { url, timeout: Duration::from_secs(30), connections: 1 };
+        let store = Store::open(&options).await.unwrap();
+        fill_disk(&store).await;
+        assert_eq!(probe(&store).await, None, "a small row fits");
+        let mut written = 0;
+        while written < 50 && write(&store, &written.to_string()).await.is_ok() {
+            written += 1;
+        }
+        assert!(written < 50, "the disk is full");
+        fill_disk(&store).await;
+        assert_eq!(probe(&store).await, Some(Outage::DiskFull), "a small row fits, and a message does not");
+        assert_eq!(probe(&store).await, None, "the disk has space again");
+    }
+}
