@@ -21,6 +21,9 @@ def before_call(context, case, kwargs):
             if isinstance(case.body.get(name), str):
                 case.body[name] = known
     meant_well = case.meta is None or case.meta.generation.mode.is_positive
+    if meant_well and isinstance(case.body, dict) and isinstance(case.body.get("user_id"), str):
+        # A pattern of all refused characters would be longer than the rest of the description.
+        case.body["user_id"] = "".join(filter(str.isprintable, case.body["user_id"])).strip() or "u"
     if meant_well and case.operation.path == "/console/api/warranty-files":
         upload_a_list(case)
     if meant_well and case.operation.path == "/console/api/personas/{id}" and isinstance(case.body, dict):

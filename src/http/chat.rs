@@ -45,7 +45,8 @@ pub(super) struct ChatMessage {
         pattern = r"[^\s\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0]"
     )]
     message: String,
-    /// The shop's own name for the customer, 1 to 255 characters. The first one binds the session; another one is refused.
+    /// The shop's own name for the customer, 1 to 255 characters without control or bidirectional characters. The first one binds
+    /// the session; another one is refused.
     #[schema(nullable, min_length = 1, max_length = 255, pattern = r"\S")]
     user_id: Option<String>,
     /// The name of a persona: a file's stem under `prompts/`. Without it, the shop's default. A session keeps its persona.

@@ -25,6 +25,7 @@ use super::views::{ConversationView, MessageView};
 use crate::app::personal_files::DeleteError;
 use crate::app::{App, NewConversation, OpenError, Opened};
 use crate::domain::calendar::time;
+use crate::domain::text::{clean, clean_json};
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, Language};
 use crate::store::StoreError;
 
@@ -32,7 +33,7 @@ use crate::store::StoreError;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CreateConversation {
-    /// The shop's own name for the customer, 1 to 255 characters.
+    /// The shop's own name for the customer, 1 to 255 characters without control or bidirectional characters.
     #[schema(nullable, min_length = 1, max_length = 255, pattern = r"\S")]
     user_id: Option<String>,
     /// The name of a persona: a file's stem under `prompts/`.
@@ -41,7 +42,7 @@ pub(super) struct CreateConversation {
     /// One of the persona's languages. Without it, the first message decides.
     #[schema(value_type = Option<String>, example = "vi")]
     language: Option<Language>,
-    /// Any data that the shop wants to store with the conversation.
+    /// Any data that the shop wants to store with the conversation. Control and bidirectional characters are removed.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Map<String, Value>>,
 }
@@ -90,7 +91,7 @@ pub(super) async fn create(
         persona: wanted.persona,
         language: wanted.language,
         likely_languages,
-        metadata: wanted.metadata.unwrap_or_default(),
+        metadata: clean_members(wanted.metadata.unwrap_or_default()),
         idempotency,
         visitor: opener.visitor,
         repeats_only: repeats.is_some(),
@@ -113,12 +114,23 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], cookie, Json(opened)).into_response())
 }
 
-/// Checks the shop's own name for a customer.
+/// Checks the shop's own name for a customer. Nothing is removed from it, because the result could be another customer's.
 pub(super) fn check_user_id(user_id: Option<&str>) -> Result<()> {
-    if user_id.is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
+    let Some(id) = user_id else { return Ok(()) };
+    if id.trim().is_empty() || id.chars().count() > 255 {
         return Err(ApiError::InvalidRequest("user_id must have 1 to 255 characters.".to_owned()));
     }
+    if id.chars().any(char::is_control) || clean(id) != id {
+        return Err(ApiError::InvalidRequest(
+            "user_id contains a control or bidirectional character; remove it.".to_owned(),
+        ));
+    }
     Ok(())
+}
+
+/// Cleans the names and values of an object's members.
+fn clean_members(object: Map<String, Value>) -> Map<String, Value> {
+    object.into_iter().map(|(name, value)| (clean(&name).into_owned(), clean_json(value))).collect()
 }
 
 /// A new conversation token.

@@ -42,7 +42,7 @@ pub(super) async fn post(
 ) -> Result<Response> {
     let body = body.map_err(|_| ApiError::InvalidJson)?;
     // A body that cannot be read has no details, but the provider is asked nevertheless.
-    receive(&app, secret, clean_json(serde_json::from_slice(&body).unwrap_or_default())).await
+    receive(&app, secret, serde_json::from_slice(&body).unwrap_or_default()).await
 }
 
 /// Brings the customer's browser back from the payment page.
@@ -67,6 +67,7 @@ pub(super) async fn get(
 
 async fn receive(app: &App, secret: Result<Path<String>, PathRejection>, body: Value) -> Result<Response> {
     let Ok(Path(secret)) = secret else { return Err(ApiError::NotFound) };
+    let body = clean_json(body);
     let within = ANSWER_WITHIN.min(app.config.http.store_timeout);
     let Ok(received) = timeout(within, app.payment_callbacks.receive(&secret, &body)).await else {
         warn!("The store did not respond to a callback of a payment provider in time");

@@ -10,6 +10,7 @@
 )]
 
 mod architecture;
+mod boundaries;
 mod channels;
 mod cli;
 mod desks;

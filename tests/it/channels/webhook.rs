@@ -9,6 +9,7 @@ use super::{
 };
 use crate::desks::commerce::open_desk_with;
 use crate::support::app::TestApp;
+use crate::support::database::assert_clean;
 use crate::support::twilio::{PUBLIC_URL, ScriptedTwilio, post, sign};
 
 const PATH: &str = "/webhooks/twilio";
@@ -26,7 +27,7 @@ async fn message_becomes_a_turn_and_a_reply() {
     let twilio = ScriptedTwilio::start().await;
     let desk = open(&twilio).await;
     let phone = Phone::new(&desk.app);
-    let form = phone.form("canvas shoes");
+    let form = phone.form("can\0vas \u{202e}shoes\u{7}");
     let response = post(&desk.app, PATH, &form, &sign(SAVANNA.token, &url(), &form)).await;
     assert_eq!(response.status(), StatusCode::OK);
     assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/xml"));
@@ -38,6 +39,7 @@ async fn message_becomes_a_turn_and_a_reply() {
     assert_eq!((listed.len(), listed[0]["channel"].as_str()), (1, Some("whatsapp")));
     let history = desk.app.history(listed[0]["id"].as_str().unwrap()).await;
     assert_eq!((history[0]["text"].as_str(), history[0]["turn"].as_u64()), (Some("canvas shoes"), Some(1)));
+    assert_clean(&desk.app.database_url).await;
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ mod builds;
 pub mod chat;
 mod clarify;
 mod classify;
-mod cleaning;
 mod failures;
 mod follow_ups;
 mod goods;

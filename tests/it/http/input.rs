@@ -96,6 +96,19 @@ async fn invalid_message_is_refused() {
 }
 
 #[tokio::test]
+async fn invisible_message_is_refused_as_empty() {
+    let app = TestApp::builder().start().await;
+    let id = app.open(&json!({})).await;
+    for text in ["", "\u{200b}", " \u{2060}\u{feff}\n", "\u{ad}"] {
+        let response =
+            app.post(&format!("/conversations/{id}/messages"), &json!({ "text": text })).send().await.unwrap();
+        assert_eq!(response.status(), 422, "{text:?}");
+        let problem: serde_json::Value = response.json().await.unwrap();
+        assert!(problem["detail"].as_str().unwrap().ends_with("this one has 0."), "{problem}");
+    }
+}
+
+#[tokio::test]
 async fn text_limit_counts_trimmed_characters() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
@@ -114,6 +127,10 @@ async fn invalid_conversation_is_refused() {
         json!({"user_id": "  "}),
         json!({"user_id": "ế".repeat(256)}),
         json!({"user_id": "a\0b"}),
+        json!({"user_id": "a\u{7}b"}),
+        json!({"user_id": "a\nb"}),
+        json!({"user_id": "a\u{202e}b"}),
+        json!({"user_id": "\u{feff}a"}),
         json!({"persona": "unknown"}),
         json!({"persona": "../prompts/system_persona_vi"}),
         json!({"persona": ""}),

@@ -231,6 +231,7 @@ async fn structured_answer_is_a_json_object() {
     let table = [
         (Play::answer("```json\n{\"intent\":\"x\"}\n```"), Ok(json!({"intent": "x"}))),
         (Play::answer("{\"intent\":\"ổ cứng\"}").torn_inside('ổ'), Ok(json!({"intent": "ổ cứng"}))),
+        (Play::answer("{\"in\\u0000tent\":[\"x\u{202e}\\u0007\"]}"), Ok(json!({"intent": ["x"]}))),
         (Play::answer("Dạ, đó là bảo hành"), Err(LlmError::NoObject)),
         (Play::answer("[1]"), Err(LlmError::NoObject)),
         (Play::answer(""), Err(LlmError::Empty)),
@@ -319,6 +320,10 @@ async fn every_tool_call_outcome_is_handled() {
     let reply = |text: &str, calls| Reply { text: text.to_owned(), calls };
     for (play, expected) in [
         (Play::calls(&[("find", json!({"id": 1}))]), Ok(reply("", vec![call(json!({"id": 1}))]))),
+        (
+            Play::calls(&[("fi\0nd", json!({"i\u{7}d": ["\u{202e}7"]}))]),
+            Ok(reply("", vec![call(json!({"id": ["7"]}))])),
+        ),
         (Play::answer("<think>which one?</think>\nHere it is."), Ok(reply("Here it is.", vec![]))),
         (Play::answer("<think>never said"), Ok(reply("", vec![]))),
         (Play::refuses(500, "out of memory"), Err(LlmError::Model("500 out of memory".to_owned()))),

@@ -15,41 +15,9 @@ use frontdesk::store::personal::erase::Erasure;
 use frontdesk::store::personal::person::Named;
 use frontdesk::store::sales::{Placing, SaleOwner};
 use frontdesk::store::shoppers::{PreferenceChange, ShopperKey};
-use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 
 use super::{TestStore, open, tenant};
 use crate::support::database;
-
-/// Lists the columns of each table with text, JSON or bytes. SQLite stores uuids as bytes, but declares them as uuid.
-async fn text_columns(url: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let connection = Database::connect(url).await.unwrap();
-    let (backend, query) = match connection.get_database_backend() {
-        DbBackend::Sqlite => (
-            DbBackend::Sqlite,
-            "SELECT m.name AS t, c.name AS c, lower(c.type) AS k FROM sqlite_master m JOIN pragma_table_info(m.name) c \
-             WHERE m.type = 'table'",
-        ),
-        backend => (
-            backend,
-            "SELECT CAST(table_name AS text) AS t, CAST(column_name AS text) AS c, CAST(data_type AS text) AS k \
-             FROM information_schema.columns WHERE table_schema = 'public'",
-        ),
-    };
-    let mut tables: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for row in connection.query_all_raw(Statement::from_string(backend, query)).await.unwrap() {
-        let get = |name: &str| row.try_get::<String>("", name).unwrap();
-        let (table, column, kind) = (get("t"), get("c"), get("k"));
-        if table == "seaql_migrations" {
-            continue;
-        }
-        let columns = tables.entry(table).or_default();
-        let other = ["uuid", "int", "bool", "date", "time", "real", "double"].iter().any(|other| kind.contains(other));
-        if !other && column != "tenant_id" {
-            columns.insert(column);
-        }
-    }
-    tables
-}
 
 #[tokio::test]
 async fn every_text_column_has_its_erasure() {
@@ -66,7 +34,7 @@ async fn every_text_column_has_its_erasure() {
         .collect();
     assert_eq!(
         described,
-        text_columns(&url).await,
+        database::text_columns(&url).await,
         "src/store/personal/tables.rs (left) and the schema (right) differ"
     );
 }

@@ -122,6 +122,9 @@ mod tests {
     fn text_of_short_lines_is_searched() {
         let text = "Opening hours\n\nMonday to Friday 9:00-18:00\n\nSunday closed";
         assert_eq!(passages(text), [(String::new(), text.to_owned())]);
+        let dirty = text.replace("hours", "ho\0u\u{202e}rs\u{7}");
+        let page = make("info.txt".as_ref(), Format::Text, &dirty, None).expect("a page");
+        assert!(page.contains("\n\nOpening hours\n\n"), "{page}");
     }
 
     #[test]

@@ -34,10 +34,10 @@ async fn records(desk: &Desk, tenant: &str, serials: &[&str]) -> Vec<String> {
     found
 }
 
-/// A list with two new rows, a changed, an unchanged and an invalid one.
+/// A list with two new rows, a changed, an unchanged and an invalid one. A name has characters that are removed.
 fn list() -> String {
     format!(
-        "{HEADER}NEW-1,Loa,2027-01-01\nABC123,Laptop Dell,2026-12-31\nXYZ789,Mouse Logitech,30/06/2025\nNEW-2,Loa,01/02/2027\n\
+        "{HEADER}NEW-1,Lo\u{202e}a\0,2027-01-01\nABC123,Laptop Dell,2026-12-31\nXYZ789,Mouse Logitech,30/06/2025\nNEW-2,Loa,01/02/2027\n\
          NEW-2,Loa,2027-02-01\nBAD-1,Loa,31/02/2025\n"
     )
 }

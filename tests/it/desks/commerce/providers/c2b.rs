@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::super::retail::chat::Chat;
 use super::super::{ask, customer, give_credentials, wait_for_results};
 use super::{DEFAULT, Desk, ORDER, PHONE, settle};
+use crate::support::database::assert_clean;
 use crate::support::payments::{Daraja, receipt_result};
 use crate::support::{eventually, eventually_async};
 
@@ -151,12 +152,13 @@ async fn payment_without_known_order_is_for_people() {
     let desk = Desk::open().await;
     let (chat, _) = desk.buy(PHONE, "paybill").await;
     for _ in 0..2 {
-        desk.confirm(&confirmation("QKJ41HAY6L", "RENT 12", "900.00")).await;
+        desk.confirm(&confirmation("QKJ41HAY6L", "RENT\0 \u{202e}12", "900.00")).await;
     }
     desk.answer("QKJ41HAY6L", &receipt_result("QKJ41HAY6L", "174379", "900.0", "Completed")).await;
     let tickets = desk.loose_tickets().await;
     assert_eq!(tickets.len(), 1, "{tickets:?}");
     assert!(tickets[0].contains("QKJ41HAY6L") && tickets[0].contains("RENT 12"), "{tickets:?}");
+    assert_clean(&desk.app().database_url).await;
     assert_eq!(desk.payments(&chat).await[0].request.status, PaymentStatus::Pending);
 }
 

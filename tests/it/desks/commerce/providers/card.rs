@@ -47,7 +47,7 @@ async fn browser_comes_back_to_the_shop() {
     let (chat, _) = desk.buy(PHONE, "card").await;
     desk.pesapal.state().status = 1;
     let path = path_of(&desk.pesapal.orders()[0]["callback_url"]);
-    let notice = desk.pesapal.notice(0, "CALLBACKURL");
+    let notice = desk.pesapal.notice(0, "CALLBACK\0URL\u{202e}");
     let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
     let response = client.get(format!("{}{path}", desk.app().url)).query(&notice).send().await.unwrap();
     assert_eq!(response.status(), 303);
