@@ -144,6 +144,32 @@ async fn turn_ends_whatever_the_database_refuses() {
 }
 
 #[tokio::test]
+async fn turn_ends_after_another_writers_event() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let (shop, conversation, other) = (TenantId::default(), id.parse().unwrap(), store::open(&app.database_url).await);
+    // The third event of the first turn has another writer's row in its place.
+    let event = Event::Delta { message_id: MessageId::now(), text: "of another writer".to_owned() };
+    let event = StoredEvent { id: EventId::new(1, 3), body: serde_json::to_string(&event).unwrap() };
+    other
+        .append(&[Entry { tenant: shop.clone(), conversation, event, at: Utc::now(), changes: vec![] }])
+        .await
+        .unwrap();
+    for (turn, status) in [(1, "interrupted"), (2, "completed")] {
+        let message = json!({"text": "kiểm tra bảo hành ABC123"});
+        let response = app.post(&format!("/conversations/{id}/messages"), &message).send().await.unwrap();
+        assert_eq!(response.status(), 202);
+        assert_eq!(ended(&app, &id, turn).await, status);
+    }
+    let events = other.tenant(&shop).list_events(conversation, EventId::ZERO, Some(1), 100).await.unwrap();
+    let ids: Vec<EventId> = events.iter().map(|event| event.id).collect();
+    let expected: Vec<EventId> = (1..).map(|n| EventId::new(1, n)).take(ids.len()).collect();
+    assert_eq!(ids, expected);
+    assert!(events[2].body.contains("of another writer"), "{events:?}");
+    assert!(events.last().unwrap().body.contains("turn.done"), "{events:?}");
+}
+
+#[tokio::test]
 async fn unreadable_turn_is_ended_at_the_start() {
     let unreadable = "UPDATE turns SET timings = '\"x\"' WHERE turn = 1";
     // As the retention does at a start, while the turn still waits.
