@@ -182,6 +182,13 @@ async fn customer_is_exported_and_erased_beside_server() {
     let sample = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
     let again = store.make_sample(&sample, false).await.unwrap();
     assert!(matches!(again, Sampling::Done { .. }), "the sample is reset after an erasure: {again:?}");
+
+    let mut erasing = shop.command(&["erase", "--user", "user-7", "--yes"]);
+    erasing.env("EMBED", "auto").env("CHROMA_URL", "http://127.0.0.1:9");
+    let erased = tokio::task::block_in_place(|| erasing.output().unwrap());
+    assert!(erased.status.success(), "{erased:?}");
+    assert!(String::from_utf8(erased.stdout).unwrap().contains("vectors from Chroma"));
+    assert_eq!(store.find_conversation(named.parse().unwrap()).await.unwrap(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]

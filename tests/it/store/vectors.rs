@@ -2,9 +2,12 @@ use std::collections::BTreeMap;
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::store::Store;
+use frontdesk::store::jobs::FORGET_CONVERSATION;
+use frontdesk::store::personal::erase::Erasure;
+use frontdesk::store::personal::person::Named;
 use frontdesk::store::vectors::{StoredVector, VectorRow, VectorScope};
 
-use super::{TestStore, conversation, opened, tenant};
+use super::{TestStore, conversation, count_jobs, opened, tenant};
 
 const NAME: &str = "knowledge";
 
@@ -89,6 +92,26 @@ async fn deleted_conversation_removes_its_vectors() {
     assert_eq!(state(&store, "acme").await, (2, 2));
     assert_eq!(list(&store, "other", VectorScope::All).await, ["its", "not its"]);
     assert_eq!(state(&store, "other").await, (1, 0));
+}
+
+#[tokio::test]
+async fn erased_customer_leaves_no_vectors() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let (store, shop) = (store.external_vectors(true), tenant("acme"));
+    let its = opened(&store, &shop).await.to_string();
+    let scoped = store.tenant(&shop);
+    scoped.open_vector_collection(NAME, "bge-m3", 3).await.unwrap();
+    scoped.upsert_vectors(NAME, &[row("its", Some(&its)), row("not its", Some("c"))]).await.unwrap();
+    let customer = Named::User("u-1".to_owned());
+    for (dry_run, left, jobs) in [(true, &["its", "not its"][..], 0), (false, &["not its"], 1)] {
+        let done = scoped.erase_person(&customer, "Ola", dry_run, Utc::now()).await.unwrap();
+        let Erasure::Done { erased, .. } = done else { panic!("{done:?}") };
+        assert!(erased.iter().any(|of| of.table == "vectors" && of.rows == 1), "{erased:?}");
+        assert_eq!(list(&store, "acme", VectorScope::All).await, left);
+        // An external index is told by a job.
+        assert_eq!(count_jobs(&store, &[FORGET_CONVERSATION]).await.waiting, jobs);
+    }
+    assert_eq!(state(&store, "acme").await, (2, 2), "copies in memory notice it");
 }
 
 #[tokio::test]
