@@ -131,6 +131,35 @@ test("an unreachable server is no expired session", async () => {
   assertClean(page);
 });
 
+test("the audit log is filtered and continued", async () => {
+  const page = await enter(stage, { name: "Hoa" });
+  const id = await stage.server.conversation({});
+  for (const act of ["take", "give-back"]) await stage.server.api("POST", `/console/api/conversations/${id}/${act}`);
+  // A page of the log with only one entry.
+  await page.route(/\/console\/api\/audit\?/, (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set("limit", "1");
+    return route.continue({ url: url.href });
+  });
+  await goTo(page, "audit");
+  const [lines, more] = [page.locator("tbody tr"), page.getByRole("button", { name: "Xem thêm" })];
+  for (const count of [1, 2]) {
+    await lines.nth(count - 1).waitFor();
+    assert.equal(await lines.count(), count);
+    assert.equal(await lines.nth(count - 1).locator(`a[href="#/inbox/${id}"]`).count(), 1);
+    await more.click();
+  }
+  await lines.nth(2).filter({ hasText: "Hoa" }).waitFor();
+  await page.locator("input[type=search]").fill("Hoa");
+  await page.locator("input[type=search]").blur();
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+  assert.ok((await lines.innerText()).includes("Hoa"));
+  assert.equal(await more.count(), 0, "there is only one entry of this person");
+  await page.locator("input[type=date]").fill("2020-02-29");
+  await page.locator(".empty", { hasText: "Không có mục nào" }).waitFor();
+  assertClean(page);
+});
+
 test("changing the view moves focus and address", async () => {
   const page = await enter(stage);
   for (const [view, title] of [["knowledge", "Kiến thức"], ["warranty", "Cập nhật bảo hành"], ["personas", "Trợ lý AI"], ["figures", "Báo cáo"], ["inbox", "Hội thoại"]]) {

@@ -42,6 +42,7 @@ for (const scheme of ["light", "dark"]) {
     await assertAccessible(page, "/docs");
     await picture(page, `docs-${scheme}`);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    assert.match(await page.locator("meta[name=viewport]").getAttribute("content"), /width=device-width/);
     assertClean(page);
   });
 }
