@@ -1,6 +1,9 @@
 //! Plays what the shop's pages and texts promise about the desks. Each row quotes the sentence, so that a change of the sentence is
 //! noticed here. Promises that a desk's own tests play are not repeated.
 
+mod commerce;
+mod telecom;
+
 use std::path::Path;
 
 use chrono::Utc;
@@ -10,6 +13,7 @@ use frontdesk::store::returns::By;
 use frontdesk::store::returns::advance::Advance;
 use serde_json::{Value, json};
 
+use super::retail::chat::Chat as DeskChat;
 use super::returns::decisions::{mailed, resolve};
 use super::returns::shop::{Chat, mails, metadata, open, seed};
 use crate::support::app::TestApp;
@@ -45,6 +49,14 @@ fn broken(promise: &Promise, last: &Events) -> Option<String> {
     let said = last.messages();
     let is_kept = said.iter().any(|(of, said)| of == kind && said.contains(text));
     (!is_kept).then(|| format!("{file}: {sentence}\n  {customer:?}\n  expected {kind} with {text:?}\n  {said:?}"))
+}
+
+async fn said_last(chat: &mut DeskChat<'_>, promise: &Promise) -> Events {
+    let mut last = None;
+    for text in promise.customer {
+        last = Some(chat.say(text).await);
+    }
+    last.unwrap()
 }
 
 const EXCEPTIONS_EN: &str = "knowledge/returns/exception_handling.en.md";

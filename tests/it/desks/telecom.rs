@@ -3,7 +3,7 @@
 mod agent;
 mod billing;
 mod citations;
-mod dialogues;
+pub mod dialogues;
 mod fallback;
 mod polish;
 mod routing;

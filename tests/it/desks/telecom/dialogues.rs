@@ -11,7 +11,7 @@ use crate::desks::retail::chat::{Shop, open_shop_with};
 use crate::support::app::{TestApp, TestAppBuilder};
 
 /// Starts the server with the sample documents.
-pub(super) async fn open_sample_desk(language: &str, builder: TestAppBuilder) -> Shop {
+pub async fn open_sample_desk(language: &str, builder: TestAppBuilder) -> Shop {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge/telecom");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let documents: Vec<(String, String)> = files
