@@ -11,7 +11,9 @@ const MARKUP: &str = "*_#>-–—•~` \t";
 /// A placeholder for the list, and the mark of a passage in the prompt.
 const TAGS: [&str; 2] = ["[sources]", COPIED_TAG];
 const COPIED_TAG: &str = "[source]";
-/// Stands for [`COPIED_TAG`] inside the filter. Texts have no control characters.
+/// Stands for `[sources]` inside the filter. Texts have no control characters.
+const PLACEHOLDER: char = '\u{1}';
+/// Stands for [`COPIED_TAG`].
 const COPIED: char = '\0';
 /// A line that is still undecided after so many characters is no heading.
 const MOST_HELD: usize = 64;
@@ -39,6 +41,8 @@ struct ListFilter {
     /// The beginning of the current line while it is undecided.
     held: String,
     line: Line,
+    /// Whether the current line begins with the placeholder for the list.
+    has_placeholder: bool,
     /// White space that is shown before the next visible character.
     space: String,
     has_shown: bool,
@@ -77,6 +81,7 @@ impl ListFilter {
             tag: String::new(),
             held: String::new(),
             line: Line::Begun(After::Text),
+            has_placeholder: false,
             space: String::new(),
             has_shown: false,
             has_ended: false,
@@ -85,7 +90,7 @@ impl ListFilter {
     }
 
     fn push(&mut self, text: &str) -> String {
-        text.chars().filter(|c| *c != COPIED).for_each(|c| self.take_tag(c));
+        text.chars().filter(|c| !matches!(*c, COPIED | PLACEHOLDER)).for_each(|c| self.take_tag(c));
         std::mem::take(&mut self.shown)
     }
 
@@ -94,7 +99,7 @@ impl ListFilter {
         let is_of_list = match self.line {
             Line::Begun(After::Heading) | Line::Removed(_) => true,
             Line::Begun(After::List) if is_source(&self.held) => true,
-            _ => self.is_heading(&self.held),
+            _ => self.is_heading(&self.held) || self.is_placeholder(),
         };
         if !is_of_list {
             self.release();
@@ -111,9 +116,7 @@ impl ListFilter {
         let tag = self.tag.to_ascii_lowercase();
         if TAGS.contains(&tag.as_str()) {
             self.tag.clear();
-            if tag == COPIED_TAG {
-                self.take(COPIED);
-            }
+            self.take(if tag == COPIED_TAG { COPIED } else { PLACEHOLDER });
         } else if !TAGS.iter().any(|other| other.starts_with(&tag)) {
             let held = std::mem::take(&mut self.tag);
             // Only its first character surely begins no tag.
@@ -126,7 +129,8 @@ impl ListFilter {
     fn take(&mut self, c: char) {
         match (self.line, c) {
             (Line::Removed(after), '\n') => self.line = Line::Begun(after),
-            (Line::Removed(_), _) | (Line::Shown | Line::Sentence, COPIED) => {}
+            (Line::Removed(_), _) | (Line::Shown | Line::Sentence, COPIED | PLACEHOLDER) => {}
+            (Line::Begun(_), PLACEHOLDER) => self.has_placeholder |= self.held.chars().all(|c| MARKUP.contains(c)),
             (Line::Begun(_), COPIED) => {
                 // A line that begins with the mark of a passage is a source that the model copied.
                 if self.held.chars().all(|c| MARKUP.contains(c)) {
@@ -152,7 +156,7 @@ impl ListFilter {
         let is_blank = self.held.trim().is_empty();
         if c == '\n' {
             let next = match after {
-                _ if self.is_heading(&self.held) => After::Heading,
+                _ if self.is_heading(&self.held) || self.is_placeholder() => After::Heading,
                 After::Heading | After::List if is_blank => After::List,
                 After::List if is_source(&self.held) => After::List,
                 _ => After::Text,
@@ -183,6 +187,7 @@ impl ListFilter {
     }
 
     fn discard_held(&mut self) {
+        self.has_placeholder = false;
         self.held.clear();
         if self.line == Line::Sentence {
             // What follows the list is not a sentence of this line.
@@ -191,6 +196,7 @@ impl ListFilter {
     }
 
     fn release(&mut self) {
+        self.has_placeholder = false;
         let held = std::mem::take(&mut self.held);
         held.chars().for_each(|c| self.show(c));
     }
@@ -213,6 +219,11 @@ impl ListFilter {
     fn is_heading(&self, line: &str) -> bool {
         let line = without_markup(line).trim_end_matches(|c| MARKUP.contains(c) || c == ':');
         self.headings.contains(&fold(line))
+    }
+
+    /// Whether the current line is the placeholder alone, below the answer. Above it, the answer itself may follow.
+    fn is_placeholder(&self) -> bool {
+        self.has_placeholder && self.has_shown && without_markup(&self.held).is_empty()
     }
 
     /// Whether the beginning of a line is a heading with its colon.
@@ -285,7 +296,9 @@ mod tests {
             ("Restart it.\nSources:\n- a.md\n\nIt takes a minute.", "Restart it.\nIt takes a minute."),
             ("Restart it [SOURCES] now.\n[SOURCES]", "Restart it  now."),
             ("Restart it.\n[SOURCE] Wi-Fi — LEDs — wifi.md (v2)\n", "Restart it."),
-            ("Restart it.\n[SOURCES]\n- wifi.md", "Restart it.\n\n- wifi.md"),
+            ("Restart it.\n[SOURCES]\n- wifi.md", "Restart it."),
+            ("Restart it.\n\n**[SOURCES]**\nwifi.md\n2. apn.md\n\nBye.", "Restart it.\n\nBye."),
+            ("[SOURCES]\nRestart it.\n[SOURCES] Then wait.", "Restart it.\n Then wait."),
             ("Restart it.\nSources[SOURCES]\n- wifi.md", "Restart it."),
             ("Steps:\n- Unplug it.\n- Wait.", "Steps:\n- Unplug it.\n- Wait."),
             ("Sources of noise: a microwave.", "Sources of noise: a microwave."),

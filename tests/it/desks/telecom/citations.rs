@@ -14,10 +14,11 @@ const ANSWERS: [(&str, &str); 2] = [
 ];
 
 /// What the model writes below its answer, and the size of its packets.
-const LISTS: [(&str, usize); 7] = [
+const LISTS: [(&str, usize); 8] = [
     ("", 4096),
     ("\n\nSources:\n- Router Guide — Magic — 99_magic.md (v9)", 4096),
     (" [SOURCES]", 2),
+    ("\n\n[SOURCES]\n- magic.md\nwifi.md", 3),
     ("\n\n**Źródła:**\n1. wymyślone.md\n2) zmyślone.md", 1),
     ("\n[SOURCE] A — B — c.md (v1)\n", 3),
     ("\n### Sources\nwifi.md — Magic\napn.md", 5),
