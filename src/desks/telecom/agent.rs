@@ -17,6 +17,7 @@ use crate::agent::Outcome;
 use crate::agent::reply_text::for_customer;
 use crate::dialogue::agent_turn::run_agent;
 use crate::dialogue::history::{room_for_history, window};
+use crate::dialogue::opening::Wanted;
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::text::sentences::{first_sentences, without_lists};
 use crate::domain::{GuardReason, Metadata};
@@ -24,7 +25,7 @@ use crate::grounding::claims::Facts;
 use crate::grounding::{Guard, Piece, Placeholders, joined};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
-use crate::providers::llm::ChatMessage;
+use crate::providers::llm::{ChatMessage, LlmError};
 
 mod context;
 mod tools;
@@ -114,7 +115,7 @@ impl Telecom {
         (messages, known)
     }
 
-    /// Returns the text after the guards, or `None` if nothing is left or they stopped it.
+    /// Returns the text after the guards, or `None` if it is in another language, nothing is left or they stopped it.
     async fn checked(
         &self,
         turn: &mut Turn,
@@ -123,6 +124,10 @@ impl Telecom {
         claims: Facts,
     ) -> Result<Option<Vec<Piece>>, DeskError> {
         if text.is_empty() {
+            return Ok(None);
+        }
+        if Wanted::of(turn, &self.language_rules).is_missed_by(text) {
+            turn.note_model_error(LlmError::WrongLanguage);
             return Ok(None);
         }
         let (pieces, is_stopped) = {

@@ -123,6 +123,21 @@ async fn polish_model_answers_and_opens_a_case() {
 }
 
 #[tokio::test]
+async fn english_answers_reach_no_polish_customer() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_desk_in("pl", TestApp::builder().ollama(&ollama)).await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123", "language": "pl" })).await;
+    ollama.play_call(Play::answer("Please tell me how much of this invoice should be refunded to your account."));
+    let asked = chat.say("Naliczono mi za dużo na fakturze INV-12345, chcę zwrot").await;
+    assert!(asked.text("billing_prompt").contains("kwota"), "{asked:?}");
+    let claim = json!({ "reason": "overcharge", "amount_pln": 100.0, "invoice_id": "INV-12345" });
+    ollama.play_call(Play::calls(&[("open_refund_case", claim)]));
+    ollama.play_call(Play::answer("Your case R10001 is open, and a specialist will check it as soon as possible."));
+    let opened = chat.say("100 zł").await.text("refund_case");
+    assert!(opened.starts_with("Sprawa o zwrot ma numer R10001."), "{opened}");
+}
+
+#[tokio::test]
 async fn double_payment_is_another_reason_in_polish() {
     let desk = open_desk_in("pl", TestApp::builder()).await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
