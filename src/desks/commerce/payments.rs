@@ -88,11 +88,12 @@ impl Gateways {
 }
 
 impl Accounts {
-    fn can(&self, method: PaymentMethod) -> bool {
+    /// Only customers whom the channel knows by a number get real prompts: nobody may type the number of somebody else.
+    fn can(&self, method: PaymentMethod, has_number: bool) -> bool {
         let daraja = self.daraja.as_ref();
         self.is_sandbox
             || match method {
-                PaymentMethod::MpesaStk => daraja.is_some_and(DarajaAccount::can_push),
+                PaymentMethod::MpesaStk => has_number && daraja.is_some_and(DarajaAccount::can_push),
                 PaymentMethod::MpesaC2b => daraja.is_some_and(DarajaAccount::can_check),
                 PaymentMethod::Pesapal => self.pesapal.is_some(),
             }
@@ -132,8 +133,8 @@ impl Payments {
         })
     }
 
-    /// Returns the ways to pay that the shop has enabled and the server can offer.
-    pub async fn offers(&self, tenant: &Tenant) -> Result<PaymentOffers, StoreError> {
+    /// Returns the ways to pay that the shop has enabled and the server can offer this customer.
+    pub async fn offers(&self, tenant: &Tenant, has_number: bool) -> Result<PaymentOffers, StoreError> {
         let accounts = self.accounts(&tenant.id).await?;
         let enabled = tenant.settings.payments_enabled.iter().copied();
         let pay_to = match &accounts.daraja {
@@ -141,7 +142,7 @@ impl Payments {
             None => self.sandbox.paybill().to_owned(),
         };
         Ok(PaymentOffers {
-            methods: enabled.filter(|method| accounts.can(*method)).collect(),
+            methods: enabled.filter(|method| accounts.can(*method, has_number)).collect(),
             pay_to,
             is_till: accounts.daraja.is_some_and(|account| account.is_till),
         })
@@ -159,7 +160,8 @@ impl Payments {
     ) -> Result<Started, CallError> {
         let tenant = &context.tenant.id;
         let accounts = self.accounts(tenant).await?;
-        if !context.tenant.settings.payments_enabled.contains(&method) || !accounts.can(method) {
+        let is_enabled = context.tenant.settings.payments_enabled.contains(&method);
+        if !is_enabled || !accounts.can(method, context.has_number()) {
             return Err(CallError::refused("method_not_enabled"));
         }
         if !method.takes(confirmed) {

@@ -78,7 +78,7 @@ impl Commerce {
         // The channel's number counts more than what anybody writes.
         let knows_number = own.is_some();
         state.phone = own.or(state.phone);
-        let offers = self.payments.offers(&tenant).await?;
+        let offers = self.payments.offers(&tenant, knows_number).await?;
         let payment = self.follow_payment(turn, &shopper, &mut state, &offers.methods).await?;
         let page = match &payment {
             Some(payment) => self.payments.page_of(&tenant.id, payment).await?,

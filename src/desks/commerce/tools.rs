@@ -82,6 +82,11 @@ impl ToolContext<'_> {
         self.store.tenant(&self.tenant.id)
     }
 
+    /// Whether the channel knows the customer's number.
+    pub fn has_number(&self) -> bool {
+        self.shopper.is_some_and(|shopper| shopper.phone.is_some())
+    }
+
     /// Returns the customer and the conversation, for rows.
     pub fn owner(&self) -> Result<SaleOwner, CallError> {
         let shopper = self.shopper.ok_or_else(|| CallError::refused("no_customer"))?.id;

@@ -32,7 +32,7 @@ impl Tool for PaymentGetMethods {
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<MethodsFound, CallError> {
         let total = find_sale(context, &self.order_id).await?.totals.total;
-        let mut methods = context.payments.offers(context.tenant).await?.methods;
+        let mut methods = context.payments.offers(context.tenant, context.has_number()).await?.methods;
         methods.retain(|method| method.takes(total));
         Ok(MethodsFound { methods })
     }
@@ -76,7 +76,7 @@ impl PaymentGetC2bInstructions {
         let sale = find_sale(context, &self.order_id).await?;
         let amount = confirmed.unwrap_or(sale.totals.total);
         let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
-        let offers = context.payments.offers(context.tenant).await?;
+        let offers = context.payments.offers(context.tenant, context.has_number()).await?;
         let account_reference = (!offers.is_till).then(|| sale.id.to_string());
         Ok(C2bInstructions { paybill: offers.pay_to, account_reference, amount, started })
     }

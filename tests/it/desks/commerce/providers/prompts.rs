@@ -103,6 +103,17 @@ async fn prompt_goes_to_the_own_number_only() {
 }
 
 #[tokio::test]
+async fn typed_number_gets_no_prompt() {
+    let desk = Desk::open().await;
+    let mut chat = desk.shop.chat().await;
+    say_all(&mut chat, &ORDER).await;
+    let offered = say_all(&mut chat, &["my number is 0711222333", "pay"]).await.to_lowercase();
+    assert!(!offered.contains("prompt") && offered.contains("paybill") && offered.contains("card"), "{offered}");
+    say_all(&mut chat, &["mpesa", "yes", "0711222333", "yes"]).await;
+    assert!(desk.daraja.pushes().is_empty());
+}
+
+#[tokio::test]
 async fn lost_answer_is_not_repeated() {
     let desk = Desk::open_with(TestApp::builder().env("STK_WAIT_SECONDS", "0")).await;
     desk.daraja.state().push = Push::LoseAnswer;
