@@ -41,10 +41,19 @@ pub struct PaymentAnswer {
     pub reference: Option<String>,
     /// The page on which the customer pays.
     pub page: Option<String>,
+    /// Whether the provider could not be asked.
+    pub is_unavailable: bool,
+}
+
+impl PaymentAnswer {
+    /// The provider could not be asked, so that the payment has failed.
+    pub fn unavailable() -> Self {
+        Self { is_unavailable: true, ..PaymentReport::Failed.into() }
+    }
 }
 
 impl From<PaymentReport> for PaymentAnswer {
     fn from(report: PaymentReport) -> Self {
-        Self { report, reference: None, page: None }
+        Self { report, reference: None, page: None, is_unavailable: false }
     }
 }

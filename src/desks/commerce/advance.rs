@@ -1,7 +1,7 @@
 //! The next state and its effects, for each input. Pure: every decision of the desk is here and in the journeys.
 
 use super::always::{answer_at_every_stage, warn};
-use super::effect::{Effect, Event, Incoming, Line, Reason};
+use super::effect::{Began, Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
 use super::said::MOST_PIECES;
 use super::state::{ConversationState, Stage};
@@ -39,7 +39,10 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
             hand_over(state, Reason::ToolErrors, Priority::High)
         }
         event => {
-            state.tool_errors = 0;
+            // The list of ways to pay comes from the shop's rows: it says nothing about a provider that failed.
+            if !matches!(event, Event::Methods(..) | Event::Began(Began::Unavailable { .. })) {
+                state.tool_errors = 0;
+            }
             match event {
                 Event::Found { items, total, confidence, words } => {
                     if let (Some(search), Some(words)) = (&mut state.search, words) {

@@ -113,6 +113,10 @@ pub(super) enum Began {
     Refused {
         payment: PaymentId,
     },
+    /// The provider could not be asked, so that the payment has failed; the result follows as a message.
+    Unavailable {
+        payment: PaymentId,
+    },
     /// The order costs something else by now, or its prices hold no longer.
     Changed,
     /// Another payment of the order is open.

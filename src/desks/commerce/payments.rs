@@ -178,7 +178,8 @@ impl Payments {
             Beginning::Refused(CannotPay::UnderReview) => return Err(CallError::refused("payment_under_review")),
             Beginning::Refused(CannotPay::Paid) => return Err(CallError::refused("already_paid")),
         };
-        let PaymentAnswer { report, reference, page } = self.request(tenant, &payment, &accounts).await?;
+        let answer = self.request(tenant, &payment, &accounts).await?;
+        let PaymentAnswer { report, reference, page, is_unavailable } = answer;
         let door = self.store.tenant(tenant);
         if let Some(reference) = &reference {
             door.note_payment_reference(payment.id, reference).await?;
@@ -190,7 +191,8 @@ impl Payments {
         }
         let after = door.report_payment(payment.id, &report, Utc::now()).await?;
         let status = after.map_or(payment.request.status, |payment| payment.request.status);
-        Ok(Started { payment_request_id: payment.id, status, page })
+        let started = Started { payment_request_id: payment.id, status, page };
+        if is_unavailable { Err(CallError::unavailable()) } else { Ok(started) }
     }
 
     async fn request(
@@ -211,7 +213,7 @@ impl Payments {
         let Some(OpenCallback { url, .. }) = opened else { return Ok(PaymentReport::Failed.into()) };
         match self.gateway(payment, accounts, url, self.ipn_id(tenant, payment, accounts).await?) {
             Some(gateway) => Ok(gateway.request(tenant, payment).await),
-            None => Ok(PaymentReport::Failed.into()),
+            None => Ok(PaymentAnswer::unavailable()),
         }
     }
 

@@ -20,7 +20,7 @@ use super::{Commerce, Situation, kind, payments};
 use crate::desks::DeskError;
 use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
-use crate::domain::commerce::payment::PaymentStatus;
+use crate::domain::commerce::payment::{Payment, PaymentStatus};
 use crate::domain::commerce::sale::Offer;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
@@ -217,8 +217,14 @@ impl Commerce {
                 self.call(turn, situation, &tool).await?.map(|checkout| checkout.started)
             }
         };
+        self.services.jobs.wake();
         let started = match started {
             Ok(started) => started,
+            Err(error) if error.retryable => {
+                situation.payment = self.door(turn).list_payments(&order.id).await?.pop();
+                let began = |payment: &Payment| Event::Began(Began::Unavailable { payment: payment.id });
+                return Ok(Some(situation.payment.as_ref().map_or(Event::Failed, began)));
+            }
             Err(error) => {
                 return Ok(Some(match error.code.as_str() {
                     "amount_changed" | "price_expired" | "goods_changed" => Event::Began(Began::Changed),
@@ -229,7 +235,6 @@ impl Commerce {
                 }));
             }
         };
-        self.services.jobs.wake();
         let payment = started.payment_request_id;
         situation.payment = self.door(turn).find_payment(payment).await?;
         situation.page = started.page;

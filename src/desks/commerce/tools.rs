@@ -75,6 +75,11 @@ impl CallError {
     pub fn refused(code: &str) -> Self {
         Self::Tool(ToolError { code: code.to_owned(), retryable: false })
     }
+
+    /// A provider that could not be asked: a later call may succeed.
+    pub fn unavailable() -> Self {
+        Self::Tool(ToolError { code: "provider_unavailable".to_owned(), retryable: true })
+    }
 }
 
 impl ToolContext<'_> {

@@ -227,7 +227,7 @@ impl PaymentGateway for StkPush<'_> {
             Err(cause) => {
                 warn!(%tenant, payment = %payment.id, error = %cause, "An M-PESA prompt was not answered");
                 match cause {
-                    Unanswered::NotSent(_) => PaymentReport::Failed.into(),
+                    Unanswered::NotSent(_) => PaymentAnswer::unavailable(),
                     Unanswered::Lost(_) => PaymentReport::AnswerLost.into(),
                 }
             }
@@ -271,7 +271,7 @@ impl PaymentGateway for StkPush<'_> {
 fn read_push(tenant: &TenantId, answer: &Answer) -> PaymentAnswer {
     let reference = answer.text("CheckoutRequestID").filter(|_| is_accepted(answer));
     if reference.is_some() {
-        return PaymentAnswer { report: PaymentReport::Accepted, reference, page: None };
+        return PaymentAnswer { reference, ..PaymentReport::Accepted.into() };
     }
     let code = answer.text("errorCode").or(answer.text("ResponseCode")).unwrap_or_default();
     warn!(%tenant, status = %answer.status, code, "Daraja did not accept an M-PESA prompt");

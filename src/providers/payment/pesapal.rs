@@ -158,19 +158,19 @@ impl PaymentGateway for Checkout<'_> {
             Ok(answer) => {
                 let page = answer.text("redirect_url").filter(|page| page.starts_with("http"));
                 if let (Some(reference), Some(page)) = (answer.text("order_tracking_id"), page) {
-                    return PaymentAnswer {
-                        report: PaymentReport::Accepted,
-                        reference: Some(reference),
-                        page: Some(page),
-                    };
+                    let (reference, page) = (Some(reference), Some(page));
+                    return PaymentAnswer { reference, page, ..PaymentReport::Accepted.into() };
                 }
                 let code = text_of(&answer.body["error"]["code"]).unwrap_or_default();
                 warn!(%tenant, payment = %payment.id, status = %answer.status, code, "PesaPal refused an order");
+                PaymentReport::Failed.into()
             }
-            Err(cause) => warn!(%tenant, payment = %payment.id, error = %cause, "PesaPal did not answer an order"),
+            // Without the page, the customer cannot pay.
+            Err(cause) => {
+                warn!(%tenant, payment = %payment.id, error = %cause, "PesaPal did not answer an order");
+                PaymentAnswer::unavailable()
+            }
         }
-        // Without the page, the customer cannot pay.
-        PaymentReport::Failed.into()
     }
 
     async fn query(&self, tenant: &TenantId, payment: &Payment) -> PaymentReport {

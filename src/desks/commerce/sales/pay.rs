@@ -102,6 +102,14 @@ pub(in crate::desks::commerce) fn began(mut state: ConversationState, began: Beg
             state.begin_paying(payment, method);
             (state, Vec::new())
         }
+        Began::Unavailable { payment } => {
+            state.begin_paying(payment, method);
+            state.tool_errors = state.tool_errors.saturating_add(1);
+            match state.tool_errors < state.rules.tool_errors {
+                true => (state, Vec::new()),
+                false => hand_over(state, Reason::ToolErrors, Priority::High),
+            }
+        }
         // The cart is priced again, and the customer sees it before the next yes.
         Began::Changed => {
             state.stage = Stage::Draft;

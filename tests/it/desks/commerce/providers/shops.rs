@@ -8,7 +8,7 @@ use frontdesk::store::{Store, StoreOptions};
 use serde_json::json;
 
 use super::super::super::retail::chat::Chat;
-use super::super::{TENANT_KEY, give_credentials, open_desk_at, say_all};
+use super::super::{TENANT_KEY, ask, give_credentials, open_desk_at, say_all, wait_for_results};
 use super::{Desk, ORDER, PHONE, payments_in, wait_for};
 use crate::support::app::TestApp;
 use crate::support::payments::{Daraja, Pesapal, Push, path_of};
@@ -71,6 +71,25 @@ async fn breaker_opens_for_one_shop_only() {
     wait_for(store, &"savanna".parse().unwrap(), &refused.id, PaymentStatus::Failed).await;
     let kijani = buy(&shop, KIJANI, PHONE).await;
     wait_for(store, &"kijani".parse().unwrap(), &kijani.id, PaymentStatus::Pending).await;
+}
+
+#[tokio::test]
+async fn second_failure_of_provider_calls_a_person() {
+    let Desk { shop, daraja, pesapal: _pesapal } = Desk::open().await;
+    drop(daraja);
+    let mut chat = super::customer(&shop, PHONE).await;
+    say_all(&mut chat, &ORDER).await;
+    say_all(&mut chat, &["pay", "1", "yes"]).await;
+    let results = wait_for_results(&shop.app, &chat.id, 1).await;
+    assert!(results[0].contains("did not go through"), "{results:?}");
+    let (store, tenant) = (&shop.app.inner.store, TenantId::default());
+    let conversation = chat.id.parse().unwrap();
+    let tickets = async || store.tenant(&tenant).list_tickets_in(conversation).await.unwrap();
+    assert_eq!(tickets().await.len(), 0, "one failure calls nobody");
+    ask(&shop.app, &chat.id, "again").await;
+    ask(&shop.app, &chat.id, "yes").await;
+    let reasons: Vec<String> = tickets().await.into_iter().map(|ticket| ticket.summary).collect();
+    assert!(reasons.len() == 1 && reasons[0].contains("tools failed repeatedly"), "{reasons:?}");
 }
 
 #[tokio::test]
