@@ -47,13 +47,22 @@ pub struct PaymentGetC2bInstructions {
 
 #[derive(Debug, Serialize)]
 pub struct C2bInstructions {
-    /// The number of the paybill or till.
-    pub paybill: String,
+    /// The number to pay to: of a paybill, or of a till.
+    #[serde(flatten)]
+    pub pay_to: PayTo,
     /// `None` for a till, which takes none: the customer sends the receipt's code.
     pub account_reference: Option<String>,
     pub amount: Money,
     #[serde(skip)]
     pub started: Started,
+}
+
+/// The number to which customers pay from the M-PESA menu.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PayTo {
+    Paybill(String),
+    Till(String),
 }
 
 /// A payment that was stored, and what its provider said at once.
@@ -78,7 +87,8 @@ impl PaymentGetC2bInstructions {
         let started = context.payments.start(context, &sale.id, PaymentMethod::MpesaC2b, None, amount).await?;
         let offers = context.payments.offers(context.tenant, context.has_number()).await?;
         let account_reference = (!offers.is_till).then(|| sale.id.to_string());
-        Ok(C2bInstructions { paybill: offers.pay_to, account_reference, amount, started })
+        let pay_to = if offers.is_till { PayTo::Till(offers.pay_to) } else { PayTo::Paybill(offers.pay_to) };
+        Ok(C2bInstructions { pay_to, account_reference, amount, started })
     }
 }
 

@@ -2,7 +2,7 @@ use super::catalog::{CatalogGetItem, CatalogSearch};
 use super::customer::{CustomerGetOrCreate, CustomerUpdatePreferences};
 use super::order::{OffersGetApplicable, OrderApplyCoupon, OrderCreate, OrderGetStatus};
 use super::payment::{
-    PaymentCreatePesapalCheckout, PaymentGetC2bInstructions, PaymentGetMethods, PaymentInitiateStkPush,
+    PayTo, PaymentCreatePesapalCheckout, PaymentGetC2bInstructions, PaymentGetMethods, PaymentInitiateStkPush,
 };
 use super::support::{HandoffCreateTicket, KbRetrieve};
 use super::tenant::TenantGetContext;
@@ -18,6 +18,13 @@ fn arguments<T: JsonSchema>() -> Vec<String> {
 
 fn described<T: Tool>() -> (&'static str, Vec<String>) {
     (T::NAME, arguments::<T>())
+}
+
+#[test]
+fn till_is_not_called_paybill() {
+    let shown = |pay_to: PayTo| serde_json::to_value(pay_to).expect("JSON");
+    assert_eq!(shown(PayTo::Till("5012345".to_owned())), json!({ "till": "5012345" }));
+    assert_eq!(shown(PayTo::Paybill("174379".to_owned())), json!({ "paybill": "174379" }));
 }
 
 #[test]
