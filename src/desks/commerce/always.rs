@@ -18,9 +18,12 @@ pub(super) fn warn(state: ConversationState) -> Next {
 
 /// Says that there are no pictures, with a link to the goods: those that are named, else those that are talked about.
 fn no_picture(state: ConversationState, incoming: &Incoming) -> Next {
-    let of_item = || state.item().or(state.last.as_ref()).map(|wanted| words(&wanted.item.name));
-    let named = incoming.names_goods().then(|| incoming.said.sought.clone());
-    let link = Search { words: named.or_else(of_item).unwrap_or_default(), ..Search::default() };
+    let item = state.item().or(state.last.as_ref()).map(|wanted| &wanted.item);
+    let link = match item {
+        _ if incoming.names_goods() => Search { words: incoming.said.sought.clone(), ..Search::default() },
+        Some(item) => Search { words: words(&item.name), similar_to: Some(item.id.clone()), ..Search::default() },
+        None => Search::default(),
+    };
     let reminder = sales::reminder(&state).map(Effect::Say);
     (state, [Effect::Say(Line::NoPicture { link })].into_iter().chain(reminder).collect())
 }

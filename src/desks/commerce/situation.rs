@@ -39,21 +39,31 @@ impl Situation {
         SaleOwner { shopper: self.shopper.id, conversation: turn.conversation.id }
     }
 
-    /// Returns the shop's page with the words and limits of a search.
+    /// Returns the shop's page with a search.
     pub fn link(&self, search: &Search) -> Option<String> {
-        let base = self.tenant.settings.catalog_link_base.as_ref()?.to_string();
-        let mut url = Url::parse(&base).ok()?;
-        let limits = [("min_price", search.least), ("max_price", search.most)];
-        if !search.words.is_empty() {
-            url.query_pairs_mut().append_pair("q", &search.words.join(" "));
-        }
-        for (name, limit) in limits {
-            if let Some(limit) = limit {
-                url.query_pairs_mut().append_pair(name, &limit.to_string());
-            }
-        }
-        Some(url.to_string())
+        link_to(&self.tenant.settings.catalog_link_base.as_ref()?.to_string(), search)
     }
+}
+
+/// Returns the page with the words and filters of a search, and the item that it is about.
+fn link_to(base: &str, search: &Search) -> Option<String> {
+    let mut url = Url::parse(base).ok()?;
+    let words = Some(search.words.join(" ")).filter(|words| !words.is_empty());
+    let parameters = [
+        ("q", words),
+        ("category", search.category.clone()),
+        ("min_price", search.least.map(|limit| limit.to_string())),
+        ("max_price", search.most.map(|limit| limit.to_string())),
+        ("item", search.similar_to.as_ref().map(ToString::to_string)),
+    ];
+    let choices = search.details.sizes().into_iter().chain(search.details.choices.clone());
+    let choices = choices.map(|choice| ("choice", Some(choice)));
+    for (name, value) in parameters.into_iter().chain(choices) {
+        if let Some(value) = value {
+            url.query_pairs_mut().append_pair(name, &value);
+        }
+    }
+    Some(url.to_string())
 }
 
 /// Returns who the customer is: the number of the channel or of the shop's back end, else the conversation.
@@ -209,6 +219,31 @@ impl Commerce {
         match switch {
             Some(switch) => (Some(switch.to), switch.rest),
             None => (None, text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desks::commerce::said::Details;
+
+    #[test]
+    fn link_has_words_filters_and_item() {
+        let words = vec!["canvas".to_owned(), "shoes".to_owned()];
+        let details = Details { numbers: vec![2, 40], choices: vec!["black".to_owned()], ..Details::default() };
+        let similar_to = Some("SV-101".parse().expect("an id"));
+        for (search, query) in [
+            (Search::default(), ""),
+            (Search { words, most: Some(2_000), ..Search::default() }, "?q=canvas+shoes&max_price=2000"),
+            (
+                Search { category: Some("shoes".to_owned()), details, ..Search::default() },
+                "?category=shoes&choice=40&choice=black",
+            ),
+            (Search { least: Some(500), similar_to, ..Search::default() }, "?min_price=500&item=SV-101"),
+        ] {
+            let link = link_to("https://savanna.example/shop", &search);
+            assert_eq!(link, Some(format!("https://savanna.example/shop{query}")));
         }
     }
 }

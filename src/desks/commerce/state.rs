@@ -191,7 +191,7 @@ pub(super) struct Search {
     /// The goods are sorted by price.
     #[serde(default)]
     pub order: Option<PriceOrder>,
-    /// The item to which others are to be found.
+    /// The item to which others, or of which the page, are to be found.
     #[serde(default)]
     pub similar_to: Option<ItemId>,
     /// The choices that the message names: they hold for the item that is picked.
