@@ -316,6 +316,7 @@ impl Desk for Commerce {
             turn.state = serde_json::to_value(&state).unwrap_or_default();
             return Ok(());
         }
+        state.has_introduced |= turn.conversation.channel.is_some();
         let is_only_switch = switched_to.is_some() && text.trim().is_empty();
         let incoming = Incoming { switched_to: switched_to.filter(|_| is_only_switch), ..incoming };
         let begun = advance::advance(state, Event::Message(Box::new(incoming)));

@@ -16,7 +16,7 @@ use crate::store::sample_tenants::SampleTenant;
 /// Returns the sample shops, which are the same on every machine but for the end of their offers.
 pub fn shops(now: DateTime<Utc>) -> anyhow::Result<Vec<SampleTenant>> {
     let mut savanna = shop("savanna", "Savanna Shoes", "Zuri", include_str!("commerce/savanna.csv"))?;
-    savanna.settings.bot_intro = Some("Hi, I'm Zuri, the assistant of Savanna Shoes.".parse()?);
+    savanna.settings.bot_intro = Some("Hi, I'm Zuri, the AI assistant of Savanna Shoes.".parse()?);
     savanna.settings.payments_enabled = PaymentMethod::ALL.iter().copied().collect();
     savanna.settings.catalog_link_base = Some("https://savanna.example/shop".parse()?);
     let mut kijani = shop("kijani", "Kijani Outfitters", "Baraka", include_str!("commerce/kijani.csv"))?;

@@ -165,7 +165,9 @@ impl Commerce {
             None => None,
         };
         let metadata = if worded.is_some() { metadata.worded_by_model() } else { metadata };
-        Ok(turn.say_with(kind, &worded.unwrap_or(text), metadata).await?)
+        situation.must_introduce &= !matches!(line, Line::Welcome | Line::Assistant);
+        let said = self.introduced(turn, situation, worded.unwrap_or(text))?;
+        Ok(turn.say_with(kind, &said, metadata).await?)
     }
 
     async fn place_order(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Performed {

@@ -15,6 +15,7 @@ use crate::domain::commerce::sale::{CouponRefused, Offer, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
 use crate::domain::language::NumberFormat;
+use crate::domain::text::words;
 use crate::replies::{MissingValue, Replies};
 use crate::store::payments::PaymentNotice;
 
@@ -44,17 +45,30 @@ impl Commerce {
         situation: &Situation,
         line: &Line,
     ) -> Result<(String, Option<(Node, Draft)>), MissingValue> {
+        self.speak(turn, situation, |speaker| -> Result<_, MissingValue> {
+            let text = speaker.line(line)?;
+            let draft = speaker.draft(line, &text)?;
+            Ok((text, draft))
+        })
+    }
+
+    /// Puts the introduction before the first reply of a conversation where no page says that an AI answers.
+    pub(super) fn introduced(&self, turn: &Turn, situation: &mut Situation, said: String) -> TextResult {
+        match std::mem::take(&mut situation.must_introduce) {
+            true => Ok(format!("{}\n\n{said}", self.speak(turn, situation, |speaker| speaker.intro())?)),
+            false => Ok(said),
+        }
+    }
+
+    fn speak<T>(&self, turn: &Turn, situation: &Situation, speak: impl FnOnce(&Speaker<'_>) -> T) -> T {
         let common = self.common.get(turn.language());
-        let speaker = Speaker {
+        speak(&Speaker {
             texts: self.texts_of(turn, situation),
             format: &common.number_format,
             hotline: &common.hotline,
             date: &|at| common.date_format.format(day_of(at, self.services.shop.time_zone)),
             situation,
-        };
-        let text = speaker.line(line)?;
-        let draft = speaker.draft(line, &text)?;
-        Ok((text, draft))
+        })
     }
 }
 
@@ -71,18 +85,24 @@ impl Speaker<'_> {
         amount.shown(self.format)
     }
 
+    /// Returns the introduction: the shop's own, or the text. It always says that an AI answers.
+    fn intro(&self) -> TextResult {
+        let settings = &self.situation.tenant.settings;
+        match settings.bot_intro.as_ref().filter(|_| self.situation.is_default_language) {
+            Some(own) if says_ai(own.as_str()) => Ok(own.as_str().to_owned()),
+            Some(own) => Ok(format!("{} {}", own.as_str(), self.plain(Text::IsAi)?)),
+            None => {
+                let values = [("bot", settings.bot_name.as_str()), ("shop", settings.name.as_str())];
+                self.text(Text::Intro, &values)
+            }
+        }
+    }
+
     fn line(&self, line: &Line) -> TextResult {
         let settings = &self.situation.tenant.settings;
         let (shop, bot) = (settings.name.as_str(), settings.bot_name.as_str());
         match line {
-            Line::Welcome => {
-                let own = settings.bot_intro.as_ref().filter(|_| self.situation.is_default_language);
-                let intro = match own {
-                    Some(intro) => intro.as_str().to_owned(),
-                    None => self.text(Text::Intro, &[("bot", bot), ("shop", shop)])?,
-                };
-                self.text(Text::Welcome, &[("intro", &intro)])
-            }
+            Line::Welcome => self.text(Text::Welcome, &[("intro", &self.intro()?)]),
             Line::Assistant => self.text(Text::Assistant, &[("bot", bot), ("shop", shop)]),
             Line::Redirect => self.text(Text::Redirect, &[("shop", shop)]),
             Line::NothingFound { words, with_link } => {
@@ -301,6 +321,11 @@ impl Speaker<'_> {
     }
 }
 
+/// Whether an introduction says that an AI answers.
+fn says_ai(intro: &str) -> bool {
+    words(intro).iter().any(|word| ["ai", "bot", "robot", "chatbot"].contains(&word.as_str()))
+}
+
 /// Returns the message about the end of a payment; `None` while it is open.
 pub(super) fn result(
     texts: &Replies<Text>,
@@ -329,5 +354,17 @@ pub(super) fn method_text(method: PaymentMethod) -> Text {
         PaymentMethod::MpesaStk => Text::MpesaStk,
         PaymentMethod::MpesaC2b => Text::MpesaC2b,
         PaymentMethod::Pesapal => Text::Pesapal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn introduction_without_ai_is_found() {
+        assert!(says_ai("Hi, I'm Zuri, the AI assistant of Savanna Shoes."));
+        assert!(says_ai("Niaje, mimi ni bot ya Savanna!"));
+        assert!(!says_ai("Hi, I'm Zuri, the assistant of Aida's shop. Said with love."));
     }
 }

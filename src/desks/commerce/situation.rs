@@ -30,6 +30,8 @@ pub(super) struct Situation {
     pub page: Option<String>,
     pub offers: PaymentOffers,
     pub is_default_language: bool,
+    /// The next reply begins with the introduction: no page tells customers of a channel that an AI answers.
+    pub must_introduce: bool,
     /// The language model gave no usable answer in this turn, and is not asked again.
     pub model_failed: bool,
 }
@@ -95,6 +97,7 @@ impl Commerce {
             None => None,
         };
         let (phone, is_default_language, model_failed) = (state.phone.clone(), true, false);
+        let must_introduce = turn.conversation.channel.is_some() && !state.has_introduced;
         let situation = Situation {
             tenant,
             shopper,
@@ -104,6 +107,7 @@ impl Commerce {
             page,
             offers,
             is_default_language,
+            must_introduce,
             model_failed,
         };
         Ok(Some((situation, state, was_unreadable)))

@@ -50,6 +50,7 @@ reply_keys! {
     pub(super) enum Text {
         Welcome = "welcome" ["intro"],
         Intro = "intro" [] must ["bot" "shop"],
+        IsAi = "is_ai" [],
         Restarted = "restarted" [],
         NotSetUp = "not_set_up" ["hotline"],
         Thanks = "thanks" [],

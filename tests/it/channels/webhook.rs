@@ -185,6 +185,20 @@ async fn missing_credentials_refuse_every_message() {
 }
 
 #[tokio::test]
+async fn first_reply_says_that_an_ai_answers() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let phone = Phone::new(&desk.app);
+    for text in ["canvas shoes", "gum boots"] {
+        phone.send(text).await;
+        all_delivered(&desk.app).await;
+    }
+    let bodies = twilio.bodies();
+    assert!(bodies[0].starts_with("Hi, I'm Zuri, the AI assistant of Savanna Shoes."), "{bodies:?}");
+    assert!(bodies[0].contains("KSh") && !bodies[1].contains("AI assistant"), "{bodies:?}");
+}
+
+#[tokio::test]
 async fn message_without_text_gets_a_sentence() {
     let twilio = ScriptedTwilio::start().await;
     let desk = open(&twilio).await;

@@ -91,7 +91,8 @@ impl Commerce {
         let quoted = if worded.is_some() || quotes_all { &found.passages[..] } else { &found.passages[..1] };
         let metadata = answer::cite(turn, &found, quoted).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
         if let Some(worded) = worded {
-            turn.say_with(Kind::Reply, &worded, metadata.worded_by_model()).await?;
+            let said = self.introduced(turn, situation, worded)?;
+            turn.say_with(Kind::Reply, &said, metadata.worded_by_model()).await?;
             return Ok(true);
         }
         let texts = self.texts_of(turn, situation);
@@ -100,6 +101,7 @@ impl Commerce {
             quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
         }
         let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
+        let said = self.introduced(turn, situation, said)?;
         turn.say_with(Kind::Reply, &said, metadata).await?;
         Ok(true)
     }

@@ -112,6 +112,19 @@ async fn unreadable_state_begins_again() {
 }
 
 #[tokio::test]
+async fn shops_own_introduction_names_the_ai() {
+    let desk = open_desk().await;
+    let mut samples = shops(chrono::Utc::now()).unwrap();
+    for sample in &mut samples {
+        sample.settings.bot_intro = Some("Hi, I'm Zuri!".parse().unwrap());
+    }
+    desk.app.inner.store.make_sample_tenants(&samples).await.unwrap();
+    let mut chat = customer(&desk, "+254700000001").await;
+    let said = say_all(&mut chat, &["hi"]).await;
+    assert!(said.contains("Hi, I'm Zuri! I'm an AI assistant."), "{said}");
+}
+
+#[tokio::test]
 async fn shop_without_settings_says_so() {
     let desk = open_desk_with(TestApp::builder().env("X_API_KEYS", format!("empty:{SAVANNA}"))).await;
     let mut chat = desk.chat_as(SAVANNA, json!({})).await;

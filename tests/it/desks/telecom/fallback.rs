@@ -21,7 +21,7 @@ async fn small_talk_has_texts_of_its_own() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
     for (said, start) in [
-        ("hello", "Hello! I can help with"),
+        ("hello", "Hello! I'm an AI assistant. I can help with"),
         ("thank you so much", "You're welcome."),
         ("are you a robot?", "I'm an AI assistant."),
         ("tell me a joke", "I'm best at"),
