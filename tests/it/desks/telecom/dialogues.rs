@@ -5,6 +5,7 @@ use std::path::Path;
 use frontdesk::cli::seed::accounts::accounts;
 use frontdesk::domain::TenantId;
 use sea_orm::{ConnectionTrait, Database, DatabaseConnection};
+use serde_json::{Value, json};
 
 use super::persona;
 use crate::desks::retail::chat::{Shop, open_shop_with};
@@ -68,4 +69,33 @@ async fn english_dialogues_get_their_facts() {
 #[tokio::test]
 async fn polish_dialogues_get_their_facts() {
     play("pl").await;
+}
+
+/// Asks the questions of `tests/data/telecom/unanswerable.jsonl` in a language. Returns those that the desk does not decline: it neither
+/// says that its pages have no answer nor names the hotline, or it cites a page.
+async fn not_declined(language: &str) -> Vec<String> {
+    let desk = open_sample_desk(language, TestApp::builder()).await;
+    let mut others = Vec::new();
+    for line in include_str!("../../../data/telecom/unanswerable.jsonl").lines() {
+        let question: Value = serde_json::from_str(line).unwrap();
+        if question["language"] != language {
+            continue;
+        }
+        let mut chat = desk.chat_with(json!({ "language": language })).await;
+        let events = chat.say(question["query"].as_str().unwrap()).await;
+        let said: String = events.messages().into_iter().map(|(_, text)| text + "\n").collect();
+        let data = events.data();
+        let cites = data.iter().any(|event| event["type"] == "sources");
+        let is_unknown = data.iter().any(|event| event["metadata"]["no_context"] == true);
+        if cites || !(is_unknown || said.contains("1900 636 979")) {
+            others.push(format!("{}: {said}", question["query"]));
+        }
+    }
+    others
+}
+
+#[tokio::test]
+async fn eighteen_of_twenty_unanswerable_are_declined() {
+    let others = [not_declined("en").await, not_declined("pl").await].concat();
+    assert!(others.len() <= 2, "{}:\n{}", others.len(), others.join("\n"));
 }
