@@ -40,6 +40,7 @@ async fn desk_adds_next_steps_to_models_case() {
         "I've opened case R10001 for 100.00 PLN. A specialist will check it within 5 business days.\nNext steps:\n- We call you.",
     ));
     let mut turns = vec![chat.say(CLAIM).await];
+    assert_eq!(last_result(&ollama)["next_steps"][0], "The case is about invoice INV-12345.");
     ollama.play_call(Play::calls(&[("get_subscription", json!({}))]));
     ollama.play_call(Play::answer(
         "You are on M 100 GB for 45.00 PLN a month. It is active. One. Two. Three. Four. Five.",
@@ -114,8 +115,8 @@ async fn model_gets_the_policy_of_the_texts() {
     ];
     assert_eq!(policy["non_refundable_items"], json!(items), "{policy}");
     let notes = policy["notes"].as_array().unwrap();
-    assert!(notes[0].as_str().unwrap().starts_with("You can withdraw within 14 days of signing up."), "{policy}");
-    assert!(notes[1].as_str().unwrap().starts_with("Refunds go to the original payment method."), "{policy}");
+    assert_eq!(notes.len(), 1, "{policy}");
+    assert!(notes[0].as_str().unwrap().starts_with("Refunds go to the original payment method."), "{policy}");
 }
 
 #[tokio::test]

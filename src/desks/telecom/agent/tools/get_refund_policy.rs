@@ -23,7 +23,8 @@ impl<'t> Tool<BillingContext<'t>> for GetRefundPolicy {
 
     async fn run(&self, context: &mut BillingContext<'t>) -> Result<Value, ToolError> {
         let policy = context.desk.policy(context.turn).map_err(DeskError::from)?;
-        let lines = policy.lines().filter(|line| !line.is_empty());
+        // The line above the items repeats the periods.
+        let lines = policy.lines().filter(|line| !line.is_empty() && !line.ends_with(':'));
         let (items, notes): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("- "));
         Ok(json!({
             "cooling_off_days": COOLING_OFF_DAYS,

@@ -5,6 +5,7 @@ use serde_json::{Number, Value, json};
 use super::ToolError;
 use crate::agent::Tool;
 use crate::desks::telecom::agent::context::{BillingContext, FoundCase};
+use crate::dialogue::DeskError;
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::refund::DECISION_BUSINESS_DAYS;
 use crate::domain::telecom::{InvoiceNumber, RefundCase, RefundClaim, RefundReason};
@@ -66,14 +67,16 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         };
         context.facts.made = true;
         context.memory.opened(&case);
-        let result = shown(&case, is_new);
+        let steps = context.desk.next_steps(context.turn, &case).map_err(DeskError::from)?;
+        let result = shown(&case, is_new, &steps);
         context.case = Some(FoundCase { case, is_new });
         Ok(result)
     }
 }
 
 /// Returns the case as the model sees it.
-fn shown(case: &RefundCase, is_new: bool) -> Value {
+fn shown(case: &RefundCase, is_new: bool, steps: &str) -> Value {
+    let next_steps: Vec<&str> = steps.lines().filter_map(|line| line.strip_prefix("- ")).collect();
     let message = if is_new {
         "opened; the system adds the next steps to your answer as a list, so do not write them"
     } else {
@@ -82,6 +85,7 @@ fn shown(case: &RefundCase, is_new: bool) -> Value {
     json!({
         "success": true, "case_id": case.id, "status": case.status, "amount_pln": case.amount.to_string(),
         "invoice_id": case.invoice, "sla_business_days": DECISION_BUSINESS_DAYS,
-        "sla": format!("{DECISION_BUSINESS_DAYS} business days"), "eta_date": case.eta, "message": message,
+        "sla": format!("{DECISION_BUSINESS_DAYS} business days"), "eta_date": case.eta, "next_steps": next_steps,
+        "message": message,
     })
 }
