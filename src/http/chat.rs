@@ -79,7 +79,7 @@ struct StateExcerpt {
     last_agent: Option<String>,
     /// The number of messages so far, without the greeting.
     history_length: u64,
-    /// Whether the customer asks for a refund that is not settled.
+    /// `true` while the customer asks for a refund that is not settled.
     #[serde(skip_serializing_if = "Option::is_none")]
     refund_in_progress: Option<bool>,
     /// The number of the refund case that was opened last.
@@ -252,7 +252,7 @@ async fn reply(
         state_excerpt: StateExcerpt {
             last_agent: state.last_agent,
             history_length: store.count_messages(id, turn).await?,
-            refund_in_progress: state.context_flags.refund_in_progress,
+            refund_in_progress: state.context_flags.refund_in_progress.filter(|is_open| *is_open),
             billing_case_id: state.billing_case_id,
         },
     })

@@ -56,6 +56,14 @@ async fn session_opens_a_refund_case() {
 }
 
 #[tokio::test]
+async fn technical_reply_names_no_refund() {
+    let app = open(TestApp::builder()).await;
+    let body = json!({"session_id": "s-1", "persona": "telecom_en", "message": "My internet is slow"});
+    let answer = chat(&app, &body).await;
+    assert_eq!(answer["state_excerpt"].get("refund_in_progress"), None, "{answer}");
+}
+
+#[tokio::test]
 async fn fifty_first_calls_open_one_conversation() {
     let app = TestApp::builder().env("TURNS_PER_MINUTE", 0).env("TURNS_WAITING_MAX", 100).start().await;
     let body = json!({"session_id": "s-1", "message": "xin chào"});
