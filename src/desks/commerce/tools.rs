@@ -1,4 +1,5 @@
-//! The desk's 15 tools: typed functions with exactly these names and arguments. The journeys call them, and no model does.
+//! The desk's 15 tools: typed functions with exactly these names and arguments. The journeys call 13 of them (see
+//! `docs/desks/commerce.md`), and no model calls any.
 //!
 //! The server fills in the shop, the customer, the conversation and the request ([`ToolContext`]); an argument that is not listed is
 //! refused. The receipt of a message has each call with its error, if there is one.

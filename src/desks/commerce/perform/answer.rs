@@ -1,6 +1,6 @@
 //! Answers from the shop's documents.
 
-use super::note_call;
+use super::note_result;
 use crate::desks::commerce::effect::Asking;
 use crate::desks::commerce::nodes::{Draft, Node};
 use crate::desks::commerce::state::Question;
@@ -82,9 +82,8 @@ impl Commerce {
             found.passages = std::iter::once(first.clone()).chain(other).collect();
         }
         let tool = KbRetrieve { query: text.to_owned(), source_types: Vec::new(), top_k: 3 };
-        note_call(turn, KbRetrieve::NAME, None);
-        let snippets = tool.output(&found);
-        if snippets.snippets.is_empty() {
+        let Ok(given) = note_result(turn, KbRetrieve::NAME, tool.output(&found))? else { return Ok(false) };
+        if given.snippets.is_empty() {
             return Ok(false);
         }
         let worded = self.word(turn, situation, Node::SupportRagAnswer, &Draft::of_passages(&found.passages)).await?;

@@ -11,6 +11,8 @@ use crate::retrieval::search::Found;
 use crate::store::returns::By;
 use crate::store::returns::escalate::NewEscalation;
 
+const MOST_SNIPPETS: u8 = 8;
+
 /// Finds passages of the shop's documents.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,17 +40,20 @@ impl KbRetrieve {
     pub const NAME: &'static str = "kb_retrieve";
 
     /// Returns the result of a search, which the desk makes with the conversation's earlier questions.
-    pub fn output(&self, found: &Found) -> Snippets {
+    pub fn output(&self, found: &Found) -> Result<Snippets, CallError> {
         // `import documents` writes pages of a type into a folder of its name.
         let of_type = |passage: &&Passage| {
             let has = |kind: &String| passage.file.split('/').any(|folder| folder == kind);
             self.source_types.is_empty() || self.source_types.iter().any(has)
         };
-        let best = found.passages.iter().filter(of_type).take(self.top_k.clamp(1, 8).into());
-        Snippets {
+        if !(1..=MOST_SNIPPETS).contains(&self.top_k) {
+            return Err(CallError::refused("top_k_out_of_range"));
+        }
+        let best = found.passages.iter().filter(of_type).take(self.top_k.into());
+        Ok(Snippets {
             confidence: found.passages.first().map_or(0.0, |best| best.score),
             snippets: best.map(|of| Snippet { title: of.title.clone(), text: of.text.clone() }).collect(),
-        }
+        })
     }
 }
 

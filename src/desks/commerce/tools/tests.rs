@@ -9,6 +9,7 @@ use super::tenant::TenantGetContext;
 use serde_json::json;
 
 use super::*;
+use crate::retrieval::search::{By, Found};
 
 fn arguments<T: JsonSchema>() -> Vec<String> {
     let schema = serde_json::to_value(schemars::schema_for!(T)).expect("JSON");
@@ -18,6 +19,14 @@ fn arguments<T: JsonSchema>() -> Vec<String> {
 
 fn described<T: Tool>() -> (&'static str, Vec<String>) {
     (T::NAME, arguments::<T>())
+}
+
+#[test]
+fn more_than_eight_snippets_are_refused() {
+    let found = Found { passages: Vec::new(), by: By::Words, similarity: None, question: None };
+    let output = |top_k| KbRetrieve { query: "delivery".to_owned(), source_types: Vec::new(), top_k }.output(&found);
+    assert!(output(0).is_err() && output(1).is_ok());
+    assert!(output(8).is_ok() && output(9).is_err());
 }
 
 #[test]
