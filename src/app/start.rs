@@ -32,6 +32,7 @@ use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, InvalidOllama, Ollama};
 use crate::providers::messaging::twilio::{InvalidTwilio, Twilio};
+use crate::providers::payment::daraja::refused_word;
 use crate::providers::vector::InvalidChroma;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::open_vectors;
@@ -86,6 +87,11 @@ impl App {
             && let Some(shop) = store.list_shops_with_payments().await?.into_iter().next()
         {
             return Err(StartError::SandboxWithCredentials(shop));
+        }
+        if let Some(word) = config.http.public_url.as_deref().and_then(refused_word)
+            && !store.list_shops_with_payments().await?.is_empty()
+        {
+            warn!(word, "Daraja refuses callbacks at PUBLIC_URL because of a word in it: use another host");
         }
         let config = Arc::new(config);
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm)?), config.llm.clone());

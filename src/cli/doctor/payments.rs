@@ -7,14 +7,12 @@ use crate::config::{Config, PaymentMode};
 use crate::domain::TenantId;
 use crate::domain::check::Check;
 use crate::domain::commerce::tenant::PaymentMethod;
-use crate::providers::payment::daraja::{Daraja, DarajaAccount};
+use crate::providers::payment::daraja::{Daraja, DarajaAccount, refused_word};
 use crate::providers::payment::pesapal::{Pesapal, PesapalAccount};
 use crate::store::{Store, StoreError};
 use crate::tools::payment_callback::PaymentCallbacks;
 
 const NAME: &str = "payments";
-/// Words that Daraja refuses in the address of a callback.
-const REFUSED: [&str; 2] = ["mpesa", "safaricom"];
 
 pub(super) async fn examine(config: &Config, store: &Store) -> Result<Vec<Check>, StoreError> {
     let shops = store.list_shops_with_payments().await?;
@@ -44,7 +42,7 @@ fn public_address(config: &Config) -> Option<Check> {
         let line = "payment providers cannot call back and may refuse requests: set PUBLIC_URL";
         return Some(Check::warn(NAME, line.to_owned()));
     };
-    let word = REFUSED.into_iter().find(|word| url.to_ascii_lowercase().contains(word))?;
+    let word = refused_word(url)?;
     let line =
         format!("Daraja refuses callbacks at {url}, since it contains \"{word}\": use another host in PUBLIC_URL");
     Some(Check::fail(NAME, line))

@@ -31,8 +31,16 @@ const NAIROBI: i32 = 3;
 /// A prompt is still open, or M-PESA is busy with another one of the same phone.
 const RUNNING: &str = "500.001.1001";
 
+/// Words that Daraja refuses in the address of a callback.
+const REFUSED: [&str; 2] = ["mpesa", "safaricom"];
+
 /// The client for every shop.
 pub struct Daraja(Api);
+
+/// Returns the word because of which Daraja refuses callbacks at an address.
+pub fn refused_word(address: &str) -> Option<&'static str> {
+    REFUSED.into_iter().find(|word| address.to_ascii_lowercase().contains(word))
+}
 
 /// A shop's account.
 #[derive(Clone, PartialEq, Eq)]

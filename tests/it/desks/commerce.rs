@@ -82,7 +82,7 @@ pub async fn wait_for_results(app: &TestApp, conversation: &str, count: usize) -
 }
 
 /// Seals the credentials of the shops.
-const TENANT_KEY: &str = "a-key-of-the-tests-0123456789-abcdef";
+pub const TENANT_KEY: &str = "a-key-of-the-tests-0123456789-abcdef";
 
 /// Starts the server with the sample shops and these stand-ins, without credentials of any shop.
 async fn open_desk_at(builder: TestAppBuilder, daraja: &Daraja, pesapal: &Pesapal) -> Shop {
@@ -99,7 +99,7 @@ fn at_providers(builder: TestAppBuilder, daraja: &Daraja, pesapal: &Pesapal) -> 
 }
 
 /// Stores credentials of a shop. An empty value removes one.
-async fn give_credentials(app: &TestApp, tenant: &str, credentials: &[(&str, String)]) {
+pub async fn give_credentials(app: &TestApp, tenant: &str, credentials: &[(&str, String)]) {
     let (tenant, key): (TenantId, _) = (tenant.parse().unwrap(), SealingKey::new(TENANT_KEY).unwrap());
     let seal = |(name, value): &(&str, String)| {
         let name = CredentialName::parse(name).unwrap();

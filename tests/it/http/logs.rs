@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::desks::commerce::{TENANT_KEY, give_credentials, open_desk_with};
+use crate::desks::retail::chat::Shop;
 use crate::support::alone::run_alone;
 use crate::support::app::TestApp;
+use crate::support::payments::Daraja;
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -52,6 +55,43 @@ fn untrusted_proxy_is_logged_once() {
         proxied(&builder().start().await).await;
         assert_eq!(lines.count("A proxy that is not in TRUSTED_PROXIES passes requests on"), 1);
         assert_eq!(lines.count("proxy.address=127.0.0.1"), 1);
+    });
+}
+
+#[test]
+fn refused_public_address_is_logged_at_start() {
+    run_alone("http::logs::refused_public_address_is_logged_at_start", async {
+        let (lines, _guard) = logged();
+        let desk = open_desk_with(TestApp::builder().env("TENANT_SECRET_KEY", TENANT_KEY)).await;
+        give_credentials(&desk.app, "default", &Daraja::credentials("a")).await;
+        let Shop { app, .. } = desk;
+        let builder = app.stop().await.env("TENANT_SECRET_KEY", TENANT_KEY);
+        let _app = builder.env("PUBLIC_URL", "https://mpesa.shop.example").start().await;
+        assert_eq!(lines.count("Daraja refuses callbacks at PUBLIC_URL"), 1);
+    });
+}
+
+#[test]
+fn log_of_one_shop_names_no_other() {
+    run_alone("http::logs::log_of_one_shop_names_no_other", async {
+        let (lines, _guard) = logged();
+        let shops = [("savanna", "a-very-secret-key-of-savanna"), ("kijani", "a-very-secret-key-of-kijani")];
+        let keys = shops.map(|(shop, key)| format!("{shop}:{key}")).join(",");
+        let desk = open_desk_with(TestApp::builder().env("X_API_KEYS", keys)).await;
+        let mut ids = Vec::new();
+        for (_, key) in shops {
+            let mut chat = desk.chat_as(key, json!({ "user_id": "+254700000001" })).await;
+            chat.say("canvas shoes").await;
+            ids.push(chat.id.clone());
+        }
+        for (own, other) in [(0, 1), (1, 0)] {
+            let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+            let of_shop: Vec<&str> = text.lines().filter(|line| line.contains(&ids[own])).collect();
+            assert!(of_shop.iter().any(|line| line.contains("Turn ended")), "the log was heard");
+            let crosses = |line: &&&str| line.contains(shops[other].0) || line.contains(&ids[other]);
+            assert_eq!(of_shop.iter().find(crosses), None);
+            assert_eq!(lines.count("254700000001"), 0);
+        }
     });
 }
 
