@@ -203,7 +203,7 @@ impl Telecom {
     ) -> Result<(), DeskError> {
         turn.note("intent", &verdict);
         turn.note("route", route);
-        let Verdict { category, confidence, source, reason } = verdict;
+        let Verdict { category, confidence, source, reason, .. } = verdict;
         memory.decided(Decision { turn: turn.number(), category, confidence, source, route, reason });
         let confidence = (confidence * 100.0).round() / 100.0;
         let route = Some(route.as_str());

@@ -43,6 +43,9 @@ pub(super) struct Verdict {
     pub source: IntentSource,
     /// The rules that decided, or the model's reason.
     pub reason: String,
+    /// Whether the examples contradict the words that decided about a question, so that a model that is up is asked.
+    #[serde(skip)]
+    pub is_doubtful: bool,
 }
 
 // A doc comment here would be shown to the model.
@@ -57,7 +60,8 @@ struct ModelVerdict {
 
 impl Verdict {
     fn by_rules(category: Category, confidence: f64, reason: &str) -> Self {
-        Self { category, confidence, source: IntentSource::Rules, reason: reason.to_owned() }
+        let (source, reason) = (IntentSource::Rules, reason.to_owned());
+        Self { category, confidence, source, reason, is_doubtful: false }
     }
 
     pub fn route(&self, last: Option<Route>) -> Route {
@@ -70,13 +74,15 @@ impl Telecom {
     /// desk's own questions never wait for a model.
     pub(super) async fn classify(&self, turn: &Turn, parsed: &Parsed, memory: &Memory) -> Verdict {
         let by_rules = self.classify_by_rules(turn, parsed, memory);
-        if by_rules.confidence >= SURE
+        let is_sure = by_rules.confidence >= SURE;
+        if (is_sure && !by_rules.is_doubtful)
             || self.services.config.llm.mode == LlmMode::Offline
             || !self.services.llm.is_up()
         {
             return by_rules;
         }
         match self.ask_model(turn, &parsed.utterance.text).await {
+            Ok(verdict) if is_sure && verdict.confidence < SURE => by_rules,
             Ok(verdict) => verdict,
             Err(reason) => {
                 warn!(error = reason, "Classifying by rules: the language model gave no usable answer");
@@ -138,7 +144,8 @@ impl Telecom {
             parsed.billing,
             guess.map_or("nothing".to_owned(), |(category, p)| format!("{} {p:.2}", category.as_str())),
         );
-        Verdict::by_rules(category, confidence, &reason)
+        let is_doubtful = utterance.has_question() && is_contradicted(category, guess);
+        Verdict { is_doubtful, ..Verdict::by_rules(category, confidence, &reason) }
     }
 
     async fn ask_model(&self, turn: &Turn, text: &str) -> Result<Verdict, String> {
@@ -151,7 +158,8 @@ impl Telecom {
         if !(0.0..=1.0).contains(&confidence) {
             return Err("confidence is out of range".to_owned());
         }
-        Ok(Verdict { category, confidence, source: IntentSource::Llm, reason: reasoning })
+        let (source, reason) = (IntentSource::Llm, reasoning);
+        Ok(Verdict { category, confidence, source, reason, is_doubtful: false })
     }
 }
 
@@ -176,6 +184,11 @@ fn category_of(label: &str) -> Category {
         "billing" => Category::Billing,
         _ => Category::Unknown,
     }
+}
+
+/// Whether the examples name another category than the words.
+fn is_contradicted(category: Category, guess: Option<(Category, f64)>) -> bool {
+    guess.is_some_and(|(other, probability)| other != category && probability >= LIKELY)
 }
 
 /// Decides from the words and from the most likely label of the examples.
@@ -222,6 +235,20 @@ mod tests {
             (No, No, None, (Unknown, 0.0)),
         ] {
             assert_eq!(weigh(technical, billing, guess), expected, "{technical:?} {billing:?} {guess:?}");
+        }
+    }
+
+    #[test]
+    fn examples_that_disagree_contradict_the_words() {
+        use Category::{Billing, Technical, Unknown};
+        for (guess, expected) in [
+            (None, false),
+            (Some((Billing, 0.9)), false),
+            (Some((Technical, 0.49)), false),
+            (Some((Technical, 0.5)), true),
+            (Some((Unknown, 0.8)), true),
+        ] {
+            assert_eq!(is_contradicted(Billing, guess), expected, "{guess:?}");
         }
     }
 
