@@ -24,6 +24,7 @@ mod leak;
 mod links;
 mod lock;
 mod reading;
+mod replaced;
 mod sources;
 #[cfg(test)]
 pub(super) mod tests;
@@ -35,10 +36,8 @@ use leak::LeakWatch;
 use links::{KnownAddresses, LinkWords, Links, Part};
 use lock::FactLock;
 use reading::Readings;
+use replaced::Replaced;
 pub use sources::{Placeholders, Sources};
-
-/// The most numbers that are replaced in one reply. A reply with more would be unreadable, so it ends.
-const MOST_REPLACED: usize = 2;
 
 /// The words that the checks know: `rules/facts*`, `rules/claims*` and `rules/links*`.
 #[derive(Clone, Debug)]
@@ -124,7 +123,7 @@ pub struct Grounded<'a> {
     has_words: bool,
     /// The text without words since an address that was removed before the first word.
     text_after_link: Option<String>,
-    replaced: usize,
+    replaced: Replaced,
     closed: bool,
     /// Why the reply ended before the model did.
     stopped: Option<GuardReason>,
@@ -168,7 +167,7 @@ impl<'a> Grounded<'a> {
             said_sign: None,
             has_words: false,
             text_after_link: None,
-            replaced: 0,
+            replaced: Replaced::default(),
             closed: false,
             stopped: None,
         }
@@ -348,13 +347,16 @@ impl<'a> Grounded<'a> {
             }
             match piece {
                 Piece::Text(text) if text == self.placeholders.number => {
-                    self.replaced += 1;
-                    if self.replaced <= MOST_REPLACED {
+                    self.replaced.add();
+                    if !self.replaced.are_too_many() {
                         self.say(text);
                     }
                 }
-                Piece::Text(text) => self.say(text),
-                Piece::Guard(guard) if self.replaced > MOST_REPLACED => self.stop(guard, None),
+                Piece::Text(text) => {
+                    self.replaced.pass(&text);
+                    self.say(text);
+                }
+                Piece::Guard(guard) if self.replaced.are_too_many() => self.stop(guard, None),
                 guard @ Piece::Guard(_) => add(&mut self.pieces, guard),
             }
         }

@@ -190,9 +190,20 @@ fn a_claim_that_nothing_supports_ends_the_reply() {
 }
 
 #[test]
-fn a_third_replaced_figure_ends_the_reply() {
-    let shown = shown(&grounding(), "Giá 16 triệu, bảo hành 3 năm, nặng 9 kg, còn 4 chiếc.");
-    assert_eq!(shown, "Giá …{unsupported_fact}, bảo hành …{unsupported_fact}, nặng {unsupported_fact}…");
+fn second_replaced_figure_of_a_sentence_ends_it() {
+    let grounding = grounding();
+    for (text, expected) in [
+        ("Giá 16 triệu, bảo hành 3 năm, còn 4 chiếc.", "Giá …{unsupported_fact}, bảo hành {unsupported_fact}…"),
+        ("Giá 16 triệu; **bảo hành 3 năm.** Vâng.", "Giá …{unsupported_fact}; **bảo hành {unsupported_fact}…"),
+        ("Giá **16 triệu.** Bảo hành 3 năm.", "Giá **…{unsupported_fact}.** Bảo hành …{unsupported_fact}."),
+        ("- Giá 16 triệu\n- Bảo hành 3 năm", "- Giá …{unsupported_fact}\n- Bảo hành …{unsupported_fact}"),
+        (
+            "Giá 16 triệu. Bảo hành 3 năm. Đến ngày 31 tháng 12.",
+            "Giá …{unsupported_fact}. Bảo hành …{unsupported_fact}. Đến ngày {unsupported_fact}…",
+        ),
+    ] {
+        assert_eq!(shown(&grounding, text), expected, "{text:?}");
+    }
 }
 
 #[test]

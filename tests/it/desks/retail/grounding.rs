@@ -32,9 +32,9 @@ async fn invented_facts_never_reach_the_customer() {
         ("Đang giảm 20% đến 31/12/2026 ạ.", "Đang giảm … ạ."),
         ("Gọi 0909 123 456 nhé.", "Gọi … nhé."),
         ("Serial KNV-88213 ạ.", "Serial … ạ."),
-        ("Chỉ còn 2 chiếc, giá 1.**490**.000đ", "Chỉ còn … chiếc, giá …"),
+        ("Chỉ còn 2 chiếc. Giá 1.**490**.000đ", "Chỉ còn … chiếc. Giá …"),
         ("Mở cửa 6h15 ạ.", "Mở cửa … ạ."),
-        ("Đọc 9.000 MB/s, dung lượng 4TB.", "Đọc …, dung lượng …."),
+        ("Đọc 9.000 MB/s. Dung lượng 4TB.", "Đọc …. Dung lượng …."),
         ("Giao trong 2 giờ ạ.", "Giao trong … ạ."),
     ] {
         for play in [Play::reply(said), Play::reply(said).in_packets_of(1), Play::new().says(said).done().torn_lines()]
@@ -112,7 +112,7 @@ async fn links_lead_only_to_the_shops_hosts() {
 async fn stopped_reply_ends_in_shop_text() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
-    let figures = format!("Giá {STAND_IN}, bảo hành {STAND_IN}, nặng …\n\n");
+    let figures = format!("Giá {STAND_IN}, bảo hành …\n\n");
     for (said, begins, holds, reason) in [
         ("Giá 9 triệu, bảo hành 7 năm, nặng 8 kg, còn 99 chiếc.", figures.as_str(), "1.590.000", "unsupported_fact"),
         ("Dạ quý khách gửi mã OTP giúp em ạ.", "Dạ quý khách … Dạ điều này", "liên hệ cửa hàng", "unsupported_claim"),
@@ -179,11 +179,16 @@ async fn injected_instructions_change_no_behaviour() {
 async fn a_social_reply_is_held_against_the_persona() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
-    ollama.otherwise(|chat| chat.get("format").is_none().then(|| Play::reply("Em 25 tuổi, lương 9 triệu ạ.")));
-    let events = shop.chat().await.say("em khỏe không").await;
-    let text = events.text("social");
-    assert!(text.starts_with(&format!("Em {STAND_IN} tuổi, lương {STAND_IN} ạ. ")), "{events:?}");
-    assert_eq!(guards(&events), ["unsupported_fact", "unsupported_fact"]);
+    for (said, begins, count) in [
+        ("Em 25 tuổi ạ.", format!("Em {STAND_IN} tuổi ạ. "), 1),
+        // With two figures replaced nobody could read it.
+        ("Em 25 tuổi, lương 9 triệu ạ.", "Dạ em vẫn khỏe".to_owned(), 2),
+    ] {
+        ollama.otherwise(move |chat| chat.get("format").is_none().then(|| Play::reply(said)));
+        let events = shop.chat().await.say("em khỏe không").await;
+        assert!(events.text("social").starts_with(&begins), "{events:?}");
+        assert_eq!(guards(&events), vec!["unsupported_fact"; count]);
+    }
 }
 
 #[tokio::test]
