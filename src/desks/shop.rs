@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use serde::Deserialize;
 use tracing::{error, info, warn};
 
 use super::{ConsolePanel, Desk, DeskRegistry, OpenDesk, Services};
 use crate::config::ShopConfig;
+use crate::domain::language::DateFormat;
 use crate::domain::{Language, TenantId};
 use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
 use crate::persona::{PromptError, PromptErrors, Prompts};
@@ -23,6 +25,7 @@ pub struct Shop {
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
     console: ByLanguage<ConsoleTexts>,
+    console_dates: BTreeMap<Language, DateFormat>,
     desks: BTreeMap<&'static str, Arc<dyn Desk>>,
 }
 
@@ -123,6 +126,11 @@ impl Shop {
         &self.console
     }
 
+    /// How the console writes dates in its languages, where the shop has texts of every desk in them.
+    pub fn console_dates(&self) -> &BTreeMap<Language, DateFormat> {
+        &self.console_dates
+    }
+
     /// Indexes the documents and prepares the desks, so that no customer waits for it. Takes processor time.
     fn prepare(&self) {
         self.knowledge().index_all();
@@ -151,15 +159,16 @@ struct Loaded {
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
     console: ByLanguage<ConsoleTexts>,
+    console_dates: BTreeMap<Language, DateFormat>,
     desks: BTreeMap<&'static str, OpenDesk>,
 }
 
 impl Loaded {
     fn open(self, registry: &DeskRegistry, services: &Services, prompts: Arc<Prompts>) -> Shop {
-        let Self { common, page, console, desks } = self;
+        let Self { common, page, console, console_dates, desks } = self;
         let desks = desks.into_iter().map(|(name, open)| (name, open(services))).collect();
         let (registry, services) = (registry.clone(), services.clone());
-        Shop { registry, services, prompts, common, page, console, desks }
+        Shop { registry, services, prompts, common, page, console, console_dates, desks }
     }
 }
 
@@ -179,7 +188,20 @@ fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptErro
     let languages: Vec<Language> = all.into_iter().collect();
     let page = ByLanguage::load_checked(prompts, "page", &languages, PageTexts::check)?;
     let console = ByLanguage::load_checked(prompts, "console", &console_languages(prompts)?, ConsoleTexts::check)?;
-    Ok(Loaded { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
+    let console_dates = date_formats(prompts, console.iter().map(|(language, _)| language));
+    Ok(Loaded { common: ByLanguage::load(prompts, "common", &languages)?, page, console, console_dates, desks })
+}
+
+/// What the console reads of `texts/common.LANG.toml`.
+#[derive(Deserialize)]
+struct ConsoleDates {
+    date_format: DateFormat,
+}
+
+/// Returns the date formats of these languages. No persona needs to speak one, so it may have no file.
+fn date_formats(prompts: &Prompts, languages: impl Iterator<Item = Language>) -> BTreeMap<Language, DateFormat> {
+    let format = |language| prompts.texts::<ConsoleDates>("common", language).ok().map(|texts| texts.date_format);
+    languages.filter_map(|language| Some((language, format(language)?))).collect()
 }
 
 /// Returns the languages of the shop in which the console has texts, or else English. The shop's staff choose one of them, whatever

@@ -40,7 +40,7 @@ impl Default for Language {
 }
 
 /// How a language writes dates, in the notation of `strftime`: `%-d/%-m/%Y` is 5/1/2025.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String")]
 pub struct DateFormat(String);
 

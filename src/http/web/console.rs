@@ -13,6 +13,7 @@ use super::page::{escape, modules};
 use super::{assets, revalidated, standalone};
 use crate::app::App;
 use crate::domain::Language;
+use crate::domain::language::DateFormat;
 use crate::http::browser::accepted_languages;
 use crate::http::console::Me;
 use crate::http::error::{ApiError, Result};
@@ -29,6 +30,8 @@ struct Settings<'a> {
     /// The label of each language on the language button.
     language_names: BTreeMap<Language, String>,
     texts: BTreeMap<Language, &'a ConsoleTexts>,
+    /// How each language writes dates, as in `texts/common.LANG.toml`.
+    date_formats: &'a BTreeMap<Language, DateFormat>,
     /// Hosts that links in messages may lead to, in addition to our own.
     link_hosts: Vec<String>,
     text_max_chars: usize,
@@ -55,6 +58,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap, mut par
         language,
         language_names: console.iter().map(|(language, _)| (language, language.code().to_uppercase())).collect(),
         texts: console.iter().collect(),
+        date_formats: shop.console_dates(),
         link_hosts: app.config.grounding.link_hosts.iter().map(ToString::to_string).collect(),
         text_max_chars: app.config.http.text_max_chars,
         me,

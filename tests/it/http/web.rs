@@ -123,6 +123,7 @@ async fn console_page_contains_only_the_signed_in_person() {
     let seen = settings(&cookie).await;
     assert_eq!((&seen["me"]["name"], &seen["me"]["may_edit"]), (&"Lan".into(), &true.into()));
     assert_eq!(seen["texts"]["en"]["inbox.title"], "Inbox");
+    assert_eq!(seen["date_formats"], serde_json::json!({"en": "%b %-d, %Y", "vi": "%-d/%-m/%Y"}));
 }
 
 #[tokio::test]

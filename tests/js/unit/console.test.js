@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { give, load } from "./source.js";
+
 const ROOT = join(import.meta.dirname, "../../..");
 const FOLDER = join(ROOT, "src/http/web/console");
 const read = (path) => readFileSync(join(ROOT, path), "utf8");
@@ -42,6 +44,26 @@ for (const [most, whole, steps] of [
 
 test("a line breaks at a day without value", () => {
   assert.deepEqual(runs([null, 1, 2, null, 0, undefined]), [[[1, 1], [2, 2]], [[4, 0]]]);
+});
+
+test("dates are written as in the chat", async (t) => {
+  give(t, "setInterval", () => {});
+  const { Phrases } = await load("console/phrases.js");
+  const format = (language) => read(`prompts/texts/common.${language}.toml`).match(/^date_format = "(.*)"$/m)[1];
+  for (const [language, given, date, day] of [
+    ["en", format("en"), "Jan 5, 2099", "Jan 5"],
+    ["vi", format("vi"), "5/1/2099", "5/1"],
+    ["pl", format("pl"), "5.01.2099", "5.01"],
+    ["en", "%Y-%m-%d", "2099-01-05", "01-05"],
+    // A shop's format with a code that is unknown here, and a language without a format.
+    ["en", "%A %Y", "Jan 5, 2099", "Jan 5"],
+    ["en", undefined, "Jan 5, 2099", "Jan 5"],
+  ]) {
+    const words = new Phrases({ [language]: {} }, "Shop", language, { [language]: given });
+    assert.deepEqual([words.date("2099-01-05"), words.day("2099-01-05")], [date, day], given);
+    const shown = [2099, 2100].map((year) => words.ago(new Date(2099, 0, 5), new Date(year, 1, 1)));
+    assert.deepEqual(shown, [day, date], given);
+  }
 });
 
 // The texts of a file by table and key, as the server sends them to the page.

@@ -63,18 +63,18 @@ export class Account {
 function plan(subscription) {
   if (!subscription) return textElement("p", "account.no_plan", undefined, { class: "quiet" });
   const { plan_name: name, price_monthly: price, status, start_date: since } = subscription;
-  const rows = [row("account.plan", name), row("account.price", words.money(price)), row("account.status", word("account_status", status)), row("account.since", since)];
+  const rows = [row("account.plan", name), row("account.price", words.money(price)), row("account.status", word("account_status", status)), row("account.since", words.date(since))];
   return element("section", {}, element("dl", {}, ...rows));
 }
 
-const invoice = ({ number, amount, issued_on: day }) => row(undefined, `${words.money(amount)}, ${day}`, number);
+const invoice = ({ number, amount, issued_on: day }) => row(undefined, `${words.money(amount)}, ${words.date(day)}`, number);
 
 const facts = ({ invoice: number, amount, reason, description, eta_date: eta }) => [
   row("account.invoice", number),
   row("account.claimed", words.money(amount)),
   row("returns.reason", word("refund_reason", reason)),
   ...(description ? [row("account.description", description)] : []),
-  row("account.eta", eta),
+  row("account.eta", words.date(eta)),
 ];
 
 // An open case with the form for its decision. Calls `changed()` after it.

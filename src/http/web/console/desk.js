@@ -10,7 +10,7 @@ export const settings = JSON.parse(byId("settings").textContent);
 export const memory = new Memory(() => localStorage, "console");
 
 const wished = memory.get("language");
-export const words = new Phrases(settings.texts, settings.name, settings.texts[wished] ? wished : settings.language);
+export const words = new Phrases(settings.texts, settings.name, settings.texts[wished] ? wished : settings.language, settings.date_formats);
 
 /** The links that a message may contain. */
 export const allow = allowHosts(location.href, settings.link_hosts);

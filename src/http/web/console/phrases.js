@@ -8,13 +8,33 @@ const DAY = 86_400;
 // Older times are shown as dates.
 const RECENT_DAYS = 7;
 
+// The codes of `date_format` in `texts/common.LANG.toml` that are known here. Names of months are English ones there, too.
+const twoDigits = (number) => String(number).padStart(2, "0");
+const month = (day, length) => new Intl.DateTimeFormat("en-US", { month: length, timeZone: "UTC" }).format(day);
+const DATE_CODES = {
+  "%Y": (day) => String(day.getUTCFullYear()),
+  "%m": (day) => twoDigits(day.getUTCMonth() + 1),
+  "%-m": (day) => String(day.getUTCMonth() + 1),
+  "%b": (day) => month(day, "short"),
+  "%B": (day) => month(day, "long"),
+  "%d": (day) => twoDigits(day.getUTCDate()),
+  "%-d": (day) => String(day.getUTCDate()),
+};
+const CODE = /%-?[A-Za-z]/g;
+
+// The day of a moment in the browser's time zone, as midnight in UTC.
+const localDay = (moment) => new Date(Date.UTC(moment.getFullYear(), moment.getMonth(), moment.getDate()));
+
 export class Phrases extends Words {
   #texts;
+  #dateFormats;
   #changed = [];
 
-  constructor(texts, name, language) {
+  /** `dateFormats`: how the chat writes dates, by language. */
+  constructor(texts, name, language, dateFormats) {
     super(texts, name, language);
     this.#texts = texts;
+    this.#dateFormats = dateFormats;
     this.languages = Object.keys(texts);
     setInterval(() => {
       this.#forget();
@@ -79,12 +99,25 @@ export class Phrases extends Words {
 
   /** Formats the day `2026-11-22` without its year. */
   day(date) {
-    return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(date));
+    const format = this.#dateFormat()?.replace(/[^%\w]*%Y/, "").replace(/^[^%\w]+/, "");
+    return this.#dated(new Date(date), format, { day: "numeric", month: "short" });
   }
 
   /** Formats the day `2026-11-22` with its year. */
   date(date) {
-    return new Intl.DateTimeFormat(this.language, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(date));
+    return this.#dated(new Date(date), this.#dateFormat(), { dateStyle: "medium" });
+  }
+
+  // Returns the format of this language, unless it has codes that are unknown here.
+  #dateFormat() {
+    const format = this.#dateFormats[this.language];
+    return format?.match(CODE)?.every((code) => DATE_CODES[code]) ? format : undefined;
+  }
+
+  // Formats a day, given as midnight in UTC. Without a format, the browser's own words for the language serve.
+  #dated(day, format, options) {
+    if (format) return format.replace(CODE, (code) => DATE_CODES[code](day));
+    return new Intl.DateTimeFormat(this.language, { ...options, timeZone: "UTC" }).format(day);
   }
 
   /** Returns an element that shows how long ago it was, with the exact time as its title. */
@@ -105,7 +138,8 @@ export class Phrases extends Words {
     const isElapsed = element.hasAttribute("data-elapsed");
     const text = isElapsed ? this.elapsed(moment, new Date()) : this.ago(moment, new Date());
     if (element.textContent !== text) element.textContent = text;
-    element.title = new Intl.DateTimeFormat(this.language, { dateStyle: "full", timeStyle: "medium" }).format(moment);
+    const hour = new Intl.DateTimeFormat(this.language, { timeStyle: "medium" }).format(moment);
+    element.title = `${this.date(localDay(moment))}, ${hour}`;
   }
 
   /** Formats the time between `moment` and `now`. */
@@ -124,7 +158,7 @@ export class Phrases extends Words {
     if (seconds < HOUR) return relative.format(-Math.floor(seconds / MINUTE), "minute");
     if (seconds < DAY) return relative.format(-Math.floor(seconds / HOUR), "hour");
     if (seconds < RECENT_DAYS * DAY) return relative.format(-Math.floor(seconds / DAY), "day");
-    const year = moment.getFullYear() === now.getFullYear() ? undefined : "numeric";
-    return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "short", year }).format(moment);
+    const day = localDay(moment);
+    return moment.getFullYear() === now.getFullYear() ? this.day(day) : this.date(day);
   }
 }
