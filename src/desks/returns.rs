@@ -50,6 +50,9 @@ use scenario::Scenario;
 use state::{Intent, State};
 use texts::{ReturnsTexts, VariantPicker};
 
+#[cfg(test)]
+pub(super) use agent::decision_parser;
+
 /// The returns desk.
 pub struct Returns {
     services: Services,

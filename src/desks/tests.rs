@@ -7,6 +7,7 @@ use cpu_time::ThreadTime;
 
 use super::commerce;
 use super::retail::rules::RetailRules;
+use super::returns::decision_parser;
 use super::returns::rules::ReturnsRules;
 use super::telecom::rules::TelecomRules;
 use crate::agent::reply_text::for_customer;
@@ -18,6 +19,7 @@ use crate::domain::{Language, Vocabulary};
 use crate::grounding::claims::ClaimRules;
 use crate::grounding::tests::{grounding, read_reply};
 use crate::nlu::facts::{self, Lexicon};
+use crate::nlu::instalments::Instalments;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::pick::PickRules;
 use crate::persona::Prompts;
@@ -118,6 +120,8 @@ fn doubling_a_text_never_triples_its_cost() {
     let telecom = TelecomRules::read(&prompts).unwrap();
     let commerce = commerce::parser(&prompts);
     let picks = PickRules::read(&prompts).unwrap();
+    let instalments = Instalments::read(&prompts).unwrap();
+    let decisions = decision_parser(&prompts);
     let language = LanguageRules::read(&prompts).unwrap();
     let lexicon = Lexicon::read(&prompts).unwrap();
     let search = SearchRules::read(&prompts).unwrap();
@@ -127,7 +131,7 @@ fn doubling_a_text_never_triples_its_cost() {
     let languages = [Language::VI, Language::EN];
     let header = Field::NEEDED.iter().map(|field| field.as_str()).collect::<Vec<_>>().join(",");
     let csv = |text: &str| drop(Table::<Field>::read(format!("{header}\n{text}").as_bytes()));
-    let parsers: [Parser<'_>; 17] = [
+    let parsers: [Parser<'_>; 19] = [
         ("numbers and contacts", MESSAGE, &|text| drop(returns.find(text))),
         ("serials", MESSAGE, &|text| drop(find_candidates(text))),
         ("damage", MESSAGE, &|text| {
@@ -143,6 +147,8 @@ fn doubling_a_text_never_triples_its_cost() {
         ("telecom desk", MESSAGE, &|text| drop(telecom.parse(text))),
         ("commerce desk", MESSAGE, &commerce),
         ("choice of goods", MESSAGE, &|text| drop(picks.pick(text))),
+        ("instalments", MESSAGE, &|text| drop(instalments.plans(text, std::iter::once(text), 10_000_000))),
+        ("words of decisions", MESSAGE, &decisions),
         ("search text", MESSAGE, &|text| drop(retail.search_text(text, &vocabulary))),
         ("search", MESSAGE, &|text| {
             drop(index.search(&Query { text: text.to_owned(), language: Language::VI, limit: 8, pages_only: false }))

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match};
+use crate::nlu::long_text::read_text;
 use crate::persona::{PromptError, Prompts};
 
 /// How to pay in instalments, and how customers ask for it.
@@ -92,12 +93,12 @@ impl Instalments {
 
     /// Returns whether a message asks what is paid each month.
     pub fn asks(&self, text: &str) -> bool {
-        any_match(&self.asked, &self.lexicon.tokenize(text), &[])
+        read_text(text.len(), || any_match(&self.asked, &self.lexicon.tokenize(text), &[]))
     }
 
     /// Returns whether a message asks for the interest.
     pub fn asks_interest(&self, text: &str) -> bool {
-        any_match(&self.interest, &self.lexicon.tokenize(text), &[])
+        read_text(text.len(), || any_match(&self.interest, &self.lexicon.tokenize(text), &[]))
     }
 
     /// Returns what a product costs each month: by the way that the message names, else the last of `earlier` that names one, else by
@@ -105,6 +106,11 @@ impl Instalments {
     /// the months and the down payment of the question before.
     pub fn plans<'a>(&self, text: &'a str, earlier: impl Iterator<Item = &'a str>, price: u64) -> Vec<Plan> {
         let earlier: Vec<&str> = earlier.collect();
+        let length = text.len() + earlier.iter().map(|text| text.len()).sum::<usize>();
+        read_text(length, || self.plans_of(text, &earlier, price))
+    }
+
+    fn plans_of(&self, text: &str, earlier: &[&str], price: u64) -> Vec<Plan> {
         let names = |text: &&str| {
             let stream = self.lexicon.tokenize(text);
             let named: Vec<&Way> = self.ways.iter().filter(|way| any_match(&way.words, &stream, &[])).collect();
@@ -114,7 +120,7 @@ impl Instalments {
         let down = self.named_down(text).or_else(|| self.named_down(asked_before()?));
         // Only a plan with a lender has a down payment and interest.
         let is_loan = down.is_some() || self.asks_interest(text);
-        let ways = std::iter::once(&text).chain(&earlier).find_map(names);
+        let ways = std::iter::once(&text).chain(earlier).find_map(names);
         let mut ways = ways.unwrap_or_else(|| self.ways.iter().collect());
         if is_loan && ways.len() > 1 {
             ways.retain(|way| way.terms.interest_per_mille > 0);
@@ -148,11 +154,13 @@ impl Instalments {
     }
 
     fn number(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
-        let stream = self.lexicon.tokenize(text);
-        let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
-        let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
-        // The number of the pattern is the last one: "if I take 12 months and put 30% down".
-        found.rev().find_map(|at| digits(stream.source(at..at + 1)))
+        read_text(text.len(), || {
+            let stream = self.lexicon.tokenize(text);
+            let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+            let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
+            // The number of the pattern is the last one: "if I take 12 months and put 30% down".
+            found.rev().find_map(|at| digits(stream.source(at..at + 1)))
+        })
     }
 }
 

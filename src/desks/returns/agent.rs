@@ -45,6 +45,15 @@ pub(super) struct Agent {
     grounding: Grounding,
 }
 
+/// Returns what looks for the words of decisions, to measure its cost.
+#[cfg(test)]
+pub(in crate::desks) fn decision_parser(prompts: &Prompts) -> impl Fn(&str) + use<> {
+    let words = DecisionWords::read(prompts).unwrap();
+    move |text| {
+        let _ = (words.are_in_message(text), words.are_in_reply(text));
+    }
+}
+
 impl Agent {
     pub fn read(prompts: &Prompts) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let instructions = prompts.text("returns/agent.md")?.to_owned();

@@ -4,6 +4,7 @@ use super::Telecom;
 use super::memory::Memory;
 use super::rules::Topic;
 use crate::dialogue::{Turn, retrieve};
+use crate::nlu::long_text::read_text;
 use crate::retrieval::search::Found;
 use crate::retrieval::{Passage, Subject};
 
@@ -118,7 +119,8 @@ impl Telecom {
 
     /// Counts the meaningful words of a message.
     pub(super) fn strong_words(&self, turn: &Turn, text: &str) -> usize {
-        self.services.knowledge.strong_words(&turn.persona.knowledge, &retrieve::query(turn, text))
+        let (knowledge, query) = (&self.services.knowledge, retrieve::query(turn, text));
+        read_text(text.len(), || knowledge.strong_words(&turn.persona.knowledge, &query))
     }
 
     /// Whether a text has an amount, a duration, or the word "free".

@@ -15,6 +15,7 @@ use crate::domain::telecom::RefundReason;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 use crate::nlu::facts;
 use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
+use crate::nlu::long_text::read_text;
 use crate::persona::{PromptError, Prompts};
 
 mod answer;
@@ -296,6 +297,10 @@ impl TelecomRules {
 
     /// Parses a message by itself.
     pub fn parse(&self, text: &str) -> Parsed {
+        read_text(text.len(), || self.parse_words(text))
+    }
+
+    fn parse_words(&self, text: &str) -> Parsed {
         let stream = self.lexicon.tokenize(text);
         let (social, hidden) = self.social.find(&stream);
         let has = |patterns: &[Pattern]| any_match(patterns, &stream, &hidden);
@@ -365,7 +370,7 @@ impl TelecomRules {
 
     /// Reads what a message says about an account and a refund.
     pub fn said(&self, text: &str) -> Said {
-        self.numbers.read(&self.lexicon.tokenize(text))
+        read_text(text.len(), || self.numbers.read(&self.lexicon.tokenize(text)))
     }
 
     fn details(&self, stream: &TokenStream<'_>) -> Details {

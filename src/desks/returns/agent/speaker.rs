@@ -14,6 +14,7 @@ use crate::desks::returns::state::{Ending, State};
 use crate::domain::Kind;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match};
+use crate::nlu::long_text::read_text;
 use crate::persona::{PromptError, Prompts};
 
 /// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
@@ -88,11 +89,13 @@ impl DecisionWords {
     }
 
     fn has(&self, text: &str, patterns: &[Pattern]) -> bool {
-        let stream = self.lexicon.tokenize(text);
         let has_stem = |word: &str| self.stems.iter().any(|stem| word.starts_with(stem.as_str()));
-        text.contains(['$', '€', '£', '₫', '%'])
-            || stream.tokens().iter().any(|token| has_stem(token.folded()))
-            || any_match(patterns, &stream, &[])
+        read_text(text.len(), || {
+            let stream = self.lexicon.tokenize(text);
+            text.contains(['$', '€', '£', '₫', '%'])
+                || stream.tokens().iter().any(|token| has_stem(token.folded()))
+                || any_match(patterns, &stream, &[])
+        })
     }
 }
 

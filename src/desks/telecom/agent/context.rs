@@ -8,12 +8,14 @@ use crate::agent::ToolContext;
 use crate::desks::telecom::Telecom;
 use crate::desks::telecom::billing::Identity;
 use crate::desks::telecom::memory::Memory;
+use crate::desks::telecom::said::Said;
 use crate::dialogue::agent_turn::AgentContext;
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::commerce::Money;
 use crate::domain::telecom::{InvoiceNumber, RefundCase};
 use crate::domain::{AuditEntry, AuditKind, Sender};
 use crate::grounding::claims::Facts;
+use crate::nlu::long_text::read_text;
 use crate::store::TenantStore;
 
 /// The refund case that a tool call is about.
@@ -79,12 +81,18 @@ impl<'a> BillingContext<'a> {
 
     /// Whether the customer's own messages name this invoice.
     pub fn customer_named_invoice(&self, number: &InvoiceNumber) -> bool {
-        self.customers_words().any(|text| self.desk.rules.said(text).names_invoice(number))
+        self.customer_said(|said| said.names_invoice(number))
     }
 
     /// Whether the customer's own messages name this amount.
     pub fn customer_named_amount(&self, amount: Money) -> bool {
-        self.customers_words().any(|text| self.desk.rules.said(text).names_amount(amount))
+        self.customer_said(|said| said.names_amount(amount))
+    }
+
+    /// Whether a message of the customer names something. Together they may be long.
+    fn customer_said(&self, names: impl Fn(&Said) -> bool) -> bool {
+        let length: usize = self.customers_words().map(str::len).sum();
+        read_text(length, || self.customers_words().any(|text| names(&self.desk.rules.said(text))))
     }
 
     fn customers_words(&self) -> impl Iterator<Item = &str> {

@@ -5,6 +5,7 @@ use crate::desks::telecom::memory::{Asked, Memory};
 use crate::desks::telecom::rules::{Parsed, TelecomRules, Topic};
 use crate::desks::telecom::texts::Text;
 use crate::dialogue::{DeskError, Turn};
+use crate::nlu::long_text::read_text;
 use crate::replies::MissingValue;
 
 impl Telecom {
@@ -58,7 +59,8 @@ impl Telecom {
 pub(in crate::desks::telecom) fn question_besides(rules: &TelecomRules, text: &str) -> Option<String> {
     // "Sorry?" asks nothing.
     let asks = |clause: &&str| clause.contains(' ') && rules.parse(clause).utterance.has_question();
-    let (questions, others): (Vec<&str>, Vec<&str>) = clauses(text).into_iter().partition(asks);
+    let (questions, others): (Vec<&str>, Vec<&str>) =
+        read_text(text.len(), || clauses(text).into_iter().partition(asks));
     (!questions.is_empty() && !others.is_empty()).then(|| questions.join(" "))
 }
 
