@@ -129,17 +129,26 @@ async fn answer_is_stored_with_its_ticket_once() {
 
 #[tokio::test]
 async fn each_milestone_is_mailed_once() {
-    let shop = Shop::open().await;
-    let door = shop.store().tenant(&shop.tenant);
-    let rma = shop.returned("77893").await;
-    shop.labelled(&rma).await;
-    use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded};
-    shop.walk(&rma, &[InTransit, Received, Inspected, Approved, Refunded]).await;
-    assert!(matches!(door.advance_rma(&rma.number, Received, &shop.person()).await.unwrap(), Advance::Refused(_)));
-    let mut sent: Vec<String> =
-        door.list_mails_of(&rma.number).await.unwrap().into_iter().map(|mail| mail.template).collect();
-    sent.sort();
-    assert_eq!(sent, ["refund_paid", "return_approved", "return_received"]);
+    use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded, Rejected};
+    for (is_person, ends, expected) in [
+        (false, &[Approved, Refunded][..], &["refund_paid", "return_approved", "return_received"][..]),
+        (true, &[Rejected], &["label_ready", "return_approved", "return_received", "return_rejected"]),
+    ] {
+        let shop = Shop::open().await;
+        let door = shop.store().tenant(&shop.tenant);
+        let rma = shop.returned("77893").await;
+        let issuer = if is_person { shop.person() } else { shop.desk() };
+        for _ in 0..2 {
+            door.issue_label(&rma.number, &TrackingNumber::new(7), &issuer).await.unwrap();
+        }
+        shop.walk(&rma, &[InTransit, Received, Inspected]).await;
+        shop.walk(&rma, ends).await;
+        assert!(matches!(door.advance_rma(&rma.number, Received, &shop.person()).await.unwrap(), Advance::Refused(_)));
+        let mut sent: Vec<String> =
+            door.list_mails_of(&rma.number).await.unwrap().into_iter().map(|mail| mail.template).collect();
+        sent.sort();
+        assert_eq!(sent, expected);
+    }
 }
 
 /// Clears what retention clears after 60 days.
