@@ -17,7 +17,7 @@ mod rules;
 pub mod texts;
 pub mod watch;
 
-pub use error::{PromptError, PromptErrors};
+pub use error::{PersonaFault, PromptError, PromptErrors};
 pub use prompts::Prompts;
 pub use texts::cut_at_sentence;
 

@@ -8,6 +8,7 @@
 use std::io::{BufReader, Chain, Cursor, Read};
 
 use crate::domain::list::{Column, Row};
+use crate::domain::string_enum;
 use crate::domain::text::clean;
 
 mod header;
@@ -39,6 +40,38 @@ pub enum FileError {
     LongRow { line: u64 },
     #[error(transparent)]
     Header(#[from] HeaderError),
+}
+
+string_enum! {
+    /// Stable codes of the reasons for which a file cannot be read. The console translates them.
+    pub enum FileCode {
+        Unreadable = "unreadable",
+        Empty = "empty",
+        NotUtf8 = "not_utf8",
+        Utf16 = "utf16",
+        Workbook = "workbook",
+        OpenQuote = "open_quote",
+        LongRow = "long_row",
+        ColumnMissing = "column_missing",
+        ColumnTwice = "column_twice",
+    }
+}
+
+impl FileError {
+    /// Returns a stable code for the error.
+    pub fn code(&self) -> FileCode {
+        match self {
+            Self::Io(_) => FileCode::Unreadable,
+            Self::Empty => FileCode::Empty,
+            Self::NotUtf8 { .. } => FileCode::NotUtf8,
+            Self::Utf16 => FileCode::Utf16,
+            Self::Workbook => FileCode::Workbook,
+            Self::OpenQuote { .. } => FileCode::OpenQuote,
+            Self::LongRow { .. } => FileCode::LongRow,
+            Self::Header(HeaderError::Missing { .. }) => FileCode::ColumnMissing,
+            Self::Header(HeaderError::Twice(_)) => FileCode::ColumnTwice,
+        }
+    }
 }
 
 const SAVE_AS_UTF8: &str = "in Excel choose File, Save As, \"CSV UTF-8 (Comma delimited)\"; in LibreOffice save as \

@@ -20,7 +20,7 @@ use crate::desks::{Shop, Shops};
 use crate::domain::calendar::time;
 use crate::domain::text::{clean, hex};
 use crate::domain::{ConsoleAct, TenantId};
-use crate::persona::{Persona, PromptError, Prompts};
+use crate::persona::{Persona, PersonaFault, PromptError, Prompts};
 use crate::store::persona_versions::PersonaVersion;
 use crate::store::{Store, StoreError};
 
@@ -80,6 +80,7 @@ pub struct PersonaProblem {
     /// The line of the text, from 1. `None` if the problem concerns the whole text or another file.
     pub line: Option<usize>,
     pub problem: String,
+    pub fault: Option<PersonaFault>,
 }
 
 /// Why a persona was not read or saved.
@@ -250,8 +251,8 @@ fn saved(versions: &[PersonaVersion], text: &str) -> Vec<SavedVersion> {
 
 fn problem(file: &str, error: PromptError) -> PersonaProblem {
     if error.file == file {
-        PersonaProblem { line: error.line, problem: error.hint }
+        PersonaProblem { line: error.line, problem: error.hint, fault: error.fault }
     } else {
-        PersonaProblem { line: None, problem: error.to_string() }
+        PersonaProblem { line: None, problem: error.to_string(), fault: None }
     }
 }

@@ -9,7 +9,7 @@ use self::rows::{Row, WarrantyRows};
 use super::list_file::{FileError, Refusals, Refused};
 use crate::domain::TenantId;
 use crate::domain::text::clean;
-use crate::domain::warranty::{RowError, parse_row};
+use crate::domain::warranty::{RowCode, RowError, parse_row};
 use crate::store::Store;
 use crate::store::warranty_import::{
     Applied, ChangedRow, Comparison, Conflict, ImportError, ImportRow, RowSorter, WarrantyImport,
@@ -120,5 +120,5 @@ fn refused(line: u64, error: &RowError) -> Refused {
 
 fn add_conflict(refusals: &mut Refusals, Conflict { line, serial, other_line }: &Conflict) {
     let reason = format!("line {other_line} has the same serial with a different name or date; delete the wrong line");
-    refusals.add(vec![Refused::new(*line, Some("serial"), serial.as_str(), reason).with_code("conflict")]);
+    refusals.add(vec![Refused::new(*line, Some("serial"), serial.as_str(), reason).with_code(RowCode::Conflict)]);
 }

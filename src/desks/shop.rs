@@ -12,7 +12,7 @@ use crate::config::ShopConfig;
 use crate::domain::language::DateFormat;
 use crate::domain::{Language, TenantId};
 use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
-use crate::persona::{PromptError, PromptErrors, Prompts};
+use crate::persona::{PersonaFault, PromptError, PromptErrors, Prompts};
 use crate::providers::email::{InvalidSender, check_sender};
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{RetrievalError, SearchRules, Warning};
@@ -51,7 +51,7 @@ impl ShopError {
     fn warning(&self) -> Warning {
         let unused = |problem: &str| format!("{problem}. The earlier files stay in use until it is fixed");
         match self {
-            Self::Prompts(PromptError { file, line, hint }) => {
+            Self::Prompts(PromptError { file, line, hint, .. }) => {
                 Warning { file: file.clone(), line: *line, problem: unused(hint) }
             }
             cause => Warning { file: String::new(), line: None, problem: unused(&cause.to_string()) },
@@ -177,7 +177,8 @@ fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptErro
         if registry.find(&persona.desk).is_none() {
             let known: Vec<&str> = registry.iter().map(|factory| factory.name()).collect();
             let hint = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
-            return Err(prompts.error(&format!("{}.md", persona.id), Some(1), hint));
+            let error = prompts.error(&format!("{}.md", persona.id), Some(1), hint);
+            return Err(PromptError { fault: Some(PersonaFault::UnknownDesk), ..error });
         }
     }
     let mut desks: BTreeMap<&'static str, OpenDesk> = BTreeMap::new();

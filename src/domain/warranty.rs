@@ -4,6 +4,7 @@ use chrono::{Datelike, NaiveDate};
 use serde::Serialize;
 
 use super::serial::{InvalidSerial, Serial};
+use super::string_enum::string_enum;
 
 /// The warranty of one product.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -71,6 +72,25 @@ pub fn format_date(date: NaiveDate) -> String {
     format!("{}/{}/{}", date.day(), date.month(), date.year())
 }
 
+string_enum! {
+    /// Stable codes of the reasons for which a row is refused. The console translates them.
+    pub enum RowCode {
+        NoSerial = "serial_empty",
+        Serial = "serial",
+        NoName = "name_empty",
+        LongName = "name_long",
+        ControlCharacter = "name_control",
+        NoDate = "date_empty",
+        DateFormat = "date_format",
+        NoSuchDay = "date_unknown",
+        Year = "date_year",
+        /// The row has more or fewer columns than the header.
+        Columns = "columns",
+        /// Another row contradicts it.
+        Conflict = "conflict",
+    }
+}
+
 /// Why a row of the shop's list is refused. Each message includes the fix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
@@ -90,17 +110,17 @@ pub enum RowError {
 
 impl RowError {
     /// Returns a stable code for the error.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> RowCode {
         match self {
-            Self::NoSerial => "serial_empty",
-            Self::Serial { .. } => "serial",
-            Self::NoName => "name_empty",
-            Self::LongName { .. } => "name_long",
-            Self::ControlCharacter { .. } => "name_control",
-            Self::Date { cause: InvalidDate::Empty, .. } => "date_empty",
-            Self::Date { cause: InvalidDate::Format, .. } => "date_format",
-            Self::Date { cause: InvalidDate::NoSuchDay, .. } => "date_unknown",
-            Self::Date { cause: InvalidDate::Year, .. } => "date_year",
+            Self::NoSerial => RowCode::NoSerial,
+            Self::Serial { .. } => RowCode::Serial,
+            Self::NoName => RowCode::NoName,
+            Self::LongName { .. } => RowCode::LongName,
+            Self::ControlCharacter { .. } => RowCode::ControlCharacter,
+            Self::Date { cause: InvalidDate::Empty, .. } => RowCode::NoDate,
+            Self::Date { cause: InvalidDate::Format, .. } => RowCode::DateFormat,
+            Self::Date { cause: InvalidDate::NoSuchDay, .. } => RowCode::NoSuchDay,
+            Self::Date { cause: InvalidDate::Year, .. } => RowCode::Year,
         }
     }
 

@@ -43,6 +43,11 @@ pub enum ApiError {
     /// The server may not write one of its files. Holds the detail.
     NotWritable(&'static str),
     InvalidRequest(String),
+    /// A file cannot be read. Holds a stable word for the reason, and the detail.
+    InvalidFile {
+        reason: &'static str,
+        detail: String,
+    },
     /// Holds the limit, as the first half of a sentence.
     RateLimited {
         limit: String,
@@ -160,7 +165,7 @@ impl IntoResponse for ApiError {
                 (StatusCode::PAYLOAD_TOO_LARGE, "too_large", "Too large", text.as_str())
             }
             Self::NotWritable(detail) => (StatusCode::INTERNAL_SERVER_ERROR, "not_writable", "Not writable", *detail),
-            Self::InvalidRequest(detail) => {
+            Self::InvalidRequest(detail) | Self::InvalidFile { detail, .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", "Invalid request", detail.as_str())
             }
             Self::RateLimited { limit, retry_after } => {
@@ -193,7 +198,11 @@ impl IntoResponse for ApiError {
                 "The server failed; report the request_id to the shop.",
             ),
         };
-        let mut response = Problem::new(status, code, title, detail).into_response();
+        let problem = Problem::new(status, code, title, detail);
+        let mut response = match &self {
+            Self::InvalidFile { reason, .. } => problem.with_reason(reason).into_response(),
+            _ => problem.into_response(),
+        };
         let retry_after = match self {
             Self::RateLimited { retry_after, .. } => Some(retry_after),
             Self::Overloaded | Self::Draining | Self::Unavailable => Some(5),

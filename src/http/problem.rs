@@ -25,6 +25,9 @@ pub struct Problem {
     status: u16,
     /// A stable word for the kind of error, for programs.
     code: String,
+    /// A more precise word than `code`. Only the errors of uploaded files have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
     /// One sentence: what failed and how to fix it.
     detail: String,
     /// The id of the request in the server's log.
@@ -38,9 +41,14 @@ impl Problem {
             title: title.to_owned(),
             status: status.as_u16(),
             code: code.to_owned(),
+            reason: None,
             detail: detail.to_owned(),
             request_id: String::new(),
         }
+    }
+
+    pub(super) fn with_reason(self, reason: &'static str) -> Self {
+        Self { reason: Some(reason), ..self }
     }
 }
 

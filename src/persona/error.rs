@@ -2,12 +2,35 @@
 
 use std::fmt;
 
+use crate::domain::string_enum;
+
 /// An invalid file under `prompts/`, with the place and a hint how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptError {
     pub file: String,
     pub line: Option<usize>,
     pub hint: String,
+    /// What is wrong with a persona's file, if it is one of the common mistakes.
+    pub fault: Option<PersonaFault>,
+}
+
+string_enum! {
+    /// Mistakes in a persona's file. The console translates them.
+    pub enum PersonaFault {
+        Unclosed = "unclosed",
+        FrontMatter = "front_matter",
+        NoLanguage = "no_language",
+        Temperature = "temperature",
+        NoGreeting = "no_greeting",
+        NoText = "no_text",
+        NoFolder = "no_folder",
+        BadFolder = "bad_folder",
+        MissingFolder = "missing_folder",
+        EmptyLine = "empty_line",
+        RepeatedLine = "repeated_line",
+        UnknownLanguage = "unknown_language",
+        UnknownDesk = "unknown_desk",
+    }
 }
 
 impl fmt::Display for PromptError {

@@ -15,7 +15,7 @@
 
 use serde::Deserialize;
 
-use super::{Lines, Mode, Persona, PromptError};
+use super::{Lines, Mode, Persona, PersonaFault as Fault, PromptError};
 use crate::domain::Language;
 use crate::domain::language::{LanguageProfile, with_fallbacks};
 
@@ -63,25 +63,31 @@ pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) ->
     let blank: Vec<&str> = content.split_inclusive('\n').take_while(|line| line.trim().is_empty()).collect();
     let content = &content[blank.concat().len()..];
     let in_file = |line: usize| blank.len() + line;
-    let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(in_file(line)), hint };
-    let (front_matter, body, first_line) = split_front_matter(content)
-        .ok_or_else(|| error(1, "the front matter is not closed: add a line of three hyphens after it".to_owned()))?;
+    let error = |line: usize, fault: Fault, hint: String| {
+        let (line, fault) = (Some(in_file(line)), Some(fault));
+        PromptError { file: file.to_owned(), line, hint, fault }
+    };
+    let (front_matter, body, first_line) = split_front_matter(content).ok_or_else(|| {
+        error(1, Fault::Unclosed, "the front matter is not closed: add a line of three hyphens after it".to_owned())
+    })?;
     let front: FrontMatter = if front_matter.trim().is_empty() {
         FrontMatter::default()
     } else {
         serde_yaml_ng::from_str(front_matter).map_err(|cause| {
             let line = cause.location().map_or(1, |location| location.line());
-            error(line + 1, format!("the front matter is not valid: {}", readable(&cause.to_string())))
+            let hint = format!("the front matter is not valid: {}", readable(&cause.to_string()));
+            error(line + 1, Fault::FrontMatter, hint)
         })?
     };
     let desk = front.desk.unwrap_or_else(|| "retail".to_owned());
     let mut languages = front.languages.unwrap_or_else(|| spoken.at(&desk));
     languages.dedup();
     if languages.is_empty() {
-        return Err(error(1, "the persona has no language: name at least one, such as languages: [en]".to_owned()));
+        let hint = "the persona has no language: name at least one, such as languages: [en]";
+        return Err(error(1, Fault::NoLanguage, hint.to_owned()));
     }
     if front.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
-        return Err(error(1, "temperature must be between 0 and 2".to_owned()));
+        return Err(error(1, Fault::Temperature, "temperature must be between 0 and 2".to_owned()));
     }
     let knowledge_line = line_of(front_matter, "knowledge");
     let mut persona = Persona {
@@ -92,7 +98,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) ->
         model: front.model,
         temperature: front.temperature,
         mode: front.mode.unwrap_or_default(),
-        knowledge: folders(front.knowledge).map_err(|hint| error(knowledge_line, hint))?,
+        knowledge: folders(front.knowledge).map_err(|(fault, hint)| error(knowledge_line, fault, hint))?,
         knowledge_place: (file.to_owned(), in_file(knowledge_line)),
         text: String::new(),
         greeting: Lines::default(),
@@ -102,9 +108,9 @@ pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) ->
     for (index, line) in body.lines().enumerate() {
         let number = first_line + index;
         if let Some((language, value)) = labelled(line, "Greeting") {
-            persona.greeting.set(language, value).map_err(|hint| error(number, hint))?;
+            persona.greeting.set(language, value).map_err(|(fault, hint)| error(number, fault, hint))?;
         } else if let Some((language, value)) = labelled(line, "FollowUp") {
-            persona.follow_up.set(language, value).map_err(|hint| error(number, hint))?;
+            persona.follow_up.set(language, value).map_err(|(fault, hint)| error(number, fault, hint))?;
         } else {
             text.push(line);
         }
@@ -115,10 +121,12 @@ pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) ->
     persona.text = text.join("\n").trim().to_owned();
     let last = first_line + body.lines().count().saturating_sub(1);
     if persona.greeting.own.is_none() {
-        return Err(error(last, "the persona has no greeting: add a line that starts with 'Greeting: '".to_owned()));
+        let hint = "the persona has no greeting: add a line that starts with 'Greeting: '";
+        return Err(error(last, Fault::NoGreeting, hint.to_owned()));
     }
     if persona.text.is_empty() {
-        return Err(error(first_line, "the persona has no text: describe who it is and how it speaks".to_owned()));
+        let hint = "the persona has no text: describe who it is and how it speaks";
+        return Err(error(first_line, Fault::NoText, hint.to_owned()));
     }
     Ok(persona)
 }
@@ -130,25 +138,26 @@ fn readable(cause: &str) -> String {
 }
 
 /// Checks and normalizes the folders. The default is the knowledge folder itself.
-fn folders(written: Option<Folders>) -> Result<Vec<String>, String> {
+fn folders(written: Option<Folders>) -> Result<Vec<String>, (Fault, String)> {
     let written = match written {
         None => return Ok(vec![String::new()]),
         Some(Folders::One(folder)) => vec![folder],
         Some(Folders::Several(folders)) => folders,
     };
     if written.is_empty() {
-        return Err("knowledge names no folder: name one, or remove the line to use the files of the knowledge folder"
-            .to_owned());
+        let hint = "knowledge names no folder: name one, or remove the line to use the files of the knowledge folder";
+        return Err((Fault::NoFolder, hint.to_owned()));
     }
     let mut folders: Vec<String> = Vec::new();
     for folder in written {
         let parts: Vec<&str> = folder.trim().trim_end_matches('/').split(['/', '\\']).collect();
         // Refuse hidden folders, `.` and `..`.
         if parts.iter().any(|part| part.trim().is_empty() || part.starts_with('.') || part.contains(':')) {
-            return Err(format!(
+            let hint = format!(
                 "knowledge names '{folder}': write a folder below the knowledge folder, such as returns, without .. and \
                  without a leading /"
-            ));
+            );
+            return Err((Fault::BadFolder, hint));
         }
         let folder = parts.join("/");
         if !folders.contains(&folder) {
@@ -180,20 +189,21 @@ impl Lines {
         self.others.extend(lines);
     }
 
-    fn set(&mut self, language: Option<&str>, value: &str) -> Result<(), String> {
+    fn set(&mut self, language: Option<&str>, value: &str) -> Result<(), (Fault, String)> {
         if value.is_empty() {
-            return Err("the line is empty: write the sentence after the colon, or remove the line".to_owned());
+            let hint = "the line is empty: write the sentence after the colon, or remove the line";
+            return Err((Fault::EmptyLine, hint.to_owned()));
         }
         let earlier = match language {
             None => self.own.replace(value.to_owned()),
             Some(code) => {
-                let language =
-                    code.parse().map_err(|_| format!("'{code}' is not a language: write its code, such as en"))?;
+                let hint = || format!("'{code}' is not a language: write its code, such as en");
+                let language = code.parse().map_err(|_| (Fault::UnknownLanguage, hint()))?;
                 self.others.insert(language, value.to_owned())
             }
         };
         match earlier {
-            Some(_) => Err("the line is repeated: keep one".to_owned()),
+            Some(_) => Err((Fault::RepeatedLine, "the line is repeated: keep one".to_owned())),
             None => Ok(()),
         }
     }
@@ -327,6 +337,7 @@ mod tests {
             assert_eq!(error.line, Some(line), "{content:?}: {error}");
             assert!(error.to_string().starts_with(&format!("prompts/p.md:{line}: ")), "{error}");
             assert!(error.hint.contains(hint) && !error.hint.contains(" at line "), "{content:?}: {error}");
+            assert!(error.fault.is_some(), "the console has words for it: {error}");
         }
     }
 }

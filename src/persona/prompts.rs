@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::file::Spoken;
 use super::read::{parse_personas, read, read_folder, same_folder};
 use super::rules::{LANGUAGES, languages_in, overlay};
-use super::{Persona, PromptError, PromptErrors, file};
+use super::{Persona, PersonaFault, PromptError, PromptErrors, file};
 use crate::config::{PromptConfig, ShopConfig};
 use crate::domain::Language;
 use crate::domain::language::with_fallbacks;
@@ -91,7 +91,7 @@ impl Prompts {
                 let known: Vec<&str> = personas.keys().map(String::as_str).collect();
                 let hint = format!("there is no persona '{wanted}': write one of {}", known.join(", "));
                 let file = folder.with_file_name("shop.toml").display().to_string();
-                return Err(PromptError { file, line: None, hint }.into());
+                return Err(PromptError { file, line: None, hint, fault: None }.into());
             }
         };
         let (folder, base) = (folder.clone(), Some(self.clone()));
@@ -171,7 +171,8 @@ impl Prompts {
                 "knowledge names the folder {missing}, which does not exist in {}: create it, or name another one",
                 root.display()
             );
-            Some((persona.as_ref(), PromptError { file, line: Some(line), hint }))
+            let fault = Some(PersonaFault::MissingFolder);
+            Some((persona.as_ref(), PromptError { file, line: Some(line), hint, fault }))
         })
     }
 
@@ -274,7 +275,7 @@ impl Prompts {
             Some(base) if !self.files.contains_key(name) && base.content(name).is_some() => {
                 base.error(name, line, hint)
             }
-            _ => PromptError { file: self.folder.join(name).display().to_string(), line, hint },
+            _ => PromptError { file: self.folder.join(name).display().to_string(), line, hint, fault: None },
         }
     }
 }

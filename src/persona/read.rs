@@ -37,6 +37,7 @@ pub(super) fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<Strin
         file: path.display().to_string(),
         line: None,
         hint: format!("cannot read the file ({error}): start frontdesk in the folder that contains prompts/"),
+        fault: None,
     };
     for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
         let path = entry.map_err(|error| unreadable(folder, error))?.path();
@@ -55,7 +56,7 @@ pub(super) fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<Strin
 }
 
 pub(super) fn read(path: &Path) -> Result<String, PromptError> {
-    let error = |hint: String| PromptError { file: path.display().to_string(), line: None, hint };
+    let error = |hint: String| PromptError { file: path.display().to_string(), line: None, hint, fault: None };
     let bytes = std::fs::read(path).map_err(|cause| error(format!("cannot read the file: {cause}")))?;
     let text = String::from_utf8(bytes).map_err(|cause| {
         let good = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];

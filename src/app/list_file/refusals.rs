@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use serde::Serialize;
 
 use crate::domain::list::{BadValue, Column};
+use crate::domain::warranty::RowCode;
 
 /// A refused value or row. Ordered by its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -17,9 +18,9 @@ pub struct Refused {
     pub value: String,
     /// What is wrong with it, and how to fix it.
     pub reason: String,
-    /// A stable code of the reason, which the console translates.
+    /// The code of the reason, in a list of warranties.
     #[serde(skip)]
-    pub code: Option<&'static str>,
+    pub code: Option<RowCode>,
 }
 
 impl Refused {
@@ -27,7 +28,7 @@ impl Refused {
         Self { line, column, value: shortened(value, VALUE_SHOWN), reason: reason.into(), code: None }
     }
 
-    pub fn with_code(self, code: &'static str) -> Self {
+    pub fn with_code(self, code: RowCode) -> Self {
         Self { code: Some(code), ..self }
     }
 }
@@ -73,7 +74,7 @@ impl Refusals {
             "the row has {fields} columns and the header {expected}; put fields that contain the delimiter in \
              double quotes, or add the missing fields"
         );
-        self.add(vec![Refused::new(line, None, first, reason).with_code("columns")]);
+        self.add(vec![Refused::new(line, None, first, reason).with_code(RowCode::Columns)]);
     }
 
     /// Adds refused values, which are sorted by row.

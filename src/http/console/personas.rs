@@ -16,7 +16,7 @@ use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, PathParameters};
 use crate::http::refusals::{RefusedBody, RefusedConsole, RefusedRead, RefusedWrite};
-use crate::persona::Persona;
+use crate::persona::{Persona, PersonaFault};
 
 /// All personas.
 #[derive(Serialize, ToSchema)]
@@ -90,6 +90,8 @@ pub(super) enum PersonaCheck {
         line: Option<usize>,
         /// The problem and how to fix it.
         problem: String,
+        /// A stable word for the problem, if it is a common mistake.
+        code: Option<PersonaFault>,
     },
 }
 
@@ -157,8 +159,8 @@ pub(super) async fn check(
 ) -> Result<Json<PersonaCheck>> {
     match app.personas.check(&owner.tenant, &id, &body.value.text).await {
         Ok(persona) => Ok(Json(PersonaCheck::of(&persona))),
-        Err(PersonaError::Invalid(PersonaProblem { line, problem })) => {
-            Ok(Json(PersonaCheck::Invalid { valid: false, line, problem }))
+        Err(PersonaError::Invalid(PersonaProblem { line, problem, fault: code })) => {
+            Ok(Json(PersonaCheck::Invalid { valid: false, line, problem, code }))
         }
         Err(cause) => Err(cause.into()),
     }
@@ -220,10 +222,10 @@ impl From<PersonaError> for ApiError {
             PersonaError::Conflict => {
                 Self::Conflict("The persona has changed since you read it; read it again and merge both texts.")
             }
-            PersonaError::Invalid(PersonaProblem { line: Some(line), problem }) => {
+            PersonaError::Invalid(PersonaProblem { line: Some(line), problem, .. }) => {
                 Self::InvalidRequest(format!("Line {line}: {problem}."))
             }
-            PersonaError::Invalid(PersonaProblem { line: None, problem }) => {
+            PersonaError::Invalid(PersonaProblem { line: None, problem, .. }) => {
                 Self::InvalidRequest(format!("The text is invalid: {problem}."))
             }
             PersonaError::Inherited => Self::InvalidRequest(

@@ -17,6 +17,7 @@ use super::owner::{Owner, record};
 use crate::app::App;
 use crate::app::list_file::{FileError, Refused};
 use crate::app::warranty_list::{ListError, Outcome, UploadError, Wish};
+use crate::domain::warranty::RowCode;
 use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::body::discard;
 use crate::http::error::{ApiError, Result};
@@ -79,7 +80,7 @@ struct RefusedView {
     /// The problem and how to fix it.
     problem: String,
     /// A stable word for the problem.
-    code: Option<&'static str>,
+    code: Option<RowCode>,
 }
 
 /// Compares a list of warranties with the shop's, and writes it without `dry_run`: all of it or nothing.
@@ -208,5 +209,5 @@ impl From<UploadError> for ApiError {
 }
 
 fn unreadable(cause: &FileError) -> ApiError {
-    ApiError::InvalidRequest(format!("The file cannot be read: {cause}."))
+    ApiError::InvalidFile { reason: cause.code().as_str(), detail: format!("The file cannot be read: {cause}.") }
 }

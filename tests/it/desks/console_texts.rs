@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use frontdesk::app::list_file::FileCode;
 use frontdesk::desks::{DeskRegistry, retail, returns, telecom};
 use frontdesk::domain::ConsoleDeed;
 use frontdesk::domain::commerce::{OrderStatus, policy};
 use frontdesk::domain::returns::{ReasonCode, RmaStatus};
+use frontdesk::domain::warranty::RowCode;
+use frontdesk::persona::PersonaFault;
 use frontdesk::persona::texts::ConsoleTexts;
 use regex::Regex;
 
@@ -47,6 +50,13 @@ fn codes_and_deeds_have_names() {
     assert_named("rma_status", &RmaStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>());
     assert_named("order_status", &OrderStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>());
     assert_named("audit_what", &ConsoleDeed::ALL.iter().map(|deed| deed.as_str()).collect::<Vec<_>>());
+}
+
+#[test]
+fn problems_of_files_have_words() {
+    assert_named("warranty_problem", &RowCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>());
+    assert_named("file_problem", &FileCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>());
+    assert_named("persona_problem", &PersonaFault::ALL.iter().map(|fault| fault.as_str()).collect::<Vec<_>>());
 }
 
 #[test]

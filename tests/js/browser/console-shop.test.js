@@ -64,7 +64,7 @@ test("a dropped list is written only after confirmation", async () => {
 test("an invalid file is reported and replaceable", async () => {
   const page = await enter(stage, { view: "warranty", expected: [/status of 422/] });
   await drop(page, "a;b\n1;2\n");
-  await page.locator(".result .failure").waitFor();
+  await page.locator(".result .failure", { hasText: "Dòng đầu phải nêu tên các cột" }).waitFor();
   await drop(page, HEAD + rows(range(50, 51), "Loa"));
   await page.locator(".preview .strong", { hasText: "Nhập 1 dòng" }).waitFor();
   await page.getByRole("button", { name: "Hủy" }).click();
@@ -80,7 +80,7 @@ test("a persona's text is checked, saved and restored", async () => {
   const save = page.getByRole("button", { name: "Lưu", exact: true });
 
   await field.fill(text.replace(/^Greeting:.*$/m, ""));
-  await page.locator(".check.invalid").waitFor();
+  await page.locator(".check.invalid", { hasText: "Chưa có lời chào" }).waitFor();
   assert.equal(await save.getAttribute("aria-disabled"), "true");
   await save.click({ force: true });
 

@@ -94,6 +94,24 @@ test("every console text exists in both languages", () => {
   }
 });
 
+test("every refusal has words in both languages", () => {
+  const source = read("src/http/error.rs") + read("src/http/problem.rs");
+  const codes = new Set([...source.matchAll(/(?:StatusCode::[A-Z_]+|status),\s*"([a-z_]+)"/g)].map(([, code]) => code));
+  assert.ok(codes.has("not_taken") && codes.has("invalid_request") && codes.size > 15, [...codes].join());
+  const parts = read("src/http/web/console/parts.js");
+  const byStatus = ["unauthorized", "forbidden_origin", "forbidden", "not_found", "too_large", "rate_limited", "overloaded", "draining", "unavailable", "internal"];
+  for (const status of [401, 403, 404, 413, 429, 503]) assert.ok(parts.includes(`${status}: "trouble.`), `${status}`);
+  for (const code of ["illegal_step", "already_resolved"]) assert.ok(parts.includes(`"${code}"`), code);
+  // What the page sends wrongly is shown in the server's words.
+  const mistakes = ["invalid_json", "unsupported_media_type", "method_not_allowed", "invalid_request"];
+  const others = [...byStatus, "illegal_step", "already_resolved", ...mistakes];
+  const wanted = [...codes].filter((code) => !others.includes(code)).sort();
+  for (const language of ["en", "vi"]) {
+    const known = [...texts(language).keys()].filter((key) => key.startsWith("refusal."));
+    assert.deepEqual(known.map((key) => key.slice("refusal.".length)).sort(), wanted, language);
+  }
+});
+
 test("every text of the console is used", () => {
   // Tables whose keys are computed: from a status, a kind, a number of days.
   const made = [...scripts.matchAll(/`([a-z_]+)\.\$\{/g)].map(([, table]) => table);

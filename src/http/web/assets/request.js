@@ -1,13 +1,13 @@
 // Requests to the server, and the two ways in which they fail.
 
 /**
- * The server refused the request. `code` and `detail` say why, `retryAfter` is the time to wait in seconds, `request` the id
- * in the server's log.
+ * The server refused the request. `code`, `reason` and `detail` say why, `retryAfter` is the time to wait in seconds, `request`
+ * the id in the server's log.
  */
 export class Refusal extends Error {
-  constructor(status, { code, detail, request_id: request }, retryAfter) {
+  constructor(status, { code, reason, detail, request_id: request }, retryAfter) {
     super(`${status} ${code}`);
-    Object.assign(this, { status, code, detail, request, retryAfter });
+    Object.assign(this, { status, code, reason, detail, request, retryAfter });
   }
 
   /** Whether the conversation was deleted or does not belong to this browser. */

@@ -2,7 +2,7 @@
 
 import { allow, announce, ask, words } from "./desk.js";
 import { parse } from "../assets/markup.js";
-import { attempt, badge, button, dialog, enable, failure, labelled, loading, textElement } from "./parts.js";
+import { attempt, badge, button, dialog, enable, failure, labelled, loading, problem, textElement } from "./parts.js";
 import { element, render } from "../assets/render.js";
 
 // How long to wait after the last key before checking the text.
@@ -123,7 +123,7 @@ export class Editor {
       else {
         words.clear(this.#state);
         const where = found.line ? [textElement("strong", "personas.line", { line: String(found.line) }), " "] : [];
-        this.#state.replaceChildren(...where, found.problem);
+        this.#state.replaceChildren(...where, problem(`persona_problem.${found.code}`, found.problem));
       }
       this.#offer();
     } catch (error) {

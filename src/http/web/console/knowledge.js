@@ -30,11 +30,11 @@ function vectors({ on, model, last_sync: sync }) {
   const line = element("p", { class: "quiet" }, textElement("span", "knowledge.vectors", { model: model ?? "" }));
   if (sync) line.append(" ", textElement("span", "knowledge.synced", { embedded: sync.embedded, removed: sync.removed }), " ", words.time(sync.at));
   if (!sync?.error) return line;
-  return element("div", {}, line, element("p", { class: "failure" }, textElement("span", "knowledge.sync_failed"), " ", element("span", {}, sync.error)));
+  return element("div", {}, line, element("p", { class: "failure" }, textElement("span", "knowledge.sync_failed"), " ", element("span", { lang: "en" }, sync.error)));
 }
 
 function mistakes(problems) {
-  const lines = problems.map(({ file, line, problem }) => element("li", {}, element("code", {}, line ? `${file}:${line}` : file), " ", element("span", { dir: "auto" }, problem)));
+  const lines = problems.map(({ file, line, problem }) => element("li", {}, element("code", {}, line ? `${file}:${line}` : file), " ", element("span", { lang: "en", dir: "auto" }, problem)));
   return element("div", { class: "failure", role: "alert" }, textElement("p", "knowledge.problems", { count: problems.length }), element("ul", {}, ...lines));
 }
 

@@ -45,10 +45,19 @@ export function failure(error, again) {
   return made;
 }
 
+/** Returns a problem in the words of `key`, or else in those of the server, which are English. */
+export function problem(key, said, values = {}) {
+  if (words.has(key)) return textElement("span", key, { detail: said, ...values });
+  return element("span", { lang: "en", dir: "auto" }, said);
+}
+
 /** Returns the text key and values for an error. */
 function trouble(error) {
   if (!(error instanceof Refusal)) return { key: "trouble.unreachable" };
-  const values = { seconds: error.retryAfter, detail: error.detail ?? "", request: error.request ?? "" };
+  const detail = error.detail ?? "";
+  // What the page's own words take from the server's.
+  const [limit, n] = [/\d+ (MB|KiB)/, /\d+/].map((value) => detail.match(value)?.[0] ?? "–");
+  const values = { seconds: error.retryAfter, detail, request: error.request ?? "", limit, n };
   // The page showed an outdated state.
   if (["illegal_step", "already_resolved"].includes(error.code)) return { key: "trouble.overtaken", values };
   const key = {
@@ -60,6 +69,8 @@ function trouble(error) {
     503: "trouble.busy",
   }[error.status];
   if (key) return { key, values };
+  const own = [`file_problem.${error.reason}`, `refusal.${error.code}`].find((known) => words.has(known));
+  if (own) return { key: own, values };
   const isOurs = error.status >= 500 && (error.code === "internal" || !error.detail);
   return { key: isOurs ? "trouble.internal" : "trouble.refused", values };
 }

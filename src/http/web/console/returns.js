@@ -136,7 +136,7 @@ const cancellation = ({ id, order, reason, created_at: at }) => row(undefined, e
 
 function mailRow({ template, to, status, error, created_at: created, sent_at: sent }) {
   const told = [badge(`mail_status.${status}`, status === "failed" ? "waiting" : ""), ` ${to} `, words.time(sent ?? created)];
-  if (error) told.push(element("small", {}, ` ${error}`));
+  if (error) told.push(element("small", {}, " ", textElement("span", "returns.mail_error"), " ", element("span", { lang: "en" }, error)));
   return row(undefined, element("span", {}, ...told), word("mail_template", template));
 }
 

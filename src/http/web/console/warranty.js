@@ -1,7 +1,7 @@
 // The import of a warranty file, with a preview first.
 
 import { announce, ask, words } from "./desk.js";
-import { attempt, button, failure, head, icon, loading, textElement } from "./parts.js";
+import { attempt, button, failure, head, icon, loading, problem, textElement } from "./parts.js";
 import { element } from "../assets/render.js";
 
 const PATH = "/console/api/warranty-files";
@@ -112,9 +112,9 @@ function changes({ changes: rows, changed: count }) {
 
 // Lists the invalid rows by line.
 function refusals({ refused, refused_count: count }) {
-  const lines = refused.map(({ row, field, value, problem, code }) => {
-    const [n, m] = problem.match(/\d+/g) ?? [];
-    const why = code && words.has(`warranty_problem.${code}`) ? textElement("span", `warranty_problem.${code}`, { n, m }) : element("span", {}, problem);
+  const lines = refused.map(({ row, field, value, problem: said, code }) => {
+    const [n, m] = said.match(/\d+/g) ?? [];
+    const why = problem(`warranty_problem.${code}`, said, { n, m });
     const about = element("span", { class: "quiet" }, ...(field ? [element("code", {}, field), ": "] : []), why);
     return element("li", {}, textElement("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", about);
   });

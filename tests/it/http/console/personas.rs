@@ -79,17 +79,18 @@ async fn edited_persona_applies_at_once_and_is_restorable() {
 async fn invalid_persona_text_keeps_the_old_persona() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let (first, hash) = (desk.read(FILE), desk.get(&format!("/personas/{ID}")).await["hash"].clone());
-    for (text, line, problem) in [
-        ("---\nlangauges: [vi]\n---\nAi.\nGreeting: Hi\n", json!(2), "langauges"),
-        ("Ai.\n", json!(1), "no greeting"),
-        ("Ai.\nGreeting: a\nGreeting: b\n", json!(3), "repeated"),
-        ("---\ndesk: bakery\n---\nAi.\nGreeting: Hi\n", json!(1), "no desk 'bakery'"),
-        ("---\nknowledge: nowhere\n---\nAi.\nGreeting: Hi\n", json!(2), "the folder nowhere"),
-        ("---\nlanguages: [vi, fr]\n---\nAi.\nGreeting: Hi\n", Value::Null, "fr.toml"),
-        ("", json!(1), "no greeting"),
+    for (text, line, problem, code) in [
+        ("---\nlangauges: [vi]\n---\nAi.\nGreeting: Hi\n", json!(2), "langauges", json!("front_matter")),
+        ("Ai.\n", json!(1), "no greeting", json!("no_greeting")),
+        ("Ai.\nGreeting: a\nGreeting: b\n", json!(3), "repeated", json!("repeated_line")),
+        ("---\ndesk: bakery\n---\nAi.\nGreeting: Hi\n", json!(1), "no desk 'bakery'", json!("unknown_desk")),
+        ("---\nknowledge: nowhere\n---\nAi.\nGreeting: Hi\n", json!(2), "the folder nowhere", json!("missing_folder")),
+        ("---\nlanguages: [vi, fr]\n---\nAi.\nGreeting: Hi\n", Value::Null, "fr.toml", Value::Null),
+        ("", json!(1), "no greeting", json!("no_greeting")),
     ] {
         let checked = answer(desk.post(&format!("/personas/{ID}/check"), &json!({"text": text})), 200).await;
         assert_eq!((&checked["valid"], &checked["line"]), (&json!(false), &line), "{text:?}: {checked}");
+        assert_eq!(checked["code"], code, "{text:?}: {checked}");
         assert!(checked["problem"].as_str().unwrap().contains(problem), "{text:?}: {checked}");
         let told = refused(put(&desk, text, hash.as_str().unwrap()), 422, "invalid_request").await;
         assert!(told["detail"].as_str().unwrap().contains(problem), "{told}");

@@ -128,14 +128,15 @@ async fn file_over_its_limit_is_refused_with_fix() {
 #[tokio::test]
 async fn invalid_file_is_reported_with_its_fix() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
-    for (list, fix) in [
-        (&b""[..], "empty"),
-        (b"a,b\n1,2\n", "missing: serial, product_name, warranty_end_date"),
-        (b"PK\x03\x04", "workbook"),
-        (b"serial,product_name,warranty_end_date\nA1,Chu\xd4t,2027-01-01\n", "line 2 is not UTF-8"),
+    for (list, fix, reason) in [
+        (&b""[..], "empty", "empty"),
+        (b"a,b\n1,2\n", "missing: serial, product_name, warranty_end_date", "column_missing"),
+        (b"PK\x03\x04", "workbook", "workbook"),
+        (b"serial,product_name,warranty_end_date\nA1,Chu\xd4t,2027-01-01\n", "line 2 is not UTF-8", "not_utf8"),
     ] {
         let told = refused(send(&desk, "", list), 422, "invalid_request").await;
         assert!(told["detail"].as_str().unwrap().contains(fix), "{told}");
+        assert_eq!(told["reason"], reason);
     }
     let json = desk.post("/warranty-files", &json!({}));
     let told = refused(json, 415, "unsupported_media_type").await;
