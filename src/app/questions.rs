@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::App;
+use crate::domain::calendar::time;
 use crate::domain::{Language, TenantId};
 use crate::persona::PromptError;
 use crate::retrieval::SearchRules;
@@ -16,16 +19,20 @@ const QUESTIONS_MAX: u32 = 5_000;
 /// Examples per group.
 const EXAMPLES: usize = 5;
 
-/// Questions with the same meaning.
-#[derive(Clone, Debug, PartialEq)]
+/// Questions that differ only in case, diacritics, punctuation and polite words.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = GroupView)]
 pub struct QuestionGroup {
-    pub why: Unanswered,
-    pub count: usize,
-    pub last_at: DateTime<Utc>,
-    /// The language of the newest question.
-    pub language: Language,
-    /// The newest questions, newest first. Never empty.
-    pub examples: Vec<UnansweredQuestion>,
+    /// The newest question.
+    question: String,
+    kind: Unanswered,
+    #[schema(value_type = String, example = "vi")]
+    language: Language,
+    count: usize,
+    #[serde(serialize_with = "time")]
+    last_at: DateTime<Utc>,
+    /// The newest questions, at most five.
+    examples: Vec<UnansweredQuestion>,
 }
 
 /// Why questions were not listed.
@@ -66,10 +73,11 @@ fn group(questions: Vec<UnansweredQuestion>, gist: impl Fn(&UnansweredQuestion) 
                 }
             }
             None => groups.push(QuestionGroup {
-                why: question.why,
+                question: question.text.clone(),
+                kind: question.why,
+                language: question.language,
                 count: 1,
                 last_at: question.asked_at,
-                language: question.language,
                 examples: vec![question],
             }),
         }
@@ -109,7 +117,7 @@ mod tests {
             .iter()
             .map(|group| {
                 let turns = group.examples.iter().map(|example| example.turn).collect();
-                (group.why, group.count, group.last_at.timestamp(), group.language, turns)
+                (group.kind, group.count, group.last_at.timestamp(), group.language, turns)
             })
             .collect();
         assert_eq!(

@@ -1,6 +1,8 @@
 //! What a customer has: a plan, and invoices for it.
 
 use chrono::NaiveDate;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::invoice_number::InvoiceNumber;
 use super::refund_case::{RefundCase, left_of};
@@ -39,10 +41,12 @@ pub struct Subscription {
 }
 
 /// An invoice to a customer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Invoice {
+    #[schema(value_type = String)]
     pub number: InvoiceNumber,
     /// Whose invoice it is; empty after an erasure.
+    #[serde(skip)]
     pub user_id: String,
     /// The total.
     pub amount: Money,

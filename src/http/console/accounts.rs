@@ -33,7 +33,7 @@ pub(super) struct AccountView {
     user_id: Option<String>,
     subscription: Option<SubscriptionView>,
     /// The last three, newest first.
-    invoices: Vec<InvoiceView>,
+    invoices: Vec<Invoice>,
     /// The account's refund cases, newest first.
     cases: Vec<CaseView>,
 }
@@ -46,14 +46,6 @@ struct SubscriptionView {
     price_monthly: Money,
     status: SubscriptionStatus,
     start_date: NaiveDate,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = Invoice)]
-struct InvoiceView {
-    number: String,
-    amount: Money,
-    issued_on: NaiveDate,
 }
 
 /// A refund case.
@@ -182,19 +174,7 @@ impl AccountView {
             status: subscription.status,
             start_date: subscription.start_date,
         });
-        Self {
-            has_accounts,
-            user_id,
-            subscription,
-            invoices: invoices.into_iter().map(InvoiceView::from).collect(),
-            cases: cases.into_iter().map(CaseView::from).collect(),
-        }
-    }
-}
-
-impl From<Invoice> for InvoiceView {
-    fn from(invoice: Invoice) -> Self {
-        Self { number: invoice.number.into(), amount: invoice.amount, issued_on: invoice.issued_on }
+        Self { has_accounts, user_id, subscription, invoices, cases: cases.into_iter().map(CaseView::from).collect() }
     }
 }
 

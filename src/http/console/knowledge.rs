@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -12,13 +11,11 @@ use super::days_wanted;
 use super::owner::{Editor, Owner};
 use crate::app::App;
 use crate::app::questions::{QuestionGroup, QuestionsError};
-use crate::domain::Language;
-use crate::domain::calendar::time;
 use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Query, page_limit};
 use crate::http::refusals::{RefusedConsole, RefusedConsoleQuery};
 use crate::retrieval::search::Overview;
-use crate::store::unanswered::{Unanswered, UnansweredQuestion};
+use crate::store::unanswered::Unanswered;
 
 /// Lists the searched documents and the problems in them.
 #[utoipa::path(
@@ -61,22 +58,7 @@ pub(super) enum Wanted {
 #[derive(Serialize, ToSchema)]
 pub(super) struct QuestionsView {
     /// The group with the newest question comes first.
-    groups: Vec<GroupView>,
-}
-
-/// Questions that differ only in case, diacritics, punctuation and polite words.
-#[derive(Serialize, ToSchema)]
-struct GroupView {
-    /// The newest question.
-    question: String,
-    kind: Unanswered,
-    #[schema(value_type = String, example = "vi")]
-    language: Language,
-    count: usize,
-    #[serde(serialize_with = "time")]
-    last_at: DateTime<Utc>,
-    /// The newest questions, at most five.
-    examples: Vec<UnansweredQuestion>,
+    groups: Vec<QuestionGroup>,
 }
 
 /// Lists unanswered questions, which show what to document next.
@@ -98,15 +80,7 @@ pub(super) async fn questions(
     };
     let mut groups = with_store_timeout(&app, app.unanswered(&owner.tenant, only, days)).await?;
     groups.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(Json(QuestionsView { groups: groups.into_iter().map(Into::into).collect() }))
-}
-
-impl From<QuestionGroup> for GroupView {
-    fn from(group: QuestionGroup) -> Self {
-        let QuestionGroup { why: kind, count, last_at, language, examples } = group;
-        let question = examples.first().map(|newest| newest.text.clone()).unwrap_or_default();
-        Self { question, kind, language, count, last_at, examples }
-    }
+    Ok(Json(QuestionsView { groups }))
 }
 
 impl From<QuestionsError> for ApiError {
