@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Days, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::domain::TenantId;
@@ -13,59 +14,47 @@ use crate::domain::returns::{
 };
 use crate::store::sample_shop::SampleShop;
 
-/// A name and an e-mail address under a reserved domain (RFC 2606).
-type Person = (&'static str, &'static str);
+/// The orders. Each of the first ones shows one rule. The addresses are under a reserved domain (RFC 2606).
+const ORDERS: &str = include_str!("orders.csv");
 
-/// The customers of the orders 77893 to 77900.
-const NAMED: [Person; 8] = [
-    ("John Doe", "john.doe@example.com"),
-    ("Ana Silva", "buyer-77894@example.com"),
-    ("Trần Thu Hà", "buyer-77895@example.com"),
-    ("Peter Novak", "buyer-77896@example.com"),
-    ("Max Muster", "buyer-77897@example.com"),
-    ("Lê Minh Quân", "buyer-77898@example.com"),
-    ("Grace Kim", "buyer-77899@example.com"),
-    ("Omar Haddad", "buyer-77900@example.com"),
-];
-
-/// The customers of the orders from ABC-100001 on.
-const OTHERS: [Person; 12] = [
-    ("Nguyễn Văn An", "an.nguyen@example.com"),
-    ("Phạm Thị Mai", "mai.pham@example.com"),
-    ("Julia Weber", "julia.weber@example.com"),
-    ("Kenji Sato", "kenji.sato@example.com"),
-    ("Marie Dubois", "marie.dubois@example.com"),
-    ("Đỗ Quang Huy", "huy.do@example.com"),
-    ("Sarah Miller", "sarah.miller@example.com"),
-    ("Luca Rossi", "luca.rossi@example.com"),
-    ("Võ Ngọc Lan", "lan.vo@example.com"),
-    ("Emma Jones", "emma.jones@example.com"),
-    ("Yuki Tanaka", "yuki.tanaka@example.com"),
-    ("Bùi Anh Tuấn", "tuan.bui@example.com"),
-];
-
-/// The items of those orders, in turn: name, category, price in minor units, currency.
-const GOODS: [(&str, &str, i64, Currency); 8] = [
-    ("Trail Running Shoes", "shoes", 8_950, Currency::Usd),
-    ("Rain Jacket", "clothing", 11_900, Currency::Eur),
-    ("Tai nghe không dây", "electronics", 1_290_000, Currency::Vnd),
-    ("Water Bottle", "outdoor", 1_850, Currency::Usd),
-    ("Energy Bars, box of 12", "food", 2_400, Currency::Usd),
-    ("キャンプ用ランタン", "outdoor", 4_800, Currency::Jpy),
-    ("Áo khoác gió", "clothing", 450_000, Currency::Vnd),
-    ("Headlamp", "electronics", 3_995, Currency::Eur),
-];
-
-/// The number of orders from ABC-100001 on.
-const OTHER_ORDERS: u32 = 44;
+/// A line of the list: an item of an order.
+#[derive(Deserialize)]
+struct Line {
+    order: String,
+    line: u32,
+    name: String,
+    email: String,
+    status: OrderStatus,
+    /// How many days ago the order was delivered.
+    days: u64,
+    item: String,
+    category: String,
+    /// In minor units.
+    price: i64,
+    currency: Currency,
+    quantity: u32,
+    /// `vip`, `fraud` or `final_sale`, if the order shows that.
+    shows: String,
+    /// The status of the item's return, if it was returned.
+    rma: Option<RmaStatus>,
+    rma_days: Option<u64>,
+    /// Makes the return's number and id unique.
+    rma_letter: Option<u8>,
+}
 
 /// Creates the sample shop with dates relative to the day of `now` in the zone.
 pub fn shop(tenant: &TenantId, now: DateTime<Utc>, zone: Tz) -> SampleShop {
     let maker = Maker { tenant, now, zone };
-    let mut orders = maker.named_orders();
-    orders.extend(maker.orders_of_the_frequent_returner());
-    orders.extend((0..OTHER_ORDERS).filter_map(|index| maker.other_order(index)));
-    let rmas = maker.returned(&mut orders);
+    let (mut orders, mut rmas) = (Vec::<Order>::new(), Vec::<Rma>::new());
+    for line in csv::Reader::from_reader(ORDERS.as_bytes()).into_deserialize::<Line>().flatten() {
+        if line.line == 1 {
+            orders.extend(maker.order(&line));
+        }
+        let Some(order) = orders.last_mut() else { continue };
+        let rma = maker.rma(order, &line);
+        add_item(order, line, rma.as_ref());
+        rmas.extend(rma);
+    }
     SampleShop { policies: policies(), orders, rmas }
 }
 
@@ -101,148 +90,74 @@ impl Maker<'_> {
         self.zone.from_local_datetime(&noon).earliest().map_or(self.now, |at| at.with_timezone(&Utc))
     }
 
-    fn customer(&self, (name, address): Person) -> Option<Customer> {
-        let email: Email = address.parse().ok()?;
-        Some(Customer {
+    /// Creates the order of a line, without items.
+    fn order(&self, line: &Line) -> Option<Order> {
+        let email: Email = line.email.parse().ok()?;
+        let customer = Customer {
             id: CustomerId::of(self.tenant, &email),
-            name: name.to_owned(),
-            email,
+            name: line.name.clone(),
+            email: email.clone(),
             phone: None,
             user_id: None,
-            is_vip: false,
-            fraud_flag: false,
-        })
-    }
-
-    /// Creates an order of one item. `days` is how long ago it was delivered.
-    fn order(&self, number: &str, person: Person, status: OrderStatus, days: u64, item: OrderItem) -> Option<Order> {
-        let customer = self.customer(person)?;
-        let is_sent = status != OrderStatus::Pending;
-        let has_arrived = is_sent && status != OrderStatus::Shipped;
-        let digits: u64 = number.bytes().filter(u8::is_ascii_digit).fold(0, |sum, b| sum * 10 + u64::from(b - b'0'));
+            is_vip: line.shows == "vip",
+            fraud_flag: line.shows == "fraud",
+        };
+        let is_sent = line.status != OrderStatus::Pending;
+        let has_arrived = is_sent && line.status != OrderStatus::Shipped;
+        let digits = line.order.bytes().filter(u8::is_ascii_digit);
+        let digits: u64 = digits.fold(0, |sum, b| sum * 10 + u64::from(b - b'0'));
         Some(Order {
-            number: number.parse().ok()?,
-            email: customer.email.clone(),
+            number: line.order.parse().ok()?,
+            email,
             phone: None,
             customer,
-            status,
-            ordered_at: self.days_ago(days + 4),
-            shipped_at: is_sent.then(|| self.days_ago(days + 2)),
-            delivered_at: has_arrived.then(|| self.days_ago(days)),
+            status: line.status,
+            ordered_at: self.days_ago(line.days + 4),
+            shipped_at: is_sent.then(|| self.days_ago(line.days + 2)),
+            delivered_at: has_arrived.then(|| self.days_ago(line.days)),
             tracking: is_sent.then(|| TrackingNumber::new(digits * 7_919).to_string()),
-            paid: item.unit_price.times(item.quantity).ok()?,
-            items: vec![item],
+            paid: Money::new(0, line.currency),
+            items: Vec::new(),
         })
     }
 
-    /// Creates the orders 77893 to 77900, each of which shows one rule.
-    fn named_orders(&self) -> Vec<Order> {
-        use OrderStatus::{Delivered, ReturnInitiated, Shipped};
-        let boots = || item(1, "Hiking Boots", "shoes", 12_999, Currency::Usd);
-        let [john, late, vip, sale, fraud, frequent, shipped, two] = NAMED;
-        let mut orders = Vec::new();
-        let mut add = |number: &str, person, status, days, change: &dyn Fn(&mut Order)| {
-            let order = self.order(number, person, status, days, boots());
-            orders.extend(order.map(|mut order| {
-                change(&mut order);
-                order
-            }));
-        };
-        add("77893", john, Delivered, 15, &|_| {});
-        add("77894", late, Delivered, 45, &|_| {});
-        add("77895", vip, Delivered, 100, &|order| order.customer.is_vip = true);
-        add("77896", sale, Delivered, 5, &|order| order.items[0].is_final_sale = true);
-        add("77897", fraud, Delivered, 5, &|order| order.customer.fraud_flag = true);
-        add("77898", frequent, Delivered, 5, &|_| {});
-        add("77899", shipped, Shipped, 0, &|_| {});
-        add("77900", two, ReturnInitiated, 10, &|order| {
-            let poles = item(2, "Trekking Poles", "outdoor", 5_900, Currency::Usd);
-            order.paid.minor += poles.unit_price.minor;
-            order.items.push(poles);
-        });
-        orders
-    }
-
-    /// Creates the recent returns of the customer of 77898.
-    fn orders_of_the_frequent_returner(&self) -> Vec<Order> {
-        let frequent = NAMED[5];
-        let socks = || item(1, "Wool Socks", "clothing", 1_990, Currency::Usd);
-        [
-            ("77911", OrderStatus::Returned, 28),
-            ("77912", OrderStatus::ReturnInitiated, 20),
-            ("77913", OrderStatus::ReturnInitiated, 12),
-        ]
-        .into_iter()
-        .filter_map(|(number, status, days)| self.order(number, frequent, status, days, socks()))
-        .collect()
-    }
-
-    fn other_order(&self, index: u32) -> Option<Order> {
-        let at = index as usize;
-        let (name, category, price, currency) = GOODS[at % GOODS.len()];
-        let status = match index % 4 {
-            0 => OrderStatus::Pending,
-            1 => OrderStatus::Shipped,
-            _ => OrderStatus::Delivered,
-        };
-        let bought = OrderItem { quantity: 1 + index % 3, ..item(1, name, category, price, currency) };
-        let days = if status == OrderStatus::Delivered { u64::from(index) * 2 } else { u64::from(index % 3) };
-        let number = format!("ABC-{}", 100_001 + index);
-        self.order(&number, OTHERS[at % OTHERS.len()], status, days, bought)
-    }
-
-    /// Creates the RMAs of returned orders and links their items to them.
-    fn returned(&self, orders: &mut [Order]) -> Vec<Rma> {
-        use RmaStatus::{LabelSent, Received, Refunded};
-        let made = [
-            ("77911", Refunded, 24, 1),
-            ("77912", Received, 16, 2),
-            ("77913", LabelSent, 2, 3),
-            ("77900", Refunded, 8, 4),
-        ];
-        let mut rmas = Vec::new();
-        for (number, status, days, letter) in made {
-            let Some(order) = orders.iter_mut().find(|order| order.number.as_str() == number) else { continue };
-            let created_at = self.days_ago(days);
-            let Some(item) = order.items.first_mut() else { continue };
-            let number = RmaNumber::new(created_at, [0, 0, 0, letter]);
-            item.rma = Some(ItemReturn { number: number.clone(), status, amount: item.unit_price });
-            let id = CustomerId::of(self.tenant, &order.customer.email).0;
-            rmas.push(Rma {
-                // The letter makes the id unique per customer.
-                id: RmaId(Uuid::from_u128(id.as_u128() ^ u128::from(letter))),
-                number,
-                order: order.number.clone(),
-                action: Action::Return,
-                status,
-                lines: vec![RmaLine { line: 1, amount: item.unit_price }],
-                refund: item.unit_price,
-                reason: "too small".to_owned(),
-                reason_code: ReasonCode::Approved,
-                escalated: false,
-                escalation_reason: None,
-                conversation: None,
-                label: Some(Label { tracking: TrackingNumber::new(u64::from(letter) * 1_234_567_891), created_at }),
-                created_at,
-                updated_at: created_at,
-            });
-        }
-        rmas
+    /// Creates the return of a line's item.
+    fn rma(&self, order: &Order, line: &Line) -> Option<Rma> {
+        let (status, letter) = (line.rma?, line.rma_letter?);
+        let (created_at, refund) = (self.days_ago(line.rma_days?), Money::new(line.price, line.currency));
+        Some(Rma {
+            id: RmaId(Uuid::from_u128(order.customer.id.0.as_u128() ^ u128::from(letter))),
+            number: RmaNumber::new(created_at, [0, 0, 0, letter]),
+            order: order.number.clone(),
+            action: Action::Return,
+            status,
+            lines: vec![RmaLine { line: line.line, amount: refund }],
+            refund,
+            reason: "too small".to_owned(),
+            reason_code: ReasonCode::Approved,
+            escalated: false,
+            escalation_reason: None,
+            conversation: None,
+            label: Some(Label { tracking: TrackingNumber::new(u64::from(letter) * 1_234_567_891), created_at }),
+            created_at,
+            updated_at: created_at,
+        })
     }
 }
 
-fn item(line: u32, name: &str, category: &str, price: i64, currency: Currency) -> OrderItem {
-    OrderItem {
-        line,
+fn add_item(order: &mut Order, line: Line, rma: Option<&Rma>) {
+    order.paid.minor += line.price * i64::from(line.quantity);
+    order.items.push(OrderItem {
+        line: line.line,
         sku: None,
-        name: name.to_owned(),
-        category: Some(category.to_owned()),
-        quantity: 1,
-        unit_price: Money::new(price, currency),
+        name: line.item,
+        category: Some(line.category),
+        quantity: line.quantity,
+        unit_price: Money::new(line.price, line.currency),
         is_returnable: true,
-        is_final_sale: false,
-        rma: None,
-    }
+        is_final_sale: line.shows == "final_sale",
+        rma: rma.map(|rma| ItemReturn { number: rma.number.clone(), status: rma.status, amount: rma.refund }),
+    });
 }
 
 #[cfg(test)]
