@@ -26,20 +26,15 @@ const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 #[error("the request body did not arrive in time")]
 pub(super) struct BodyTimeout;
 
-/// A body that fails with [`BodyTimeout`] after its deadline. The deadline is for the whole body, so a client cannot extend it
-/// by sending a byte now and then.
-struct WithDeadline {
+/// A request's body. It fails with [`BodyTimeout`] after its deadline, which is for the whole body: a client cannot extend it by sending a
+/// byte now and then. When it is dropped, it goes into its slot, so that the rest of it can be read.
+struct Watched {
     body: Body,
-    deadline: Pin<Box<Sleep>>,
+    deadline: Option<Pin<Box<Sleep>>>,
+    slot: Option<Arc<Mutex<Option<Body>>>>,
 }
 
-/// A body that is handed back when it is dropped, so that the rest of it can be read.
-struct HandBack {
-    body: Body,
-    slot: Arc<Mutex<Option<Body>>>,
-}
-
-impl HttpBody for WithDeadline {
+impl HttpBody for Watched {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -47,7 +42,7 @@ impl HttpBody for WithDeadline {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.deadline.as_mut().poll(context).is_ready() {
+        if self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
             return Poll::Ready(Some(Err(axum::Error::new(BodyTimeout))));
         }
         Pin::new(&mut self.body).poll_frame(context)
@@ -62,30 +57,11 @@ impl HttpBody for WithDeadline {
     }
 }
 
-impl HttpBody for HandBack {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for HandBack {
+impl Drop for Watched {
     fn drop(&mut self) {
-        let body = std::mem::take(&mut self.body);
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        if let Some(slot) = &self.slot {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::mem::take(&mut self.body));
+        }
     }
 }
 
@@ -95,7 +71,8 @@ pub(super) async fn limit_time(State(app): State<Arc<App>>, request: Request, ne
     if within.is_zero() || request.body().is_end_stream() {
         return next.run(request).await;
     }
-    let limited = request.map(|body| Body::new(WithDeadline { body, deadline: Box::pin(sleep(within)) }));
+    let deadline = Some(Box::pin(sleep(within)));
+    let limited = request.map(|body| Body::new(Watched { body, deadline, slot: None }));
     next.run(limited).await
 }
 
@@ -108,7 +85,7 @@ pub(super) async fn discard_unread(request: Request, next: Next) -> Response {
     // With `Expect`, the client has sent nothing yet.
     let expects_continue = request.headers().contains_key(header::EXPECT);
     let slot = Arc::new(Mutex::new(None));
-    let request = request.map(|body| Body::new(HandBack { body, slot: slot.clone() }));
+    let request = request.map(|body| Body::new(Watched { body, deadline: None, slot: Some(slot.clone()) }));
     let mut response = next.run(request).await;
     let rest = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     let is_read = match rest {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::{Serialize, Serializer};
 
 use self::questions::Question;
-use self::rankers::{Hybrid, Lexical, Ranker, Vector};
+use self::rankers::{Lexical, Ranker, Vector};
 use self::score::{Declined, Scores};
 use crate::cli::index::{check_folder, embedder};
 use crate::cli::output;
@@ -99,12 +99,12 @@ pub async fn measure(args: &Args, config: &Config, embedder: &Embedder) -> anyho
         remarks: questions::unknown_documents(&questions, &shelf),
     };
     let lexical = Lexical::new(LexicalIndex::build(shelf, &rules));
-    measured.add(&lexical, &questions, unanswerable).await?;
+    measured.add(Ranker::Lexical(&lexical), &questions, unanswerable).await?;
     match embedder.space().await {
         Ok(_) => {
             let vector = Vector::new(&lexical, embedder, &config.search).await?;
-            measured.add(&vector, &questions, unanswerable).await?;
-            measured.add(&Hybrid(&vector), &questions, unanswerable).await?;
+            measured.add(Ranker::Vector(&vector), &questions, unanswerable).await?;
+            measured.add(Ranker::Hybrid(&vector), &questions, unanswerable).await?;
         }
         Err(error) => measured.remarks.push(format!(
             "only lexical search was measured: {error}. For the others, start Ollama and run `ollama pull {}`",
@@ -125,7 +125,7 @@ fn read_documents(args: &Args, config: &Config, rules: &SearchRules) -> anyhow::
 impl Measured {
     async fn add(
         &mut self,
-        ranker: &dyn Ranker,
+        ranker: Ranker<'_>,
         questions: &[Question],
         unanswerable: Option<&[Question]>,
     ) -> anyhow::Result<()> {
@@ -176,7 +176,7 @@ impl output::Report for Measured {
 }
 
 /// Returns the share of the questions that the ranker declines.
-async fn declined(ranker: &dyn Ranker, questions: &[Question]) -> anyhow::Result<f64> {
+async fn declined(ranker: Ranker<'_>, questions: &[Question]) -> anyhow::Result<f64> {
     let mut declined = 0_usize;
     for question in questions {
         declined += usize::from(ranker.declines(question).await?);

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::questions::Question;
 use crate::cli::index::progress_bar;
 use crate::config::SearchConfig;
@@ -16,16 +14,43 @@ use crate::retrieval::hybrid::{self, FETCH, Lists, Near, Threshold};
 use crate::retrieval::{Chunk, LexicalIndex};
 
 /// A search method.
-#[async_trait]
-pub(super) trait Ranker: Sync {
-    /// The name in the output.
-    fn name(&self) -> &'static str;
+#[derive(Clone, Copy)]
+pub(super) enum Ranker<'a> {
+    Lexical(&'a Lexical),
+    Vector(&'a Vector<'a>),
+    /// Both methods, joined as on the server but without its limit of eight passages.
+    Hybrid(&'a Vector<'a>),
+}
+
+impl Ranker<'_> {
+    /// Returns the name in the output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lexical(_) => "lexical",
+            Self::Vector(_) => "vector",
+            Self::Hybrid(_) => "hybrid",
+        }
+    }
 
     /// Ranks all chunks that match the question at all, best first.
-    async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>>;
+    pub async fn rank(self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>> {
+        Ok(match self {
+            Self::Lexical(lexical) => lexical.chunks(lexical.places(question).into_iter().map(|(place, _)| place)),
+            Self::Vector(vector) => {
+                vector.lexical.chunks(vector.near(question).await?.into_iter().map(|near| near.chunk))
+            }
+            Self::Hybrid(vector) => vector.lexical.chunks(vector.joined(question).await?),
+        })
+    }
 
     /// Returns whether the search finds no answer, so that a desk declines the question.
-    async fn declines(&self, question: &Question) -> anyhow::Result<bool>;
+    pub async fn declines(self, question: &Question) -> anyhow::Result<bool> {
+        Ok(match self {
+            Self::Lexical(lexical) => lexical.declines(question),
+            Self::Vector(vector) => vector.declines(question).await?,
+            Self::Hybrid(vector) => vector.lexical.declines(question) && vector.declines(question).await?,
+        })
+    }
 }
 
 /// Search by words.
@@ -43,20 +68,9 @@ impl Lexical {
     fn chunks(&self, places: impl IntoIterator<Item = usize>) -> Vec<Arc<Chunk>> {
         places.into_iter().map(|place| self.0.chunks()[place].clone()).collect()
     }
-}
 
-#[async_trait]
-impl Ranker for Lexical {
-    fn name(&self) -> &'static str {
-        "lexical"
-    }
-
-    async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>> {
-        Ok(self.chunks(self.places(question).into_iter().map(|(place, _)| place)))
-    }
-
-    async fn declines(&self, question: &Question) -> anyhow::Result<bool> {
-        Ok(self.0.answering(&question.to_query(self.0.languages())).is_empty())
+    fn declines(&self, question: &Question) -> bool {
+        self.0.answering(&question.to_query(self.0.languages())).is_empty()
     }
 }
 
@@ -99,50 +113,24 @@ impl<'a> Vector<'a> {
         ranked.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         Ok(ranked)
     }
-}
-
-#[async_trait]
-impl Ranker for Vector<'_> {
-    fn name(&self) -> &'static str {
-        "vector"
-    }
-
-    async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>> {
-        Ok(self.lexical.chunks(self.near(question).await?.into_iter().map(|near| near.chunk)))
-    }
 
     async fn declines(&self, question: &Question) -> anyhow::Result<bool> {
         let proposed = self.calibration.as_ref().map(|calibration| calibration.threshold);
         let threshold = Threshold::of(self.config, self.embedder.model(), proposed);
         Ok(threshold.lacks(&self.near(question).await?[..FETCH.min(self.vectors.len())], PASSAGES))
     }
-}
 
-/// Both methods, joined as on the server but without its limit of eight passages.
-pub(super) struct Hybrid<'a>(pub &'a Vector<'a>);
-
-#[async_trait]
-impl Ranker for Hybrid<'_> {
-    fn name(&self) -> &'static str {
-        "hybrid"
-    }
-
-    async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>> {
-        let Self(vector) = self;
-        let mut words = vector.lexical.places(question);
+    /// Ranks the chunks by words and meaning.
+    async fn joined(&self, question: &Question) -> anyhow::Result<Vec<usize>> {
+        let mut words = self.lexical.places(question);
         words.truncate(FETCH);
-        let mut near = vector.near(question).await?;
+        let mut near = self.near(question).await?;
         near.truncate(FETCH);
         let others: HashMap<usize, Vec<f32>> =
-            words.iter().map(|(place, _)| (*place, vector.vectors[*place].clone())).collect();
-        let unrelated = vector.calibration.as_ref().map_or(0.0, Calibration::unrelated);
+            words.iter().map(|(place, _)| (*place, self.vectors[*place].clone())).collect();
+        let unrelated = self.calibration.as_ref().map_or(0.0, Calibration::unrelated);
         let lists = Lists { words: &words, near: &near, others: &others, unrelated };
-        Ok(vector.lexical.chunks(hybrid::order(vector.lexical.0.chunks(), &lists)))
-    }
-
-    async fn declines(&self, question: &Question) -> anyhow::Result<bool> {
-        let Self(vector) = self;
-        Ok(vector.lexical.declines(question).await? && vector.declines(question).await?)
+        Ok(hybrid::order(self.lexical.0.chunks(), &lists))
     }
 }
 
