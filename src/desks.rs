@@ -32,7 +32,8 @@ mod tests;
 
 pub use crate::dialogue::{Caller, DeskError, Sink, SinkClosed, Step, Stored, Turn};
 pub use factory::{
-    AskedTurn, ConsolePanel, DeskFactory, DeskRegistry, FixtureError, OpenDesk, PanelRow, ReplayFixture, TextsOfShops,
+    AskedTurn, ConsolePanel, DeskFactory, DeskRegistry, FixtureError, OpenDesk, PanelRow, ReplayFixture, Restoring,
+    TextsOfShops,
 };
 pub use machine::Machine;
 pub use shop::{Shop, ShopError, Shops};

@@ -90,15 +90,18 @@ pub trait ReplayFixture: Send + Sync {
     /// Copies the shop's rows as of the question. The value is stored with the case.
     async fn copy(&self, shop: &Store, turn: &AskedTurn) -> Result<Option<Value>, StoreError>;
 
-    /// Fills an empty store for a replay: with the copied rows, and with what a case does not store from the shop's database, if there is
-    /// one.
-    async fn restore(
-        &self,
-        rows: Option<Value>,
-        shop: Option<&Store>,
-        to: &Store,
-        turn: &AskedTurn,
-    ) -> Result<(), FixtureError>;
+    /// Fills an empty store for a replay.
+    async fn restore(&self, case: Restoring<'_>) -> Result<(), FixtureError>;
+}
+
+/// A case to restore for a replay.
+pub struct Restoring<'a> {
+    /// The rows that [`ReplayFixture::copy`] returned.
+    pub rows: Option<Value>,
+    /// The shop's database, if there is one, for what a case does not store.
+    pub shop: Option<&'a Store>,
+    pub to: &'a Store,
+    pub turn: &'a AskedTurn,
 }
 
 /// Why a store was not filled for a replay.

@@ -14,7 +14,9 @@ use tracing::warn;
 use super::case::{Answer, Case};
 use crate::app::start::{StartError, label_links, random_secret};
 use crate::config::{Config, LlmMode};
-use crate::desks::{Caller, DeskError, DeskRegistry, FixtureError, Services, Shop, ShopError, Shops, SinkClosed, Turn};
+use crate::desks::{
+    Caller, DeskError, DeskRegistry, FixtureError, Restoring, Services, Shop, ShopError, Shops, SinkClosed, Turn,
+};
 use crate::domain::{ErrorCode, TenantId, TurnStatus};
 use crate::jobs::JobRunner;
 use crate::jobs::send_mail::SendMail;
@@ -162,7 +164,8 @@ impl Replayer {
                 (None, Some(shop)) => fixture.copy(shop, &asked).await.map_err(FixtureError::from)?,
                 (rows, _) => rows,
             };
-            fixture.restore(rows, self.shop.as_ref(), &scratch.store, &asked).await?;
+            let (shop, to) = (self.shop.as_ref(), &scratch.store);
+            fixture.restore(Restoring { rows, shop, to, turn: &asked }).await?;
         }
         registry.register_jobs(&services.jobs);
         let shop = Shop::reopen(&registry, &services, shop.prompts().clone()).map_err(ShopError::from)?;

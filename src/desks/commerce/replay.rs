@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::Utc;
 use serde_json::Value;
 
-use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
+use crate::desks::{AskedTurn, FixtureError, ReplayFixture, Restoring};
 use crate::store::shoppers::ShopperKey;
 use crate::store::{Store, StoreError};
 
@@ -19,14 +19,8 @@ impl ReplayFixture for Rows {
         Ok(serde_json::to_value(shop.tenant(&turn.tenant).snapshot_sales(&key, &said, turn.asked_at).await?).ok())
     }
 
-    async fn restore(
-        &self,
-        rows: Option<Value>,
-        _shop: Option<&Store>,
-        to: &Store,
-        turn: &AskedTurn,
-    ) -> Result<(), FixtureError> {
-        let Some(rows) = rows else { return Ok(()) };
-        Ok(to.restore_sales(serde_json::from_value(rows)?, turn.asked_at, Utc::now()).await?)
+    async fn restore(&self, case: Restoring<'_>) -> Result<(), FixtureError> {
+        let Some(rows) = case.rows else { return Ok(()) };
+        Ok(case.to.restore_sales(serde_json::from_value(rows)?, case.turn.asked_at, Utc::now()).await?)
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
+use crate::desks::{AskedTurn, FixtureError, ReplayFixture, Restoring};
 use crate::domain::Serial;
 use crate::domain::serial::find_serials;
 use crate::store::warranty_import::{ImportError, ImportRow, RowSorter, WarrantyImport};
@@ -18,14 +18,8 @@ impl ReplayFixture for Warranties {
         Ok(None)
     }
 
-    async fn restore(
-        &self,
-        _rows: Option<Value>,
-        shop: Option<&Store>,
-        to: &Store,
-        turn: &AskedTurn,
-    ) -> Result<(), FixtureError> {
-        let Some(shop) = shop else { return Ok(()) };
+    async fn restore(&self, case: Restoring<'_>) -> Result<(), FixtureError> {
+        let Restoring { shop: Some(shop), to, turn, .. } = case else { return Ok(()) };
         let runs = turn.texts.iter().flat_map(|text| find_serials(text));
         let serials: Vec<Serial> = runs.filter_map(|run| run.parse().ok()).collect();
         let mut warranties = RowSorter::default();

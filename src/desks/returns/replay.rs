@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::Utc;
 use serde_json::Value;
 
-use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
+use crate::desks::{AskedTurn, FixtureError, ReplayFixture, Restoring};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::identity::Contact;
 use crate::nlu::entities::find_contacts;
@@ -23,17 +23,12 @@ impl ReplayFixture for Rows {
         Ok(serde_json::to_value(shop.tenant(&turn.tenant).snapshot(&asked_of(turn)).await?).ok())
     }
 
-    async fn restore(
-        &self,
-        rows: Option<Value>,
-        shop: Option<&Store>,
-        to: &Store,
-        turn: &AskedTurn,
-    ) -> Result<(), FixtureError> {
-        let Some(rows) = rows else { return Ok(()) };
-        to.restore(serde_json::from_value(rows)?, Utc::now()).await?;
-        if let Some(shop) = shop.map(|shop| shop.tenant(&turn.tenant)) {
-            to.tenant(&turn.tenant).replace_policies(&shop.list_policies().await?, "replay", Utc::now()).await?;
+    async fn restore(&self, case: Restoring<'_>) -> Result<(), FixtureError> {
+        let Some(rows) = case.rows else { return Ok(()) };
+        case.to.restore(serde_json::from_value(rows)?, Utc::now()).await?;
+        let tenant = &case.turn.tenant;
+        if let Some(shop) = case.shop.map(|shop| shop.tenant(tenant)) {
+            case.to.tenant(tenant).replace_policies(&shop.list_policies().await?, "replay", Utc::now()).await?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
+use crate::desks::{AskedTurn, FixtureError, ReplayFixture, Restoring};
 use crate::domain::telecom::InvoiceNumber;
 use crate::store::account_snapshot::AskedAccount;
 use crate::store::{Store, StoreError};
@@ -22,15 +22,9 @@ impl ReplayFixture for Rows {
         Ok(serde_json::to_value(shop.tenant(&turn.tenant).snapshot_accounts(&asked_of(turn)).await?).ok())
     }
 
-    async fn restore(
-        &self,
-        rows: Option<Value>,
-        _shop: Option<&Store>,
-        to: &Store,
-        _turn: &AskedTurn,
-    ) -> Result<(), FixtureError> {
-        let Some(rows) = rows else { return Ok(()) };
-        Ok(to.restore_accounts(serde_json::from_value(rows)?).await?)
+    async fn restore(&self, case: Restoring<'_>) -> Result<(), FixtureError> {
+        let Some(rows) = case.rows else { return Ok(()) };
+        Ok(case.to.restore_accounts(serde_json::from_value(rows)?).await?)
     }
 }
 
