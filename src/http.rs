@@ -43,7 +43,6 @@ mod docs;
 mod error;
 mod events;
 mod extract;
-mod head;
 mod health;
 mod history;
 mod json;
@@ -83,7 +82,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
         .layer(middleware::from_fn(compress))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .layer(middleware::from_fn(head::limit))
+        .layer(middleware::from_fn(body::limit_head))
         .layer(middleware::from_fn(problem::finish))
         .layer(middleware::from_fn(body::discard_unread))
         // Only known paths answer a preflight request.

@@ -7,13 +7,12 @@
 //! - [`acceptance`]: the transaction that accepts a message; [`idempotency`]: recognizes repeated requests
 //! - [`journal`]: events and the rows that change with them, for many turns in one commit
 //! - [`jobs`]: background jobs, stored in the commit that they follow from
-//! - [`warranty`]: warranty records; [`warranty_import`]: imports a list of them
-//! - [`orders`]: orders and customers; [`orders_import`]: imports a list of them; [`policies`]: return policies;
-//!   [`sample_shop`]: sample data
+//! - [`warranty_import`]: warranty records, and the import of a list of them
+//! - [`orders`]: orders and customers; [`orders_import`]: imports a list of them; [`policies`]: return policies
 //! - [`returns`]: RMAs with their labels, tickets and escalations
 //! - [`accounts`]: telecom accounts with their plans and invoices; [`refund_cases`]: claims for money
-//!   back; [`sample_accounts`]: sample data; [`account_snapshot`]: their rows as of one question
-//! - [`tenants`]: shops that sell over WhatsApp; [`catalog`]: their goods; [`sample_tenants`]: sample data
+//!   back; [`account_snapshot`]: their rows as of one question
+//! - [`tenants`]: shops that sell over WhatsApp; [`catalog`]: their goods; [`samples`]: sample data of every desk
 //! - [`shoppers`]: their customers with consent; [`sales`]: orders and offers; [`sale_snapshot`]: their rows as of one question; [`payments`]: payment requests; [`sandbox`]: payments
 //!   without a provider
 //! - [`mails`]: mails to customers; [`attempts`]: failed attempts to prove whose order or account it is
@@ -80,9 +79,7 @@ pub mod returns;
 mod rows;
 pub mod sale_snapshot;
 pub mod sales;
-pub mod sample_accounts;
-pub mod sample_shop;
-pub mod sample_tenants;
+pub mod samples;
 pub mod sandbox;
 pub mod settings;
 pub mod shoppers;
@@ -91,7 +88,6 @@ mod transaction;
 pub mod turns;
 pub mod unanswered;
 pub mod vectors;
-pub mod warranty;
 pub mod warranty_import;
 
 pub use error::StoreError;

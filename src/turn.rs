@@ -12,7 +12,6 @@ pub mod engine;
 pub mod feed;
 pub mod journal;
 mod lane;
-mod notice;
 mod person;
 pub mod reader;
 mod recent;

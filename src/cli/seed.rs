@@ -8,9 +8,7 @@ use super::open_store;
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::store::Store;
-use crate::store::sample_accounts::SampledAccounts;
-use crate::store::sample_shop::Sampling;
-use crate::store::sample_tenants::SampledTenants;
+use crate::store::samples::{SampledAccounts, SampledTenants, Sampling};
 
 pub mod accounts;
 pub mod commerce;

@@ -2,7 +2,6 @@
 
 mod receipt;
 mod sink;
-mod step;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,10 +18,9 @@ use crate::domain::{
 use crate::persona::Persona;
 use crate::store::journal::Change;
 
-use receipt::begun_with;
+pub use receipt::Step;
+use receipt::{Steps, begun_with, span};
 pub use sink::{Sink, SinkClosed, Stored};
-pub use step::Step;
-use step::Steps;
 
 /// The sender of a message, for rate limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -309,7 +307,7 @@ impl Turn {
         let timings = self.timings();
         changes.push(Change::TurnEnded { status, timings: timings.clone(), state, figures: self.figures.clone() });
         let done = Event::TurnDone { turn: self.number(), status, timings_ms: timings };
-        self.sink.emit_last(done, changes).instrument(step::span("journal")).await
+        self.sink.emit_last(done, changes).instrument(span("journal")).await
     }
 
     /// Returns the last `limit` messages before the next turn. For the engine.

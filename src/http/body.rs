@@ -1,4 +1,5 @@
-//! Request bodies: the time that they may take to arrive, and the rest of one that no handler reads.
+//! Limits on requests: their target and headers, the time that their bodies may take to arrive, and the rest of one that no handler
+//! reads.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,17 +10,23 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use tokio::time::{Sleep, sleep, timeout};
 
+use super::problem::Problem;
 use crate::app::App;
 
 /// The most bytes of an unread body that the server reads and discards.
 const DISCARD_MAX_BYTES: usize = 8 * 1024 * 1024;
 /// How long the server reads an unread body.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The most headers of a request, besides `x-request-id`.
+const MOST_HEADERS: usize = 100;
+/// The most bytes of a request's path and query.
+const MOST_TARGET_BYTES: usize = 8 * 1024;
 
 /// The rest of a body did not arrive within `REQUEST_BODY_SECONDS`.
 #[derive(Debug, thiserror::Error)]
@@ -113,4 +120,19 @@ pub(super) async fn discard(mut body: Body, max: usize) -> bool {
         left = rest;
     }
     true
+}
+
+/// Middleware: refuses a request with too many headers or with a target that is too long.
+pub(super) async fn limit_head(request: Request, next: Next) -> Response {
+    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    // Every request has an id by now.
+    let headers = request.headers().len().saturating_sub(1);
+    let (status, title, detail) = if target > MOST_TARGET_BYTES {
+        (StatusCode::URI_TOO_LONG, "Address too long", "Send an address of at most 8 KiB.")
+    } else if headers > MOST_HEADERS {
+        (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Too many headers", "Send at most 100 headers.")
+    } else {
+        return next.run(request).await;
+    };
+    Problem::new(status, "invalid_request", title, detail).into_response()
 }

@@ -9,7 +9,6 @@
 //! Deliberately absent: rounding ("khoảng 16 triệu" for 15.990.000đ is another number) and arithmetic (a sum of two known
 //! prices is not known).
 
-mod amount;
 mod known;
 mod lexicon;
 mod normal;
@@ -20,10 +19,9 @@ mod word;
 #[cfg(test)]
 mod tests;
 
-pub use amount::Amount;
 pub use known::{Known, Values};
 pub use lexicon::Lexicon;
 pub use normal::is_unseen;
 pub use read::read;
-pub use value::{Fact, Shared, Span, Value};
+pub use value::{Amount, Fact, Shared, Span, Value};
 pub use word::{Place, only_joins, place_of};

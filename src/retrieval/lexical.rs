@@ -42,7 +42,6 @@ use crate::domain::language::LanguageProfile;
 use crate::domain::memo::Memo;
 use crate::nlu::examples::{Counts, Groups, Nearest};
 
-mod goods;
 mod met;
 mod question;
 mod rank;

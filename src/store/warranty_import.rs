@@ -1,4 +1,4 @@
-//! Imports a list of warranties in one transaction, while a server keeps running.
+//! Warranty records, and the import of a list of them in one transaction, while a server keeps running.
 //!
 //! There are three steps. Only the last one locks the shop's database:
 //! 1. [`RowSorter`] sorts the rows by serial in temporary files, with constant memory.
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{Datelike, NaiveDate};
-use sea_orm::{DbErr, RuntimeErr, sqlx};
+use sea_orm::{ColumnTrait, DbErr, PaginatorTrait, QueryFilter, RuntimeErr, sqlx};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
@@ -25,8 +25,9 @@ use utoipa::ToSchema;
 use self::postgres::PostgresStaging;
 use self::repeats::{Repeats, Resolved};
 use self::sqlite::SqliteStaging;
-use super::{Store, StoreError};
-use crate::domain::TenantId;
+use super::entities::warranty_records;
+use super::{Store, StoreError, TenantStore};
+use crate::domain::{Serial, TenantId, WarrantyRecord};
 
 mod postgres;
 mod repeats;
@@ -266,4 +267,30 @@ mod tests {
             assert_eq!(iso_date(date), date.to_string());
         }
     }
+}
+
+impl TenantStore<'_> {
+    /// Lists the records of these serials in any order. Unknown serials are left out.
+    pub async fn list_warranties(&self, serials: &[Serial]) -> Result<Vec<WarrantyRecord>, StoreError> {
+        let rows = self
+            .rows::<warranty_records::Entity>()
+            .filter(warranty_records::Column::Serial.is_in(serials.iter().map(Serial::as_str)))
+            .all(&self.store.read)
+            .await?;
+        rows.into_iter().map(read_record).collect()
+    }
+
+    /// Counts the shop's records.
+    pub async fn count_warranties(&self) -> Result<u64, StoreError> {
+        let count = self.rows::<warranty_records::Entity>().count(&self.store.read).await?;
+        Ok(count)
+    }
+}
+
+fn read_record(row: warranty_records::Model) -> Result<WarrantyRecord, StoreError> {
+    let serial = row
+        .serial
+        .parse()
+        .map_err(|error| StoreError::Unreadable { table: "warranty_records", reason: format!("serial: {error}") })?;
+    Ok(WarrantyRecord { serial, product_name: row.product_name, warranty_end_date: row.warranty_end_date })
 }

@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::{Invoice, InvoiceNumber, Plan, Subscription, SubscriptionStatus};
-use crate::store::sample_accounts::SampleAccounts;
+use crate::store::samples::SampleAccounts;
 
 /// Year, month and day.
 type Day = (i32, u32, u32);

@@ -11,7 +11,7 @@ use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::catalog::list::{CatalogField, items_of};
 use crate::domain::commerce::sale::{Discount, Offer};
 use crate::domain::commerce::tenant::{PaymentMethod, ShopLanguages, TenantSettings, ToneStyle};
-use crate::store::sample_tenants::SampleTenant;
+use crate::store::samples::SampleTenant;
 
 /// Returns the sample shops, which are the same on every machine but for the end of their offers.
 pub fn shops(now: DateTime<Utc>) -> anyhow::Result<Vec<SampleTenant>> {

@@ -12,7 +12,7 @@ use crate::domain::identity::Email;
 use crate::domain::returns::{
     Action, Label, Policy, ReasonCode, Rma, RmaId, RmaLine, RmaNumber, RmaStatus, Scope, TrackingNumber,
 };
-use crate::store::sample_shop::SampleShop;
+use crate::store::samples::SampleShop;
 
 /// The orders. Each of the first ones shows one rule. The addresses are under a reserved domain (RFC 2606).
 const ORDERS: &str = include_str!("orders.csv");

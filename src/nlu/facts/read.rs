@@ -1,6 +1,5 @@
 //! Reading the numbers of a text.
 
-mod code;
 mod date;
 mod number;
 mod phone;

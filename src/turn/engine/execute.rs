@@ -18,7 +18,7 @@ use crate::store::StoreError;
 use crate::store::turns::OpenTurn;
 use crate::turn::feed::Feed;
 use crate::turn::lane::{AcceptedTurn, NextTurn};
-use crate::turn::notice::NoticeDesk;
+use crate::turn::person::NoticeDesk;
 use crate::turn::run::{Stops, run};
 use crate::turn::{person, recover};
 

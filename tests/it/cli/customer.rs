@@ -22,7 +22,7 @@ use crate::store::accepted;
 use crate::support::app::TestApp;
 use crate::support::{audit, eventually};
 use frontdesk::cli::seed::sample;
-use frontdesk::store::sample_shop::Sampling;
+use frontdesk::store::samples::Sampling;
 
 const JOHN: &str = "john.doe@example.com";
 const WORD: &str = "zebracolour";

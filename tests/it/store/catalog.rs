@@ -12,7 +12,7 @@ use frontdesk::domain::commerce::tenant::CredentialName;
 use frontdesk::domain::commerce::{Money, Tenant, TenantSettings};
 use frontdesk::domain::identity::e164::E164;
 use frontdesk::store::catalog::{CatalogComparison, Unlisted};
-use frontdesk::store::sample_tenants::SampledTenants;
+use frontdesk::store::samples::SampledTenants;
 use frontdesk::store::tenants::{CredentialChanges, Saving};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -15,7 +15,7 @@ use frontdesk::store::attempts::{AttemptBy, Verification};
 use frontdesk::store::personal::person::Named;
 use frontdesk::store::refund_cases::{Deciding, Opening};
 use frontdesk::store::returns::By;
-use frontdesk::store::sample_accounts::SampledAccounts;
+use frontdesk::store::samples::SampledAccounts;
 
 use super::{TestStore, tenant};
 

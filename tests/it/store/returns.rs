@@ -24,7 +24,7 @@ use frontdesk::store::returns::advance::{Advance, LabelOutcome};
 use frontdesk::store::returns::create::{NewReturn, ReturnOutcome};
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
 use frontdesk::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
-use frontdesk::store::sample_shop::Sampling;
+use frontdesk::store::samples::Sampling;
 
 use super::{TestStore, count_jobs, opened, tenant};
 use crate::support::audit;

@@ -4,7 +4,7 @@ use chrono::{TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
 use frontdesk::domain::commerce::{Order, OrderStatus};
 use frontdesk::domain::returns::ListedOrder;
-use frontdesk::store::sample_shop::Sampling;
+use frontdesk::store::samples::Sampling;
 
 use super::returns::{Shop, ZONE, number};
 use super::{TestStore, tenant};

@@ -6,7 +6,7 @@ use chrono::Utc;
 use frontdesk::cli::seed::commerce::shops;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::policy::{Intent, Journey};
-use frontdesk::store::sample_tenants::SampledTenants;
+use frontdesk::store::samples::SampledTenants;
 use frontdesk::store::shoppers::ShopperKey;
 use futures_util::StreamExt;
 use proptest::prelude::*;

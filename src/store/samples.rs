@@ -1,20 +1,32 @@
-//! Creates the sample shop: orders, policies and RMAs for trying things out.
+//! Creates sample data for trying things out: orders, telecom accounts, and shops that sell over WhatsApp.
+
+use std::collections::BTreeSet;
 
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
 
-use super::entities::{audit, jobs, labels, mails, order_items, order_misses, orders, rma_items, rmas, tickets};
+use super::accounts::{invoice_row, plan_row, subscription_row};
+use super::catalog::write_items;
+use super::entities::{
+    TenantEntity, audit, catalog_items, invoices, jobs, labels, mails, order_items, order_misses, orders, plans,
+    refund_cases, rma_items, rmas, subscriptions, tenant_credentials, tickets,
+};
 use super::orders::lock_orders;
 use super::orders_import::write_orders;
 use super::policies::{list_policies, write_policies};
 use super::returns::advance::insert_label;
 use super::returns::create::{item_rows, rma_row};
+use super::sales::write_offers;
+use super::tenants::{find_tenant, write_tenant};
 use super::transaction::Transaction;
-use super::{Result, TenantStore};
-use crate::domain::commerce::{Order, OrderNumber};
+use super::{Result, Store, TenantStore};
+use crate::domain::TenantId;
+use crate::domain::commerce::sale::Offer;
+use crate::domain::commerce::{CatalogItem, Order, OrderNumber, Tenant, TenantSettings};
 use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{Policy, Rma};
+use crate::domain::telecom::{Invoice, Plan, Subscription};
 
-/// The sample data.
+/// The sample orders, with policies and RMAs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleShop {
     pub policies: Vec<Policy>,
@@ -117,4 +129,104 @@ fn is_of_sample(there: &Order, sampled: &Order) -> bool {
     let names = |order: &Order| order.items.iter().map(|item| item.name.clone()).collect::<Vec<_>>();
     let is_erased = there.customer.email.is_erased() && names(there) == names(sampled);
     is_erased || there.customer.email == sampled.customer.email
+}
+
+/// The sample telecom accounts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleAccounts {
+    pub plans: Vec<Plan>,
+    pub subscriptions: Vec<Subscription>,
+    pub invoices: Vec<Invoice>,
+}
+
+/// The result of [`TenantStore::make_sample_accounts`]. Only `Done` changes the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SampledAccounts {
+    Done,
+    /// The shop has this many real plans, subscriptions and invoices.
+    RealAccounts(u64),
+}
+
+impl TenantStore<'_> {
+    /// Creates the sample accounts, or resets them with their refund cases if they exist. A shop with real accounts stays
+    /// unchanged.
+    pub async fn make_sample_accounts(&self, sample: &SampleAccounts) -> Result<SampledAccounts> {
+        let transaction = self.store.begin_fenced().await?;
+        let codes: Vec<&str> = sample.plans.iter().map(|plan| plan.code.as_str()).collect();
+        let users: BTreeSet<&str> = sample.subscriptions.iter().map(|one| one.user_id.as_str()).collect();
+        let numbers: Vec<&str> = sample.invoices.iter().map(|invoice| invoice.number.as_str()).collect();
+        let (codes, users, numbers) = (|| codes.iter().copied(), || users.iter().copied(), || numbers.iter().copied());
+        let real =
+            self.rows::<plans::Entity>().filter(plans::Column::Code.is_not_in(codes())).count(&transaction).await?
+                + self
+                    .rows::<subscriptions::Entity>()
+                    .filter(subscriptions::Column::UserId.is_not_in(users()))
+                    .count(&transaction)
+                    .await?
+                + self
+                    .rows::<invoices::Entity>()
+                    .filter(invoices::Column::Number.is_not_in(numbers()))
+                    .count(&transaction)
+                    .await?;
+        if real > 0 {
+            return Ok(SampledAccounts::RealAccounts(real));
+        }
+        let subjects = users().map(|user| AttemptSubject::Account(user.to_owned()).name());
+        self.delete_where::<order_misses::Entity, _>(&transaction, order_misses::Column::Subject, subjects).await?;
+        self.delete_where::<audit::Entity, _>(&transaction, audit::Column::UserId, users()).await?;
+        self.delete_where::<refund_cases::Entity, _>(&transaction, refund_cases::Column::InvoiceNumber, numbers())
+            .await?;
+        self.delete_where::<invoices::Entity, _>(&transaction, invoices::Column::Number, numbers()).await?;
+        self.delete_where::<subscriptions::Entity, _>(&transaction, subscriptions::Column::UserId, users()).await?;
+        self.delete_where::<plans::Entity, _>(&transaction, plans::Column::Code, codes()).await?;
+        let plans = sample.plans.iter().map(|plan| plan_row(self.tenant, plan));
+        plans::Entity::insert_many(plans).exec_without_returning(&transaction).await?;
+        let subscriptions = sample.subscriptions.iter().map(|one| subscription_row(self.tenant, one));
+        subscriptions::Entity::insert_many(subscriptions).exec_without_returning(&transaction).await?;
+        let invoices = sample.invoices.iter().map(|invoice| invoice_row(self.tenant, invoice));
+        invoices::Entity::insert_many(invoices).exec_without_returning(&transaction).await?;
+        transaction.commit().await?;
+        Ok(SampledAccounts::Done)
+    }
+}
+
+/// A sample shop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleTenant {
+    pub id: TenantId,
+    pub settings: TenantSettings,
+    pub items: Vec<CatalogItem>,
+    pub offers: Vec<Offer>,
+}
+
+/// The result of [`Store::make_sample_tenants`]. Only `Done` changes the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SampledTenants {
+    Done,
+    /// This shop has another name, a WhatsApp number, credentials or other items.
+    RealShop(TenantId),
+}
+
+impl Store {
+    /// Creates the sample shops, or resets them if they exist. If one is a real shop, nothing changes.
+    pub async fn make_sample_tenants(&self, samples: &[SampleTenant]) -> Result<SampledTenants> {
+        let transaction = self.begin_fenced().await?;
+        for SampleTenant { id, settings, items, offers } in samples {
+            let found = find_tenant(&transaction, id).await?;
+            let is_named_otherwise = |found: &Tenant| found.settings.name != settings.name;
+            let is_real = found.is_some_and(|found| found.whatsapp_number.is_some() || is_named_otherwise(&found));
+            let credentials = tenant_credentials::Entity::of(id).count(&transaction).await?;
+            let own: BTreeSet<String> = self.tenant(id).list_item_ids(&transaction).await?.into_iter().collect();
+            let is_sample = |id: &String| items.iter().any(|item| item.id.as_str() == id);
+            if is_real || credentials > 0 || !own.iter().all(is_sample) {
+                return Ok(SampledTenants::RealShop(id.clone()));
+            }
+            write_tenant(&transaction, id, settings, None).await?;
+            catalog_items::Entity::delete_of(id).exec(&transaction).await?;
+            write_items(&transaction, id, &items.iter().collect::<Vec<_>>()).await?;
+            write_offers(&transaction, id, offers).await?;
+        }
+        transaction.commit().await?;
+        Ok(SampledTenants::Done)
+    }
 }
