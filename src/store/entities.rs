@@ -58,10 +58,8 @@ mod commerce;
 mod goods;
 mod server;
 mod talk;
-mod telecom;
 
 pub use commerce::*;
 pub use goods::*;
 pub use server::*;
 pub use talk::*;
-pub use telecom::*;

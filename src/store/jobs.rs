@@ -185,22 +185,12 @@ impl Store {
         jobs::Entity::delete_many().filter(dead).exec(self.writer()?).await?;
         let (mut count, mut after) = (0, Uuid::nil());
         loop {
-            let page: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
-                .select_only()
-                .columns([messages::Column::Id, messages::Column::ConversationId, messages::Column::TenantId])
-                .filter(messages::Column::Id.gt(after))
-                .order_by_asc(messages::Column::Id)
-                .limit(MESSAGES_AT_ONCE)
-                .into_tuple()
-                .all(&self.read)
-                .await?;
+            let next = messages::Entity::find().filter(messages::Column::Id.gt(after));
+            let next = next.order_by_asc(messages::Column::Id).limit(MESSAGES_AT_ONCE);
+            let page = self.list_message_ids(next).await?;
             let Some((last, ..)) = page.last() else { return Ok(count) };
-            after = *last;
+            after = last.0;
             count += page.len() as u64;
-            let page: Vec<(MessageId, ConversationId, TenantId)> = page
-                .into_iter()
-                .filter_map(|(id, of, tenant)| Some((MessageId(id), ConversationId(of), tenant.parse().ok()?)))
-                .collect();
             let new: Vec<NewJob<'_>> =
                 page.iter().map(|(id, of, tenant)| NewJob::embed(tenant, *of, *id, now)).collect();
             enqueue(self.writer()?, &new).await?;

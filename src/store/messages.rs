@@ -98,6 +98,18 @@ impl TenantStore<'_> {
 }
 
 impl Store {
+    /// Lists the ids of messages, with their conversations and shops.
+    pub(super) async fn list_message_ids(
+        &self,
+        which: Select<messages::Entity>,
+    ) -> Result<Vec<(MessageId, ConversationId, TenantId)>> {
+        let ids = [messages::Column::Id, messages::Column::ConversationId, messages::Column::TenantId];
+        let rows: Vec<(Uuid, Uuid, String)> = which.select_only().columns(ids).into_tuple().all(&self.read).await?;
+        let read =
+            |(id, of, tenant): (Uuid, Uuid, String)| Some((MessageId(id), ConversationId(of), tenant.parse().ok()?));
+        Ok(rows.into_iter().filter_map(read).collect())
+    }
+
     /// Lists the messages of these jobs, each with its shop and user. Deleted messages are left out.
     pub async fn list_messages_of_jobs(&self, jobs: &[LeasedJob]) -> Result<Vec<(TenantId, Option<String>, Message)>> {
         let ids = jobs.iter().map(|job| job.subject);

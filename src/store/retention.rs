@@ -101,32 +101,22 @@ impl Store {
 
     /// Removes some messages older than `before`, with their vectors. Returns `false` when none are left.
     pub async fn forget_messages(&self, before: DateTime<Utc>) -> Result<bool> {
-        let old: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
-            .select_only()
-            .columns([messages::Column::Id, messages::Column::ConversationId, messages::Column::TenantId])
-            .filter(messages::Column::CreatedAt.lt(before))
-            .limit(ROWS_AT_ONCE)
-            .into_tuple()
-            .all(&self.read)
-            .await?;
+        let which = messages::Entity::find().filter(messages::Column::CreatedAt.lt(before)).limit(ROWS_AT_ONCE);
+        let old = self.list_message_ids(which).await?;
         let now = Utc::now();
-        let old: Vec<(Uuid, ConversationId, TenantId)> = old
-            .into_iter()
-            .filter_map(|(id, conversation, tenant)| Some((id, ConversationId(conversation), tenant.parse().ok()?)))
-            .collect();
         let forget = old.iter().map(|(subject, conversation, tenant)| {
-            NewJob::new(FORGET_MESSAGE, *subject, tenant, now).in_conversation(*conversation)
+            NewJob::new(FORGET_MESSAGE, subject.0, tenant, now).in_conversation(*conversation)
         });
         let forget: Vec<NewJob<'_>> = forget.collect();
         let mut by_tenant: BTreeMap<&TenantId, Vec<(Uuid, ConversationId)>> = BTreeMap::new();
         for (id, conversation, tenant) in &old {
-            by_tenant.entry(tenant).or_default().push((*id, *conversation));
+            by_tenant.entry(tenant).or_default().push((id.0, *conversation));
         }
         let transaction = self.begin().await?;
         for (tenant, messages) in &by_tenant {
             delete_vectors_of_messages(&transaction, tenant, messages).await?;
         }
-        let ids = old.iter().map(|(id, _, _)| *id);
+        let ids = old.iter().map(|(id, _, _)| id.0);
         messages::Entity::delete_many().filter(messages::Column::Id.is_in(ids.clone())).exec(&transaction).await?;
         let delivered = deliveries::Column::MessageId.is_in(ids);
         deliveries::Entity::delete_many().filter(delivered).exec(&transaction).await?;

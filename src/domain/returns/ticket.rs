@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::number::RmaNumber;
 use crate::domain::ConversationId;
+use crate::domain::commerce::money::Money;
 use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::string_enum::string_enum;
 use crate::domain::text::hex;
@@ -104,7 +106,7 @@ pub struct Ticket {
     pub id: String,
     pub kind: TicketKind,
     pub order: Option<OrderNumber>,
-    pub rma: Option<super::RmaNumber>,
+    pub rma: Option<RmaNumber>,
     pub conversation: Option<ConversationId>,
     /// Escalations alone have one.
     pub priority: Option<Priority>,
@@ -128,6 +130,44 @@ pub struct Resolved {
     pub why: String,
     #[serde(serialize_with = "crate::domain::calendar::time")]
     pub at: DateTime<Utc>,
+}
+
+/// A person's decision on a ticket. It is stored as a job, and holds no contact data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    pub ticket: String,
+    pub order: Option<OrderNumber>,
+    /// The person's name for customers, if the person has one.
+    pub by: Option<String>,
+    pub outcome: Outcome,
+    pub at: DateTime<Utc>,
+}
+
+/// What the decision means for the ticket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A return was made, and a mail with its label is on its way.
+    Returned {
+        rma: RmaNumber,
+        refund: Money,
+        masked_email: String,
+    },
+    /// An earlier return continues.
+    Continues {
+        rma: RmaNumber,
+    },
+    Rejected,
+    /// The shop has cancelled the order.
+    OrderCancelled,
+    /// The shop has not cancelled the order.
+    OrderKept,
+    /// The person asks this of the customer.
+    MoreInfo {
+        question: String,
+    },
+    /// The ticket was closed without an approval or a rejection.
+    Closed,
 }
 
 /// Returns the idempotency key of an action: `sha256(order_id|action)`, in hexadecimal digits.
