@@ -4,7 +4,7 @@
 //! all shops (the journal, recovery, the server's own settings) are on [`Store`].
 //!
 //! - [`conversations`], [`messages`], [`turns`], [`unanswered`]: queries by resource; [`inbox`]: the console's list
-//! - [`acceptance`]: the transaction that accepts a message; [`idempotency`]: recognizes repeated requests
+//! - [`acceptance`]: the transaction that accepts a message, and recognizes repeated requests
 //! - [`journal`]: events and the rows that change with them, for many turns in one commit
 //! - [`jobs`]: background jobs, stored in the commit that they follow from
 //! - [`warranty_import`]: warranty records, and the import of a list of them
@@ -57,7 +57,6 @@ mod entities;
 mod error;
 mod fence;
 mod health;
-pub mod idempotency;
 pub mod inbox;
 pub mod jobs;
 pub mod journal;

@@ -16,9 +16,9 @@ use crate::domain::{Author, Channel, Conversation, Notice, TenantId};
 use crate::jobs::deliver::Deliver;
 use crate::providers::messaging::Account;
 use crate::store::StoreError;
+use crate::store::acceptance::IdempotencyKey;
 use crate::store::channels::Inbound;
 use crate::store::deliveries::{DeliveryReport, Part};
-use crate::store::idempotency::IdempotencyKey;
 use crate::turn::{AcceptError, Message};
 
 /// Where Twilio delivers messages and reports. A report's query names the message.

@@ -14,7 +14,7 @@ use super::body::BodyTimeout;
 use super::error::{ApiError, Result};
 use crate::domain::ConversationId;
 use crate::domain::text::hex;
-use crate::store::idempotency::IdempotencyKey;
+use crate::store::acceptance::IdempotencyKey;
 
 /// The most bytes of any body, whatever `BODY_MAX_BYTES` says: a safety net in addition to the limiting layer.
 const BODY_CEILING: usize = 16 * 1024 * 1024;

@@ -9,23 +9,25 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, OnConflict};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
-    Statement,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter,
+    QueryOrder, QuerySelect, Statement,
 };
 use tokio::sync::MutexGuard;
 
 use super::channels::Inbound;
-use super::entities::{conversations, daily_turns, turns};
-use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
+use super::entities::{conversations, daily_turns, idempotency_keys, turns};
 use super::settings::SERVING;
 use super::transaction::Transaction;
 use super::turns::OpenTurn;
-use super::{Result, Store, TenantStore, from_db};
-use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TurnStatus};
+use super::{Result, Store, TenantStore, from_db, to_db};
+use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TenantId, TurnStatus};
 
 mod batch;
 
 use batch::Batch;
+
+/// How long an `Idempotency-Key` is kept, as the wire contract promises.
+pub const IDEMPOTENCY_HOURS: i64 = 24;
 
 /// A message to accept as a turn.
 #[derive(Clone, Copy, Debug)]
@@ -302,4 +304,44 @@ impl NewTurn<'_> {
             receipt: None,
         }
     }
+}
+
+/// The `Idempotency-Key` of a request, with a hash of its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    pub key: String,
+    /// The same key with another hash is the client's mistake.
+    pub body_hash: String,
+}
+
+impl IdempotencyKey {
+    /// Returns the row that remembers the result of the request: a message and its turn.
+    pub(super) fn row(&self, tenant: &TenantId, scope: &str, message: &Message) -> idempotency_keys::ActiveModel {
+        idempotency_keys::ActiveModel {
+            tenant_id: Set(tenant.to_string()),
+            scope: Set(scope.to_owned()),
+            key: Set(self.key.clone()),
+            body_hash: Set(self.body_hash.clone()),
+            conversation_id: Set(message.conversation_id.0),
+            turn: Set(to_db(message.turn)),
+            message_id: Set(message.id.0),
+            created_at: Set(message.created_at),
+        }
+    }
+}
+
+pub(super) async fn find_key(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    scope: &str,
+    key: &str,
+) -> Result<Option<idempotency_keys::Model>> {
+    let id = (tenant.to_string(), scope.to_owned(), key.to_owned());
+    Ok(idempotency_keys::Entity::find_by_id(id).one(connection).await?)
+}
+
+pub(super) async fn forget_key(transaction: &DatabaseTransaction, row: &idempotency_keys::Model) -> Result<()> {
+    let id = (row.tenant_id.clone(), row.scope.clone(), row.key.clone());
+    idempotency_keys::Entity::delete_by_id(id).exec(transaction).await?;
+    Ok(())
 }

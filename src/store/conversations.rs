@@ -6,8 +6,8 @@ use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
+use super::acceptance::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::entities::{TenantEntity, conversations, idempotency_keys};
-use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::messages::insert_messages;
 use super::personal::erase::{Reach, erase};
 use super::personal::person::Person;

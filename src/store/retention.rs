@@ -8,8 +8,8 @@ use sea_orm::sea_query::ExprTrait;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
+use super::acceptance::IDEMPOTENCY_HOURS;
 use super::entities::{conversations, deliveries, events, idempotency_keys, messages, order_misses, turns};
-use super::idempotency::IDEMPOTENCY_HOURS;
 use super::jobs::{FORGET_MESSAGE, NewJob, enqueue};
 use super::vectors::delete_vectors_of_messages;
 use super::{Result, Store};

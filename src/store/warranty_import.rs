@@ -255,20 +255,6 @@ fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_formatted_as_chrono_formats_them() {
-        let first = NaiveDate::from_ymd_opt(1970, 1, 1).unwrap();
-        let last = NaiveDate::from_ymd_opt(9999, 12, 31).unwrap();
-        for date in first.iter_days().take(2000).chain([last, NaiveDate::MAX]) {
-            assert_eq!(iso_date(date), date.to_string());
-        }
-    }
-}
-
 impl TenantStore<'_> {
     /// Lists the records of these serials in any order. Unknown serials are left out.
     pub async fn list_warranties(&self, serials: &[Serial]) -> Result<Vec<WarrantyRecord>, StoreError> {
@@ -293,4 +279,18 @@ fn read_record(row: warranty_records::Model) -> Result<WarrantyRecord, StoreErro
         .parse()
         .map_err(|error| StoreError::Unreadable { table: "warranty_records", reason: format!("serial: {error}") })?;
     Ok(WarrantyRecord { serial, product_name: row.product_name, warranty_end_date: row.warranty_end_date })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_formatted_as_chrono_formats_them() {
+        let first = NaiveDate::from_ymd_opt(1970, 1, 1).unwrap();
+        let last = NaiveDate::from_ymd_opt(9999, 12, 31).unwrap();
+        for date in first.iter_days().take(2000).chain([last, NaiveDate::MAX]) {
+            assert_eq!(iso_date(date), date.to_string());
+        }
+    }
 }

@@ -23,9 +23,8 @@ use frontdesk::domain::{
     Author, Conversation, ConversationId, ConversationStatus, EventId, Kind, LanguageSource, Message, MessageId,
     Metadata, Sender, TenantId,
 };
-use frontdesk::store::acceptance::{Acceptance, NewTurn};
+use frontdesk::store::acceptance::{Acceptance, IdempotencyKey, NewTurn};
 use frontdesk::store::conversations::Creation;
-use frontdesk::store::idempotency::IdempotencyKey;
 use frontdesk::store::jobs::JobCounts;
 use frontdesk::store::{Store, StoreOptions};
 use serde_json::{Value, json};

@@ -12,9 +12,8 @@ use super::Engine;
 use crate::channels::{Announced, Announcement, Announcer};
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConversationId, MessageId, TenantId};
-use crate::store::acceptance::{Acceptance, Acceptor, Decision, NewTurn};
+use crate::store::acceptance::{Acceptance, Acceptor, Decision, IdempotencyKey, NewTurn};
 use crate::store::channels::Inbound;
-use crate::store::idempotency::IdempotencyKey;
 use crate::store::{StoreError, TenantStore};
 use crate::turn::lane::AcceptedTurn;
 
