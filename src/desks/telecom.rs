@@ -325,7 +325,7 @@ impl Desk for Telecom {
         let route = verdict.route(memory.last_agent);
         let asked = memory.asked.take();
         let is_offered = asked == Some(Asked::Person);
-        let accepts = is_offered && (parsed.accepts() || memory.gets_customer(&parsed.said));
+        let accepts = memory.accepts_person(&parsed, asked);
         let wants_person = utterance.wants_person() || accepts;
         let may_ask_more =
             utterance.has_question() && (accepts || turn.conversation.status == ConversationStatus::Waiting);

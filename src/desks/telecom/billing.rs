@@ -1,5 +1,6 @@
 //! Answers about the customer's plan, invoices and refunds from the account, by rules: one question at a time.
 //!
+//! - [`ask`]: the questions of the desk, and when they lead to a person
 //! - [`aside`]: questions in the middle of it
 //! - [`identify`]: whose account it is
 //! - [`refund`]: a refund from the first message to its case
@@ -19,6 +20,7 @@ use crate::replies::MissingValue;
 use crate::store::TenantStore;
 
 mod aside;
+mod ask;
 mod identify;
 mod refund;
 mod say;
@@ -58,7 +60,7 @@ impl Telecom {
             let withdraws = parsed.said.reason == Some(RefundReason::WithinCoolingOff);
             let had_nothing = case.is_none() && !withdraws && !utterance.has_question();
             if !corrects && (memory.refund.take().is_some() | memory.wish.take().is_some() || had_nothing) {
-                memory.heard_reason = None;
+                (memory.heard_reason, memory.repeated) = (None, None);
                 memory.context_flags.refund_in_progress = false;
                 return self.say(turn, kind::INFO, Text::WishDropped).await;
             }
@@ -76,8 +78,16 @@ impl Telecom {
                 && parsed.said.reason.is_none_or(|reason| reason == case.reason)
                 && (parsed.said.names_amount(case.amount) || parsed.said.amount(true) == SaidAmount::Unclear)
                 && parsed.said.invoice(None, None).is_none_or(|invoice| case.invoice.is_meant_by(&invoice));
-            memory.asked = (!is_same).then_some(Asked::Person);
-            return self.say_case(turn, if is_same { Text::CaseIs } else { Text::CaseChanges }, &case).await;
+            if is_same {
+                return self.say_case(turn, Text::CaseIs, &case).await;
+            }
+            let text = match () {
+                () if self.has_said_of(turn, Text::CaseChangesMore, &case)? => return self.call_person(turn).await,
+                () if self.has_said_of(turn, Text::CaseChanges, &case)? => Text::CaseChangesMore,
+                () => Text::CaseChanges,
+            };
+            memory.asked = Some(Asked::Person);
+            return self.say_case(turn, text, &case).await;
         }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
@@ -85,7 +95,11 @@ impl Telecom {
         let objects = utterance.denies() || utterance.equivocates() && !utterance.has_question();
         if asked == Some(Asked::Confirm) && objects && !gives_more {
             memory.asked = asked;
-            return self.say(turn, kind::PROMPT, Text::AskChange).await;
+            let text = self.text(turn, Text::AskChange, &[])?;
+            return match Self::has_just_said(turn, &text) {
+                true => self.ask(turn, Asked::Confirm, "", memory).await,
+                false => Ok(turn.say(kind::PROMPT, &text).await?),
+            };
         }
         // The plan is shown with the invoices, so "my last bill was INV-1" asks for nothing else.
         let is_shown_anyway = |topic: &Topic| open == Some(Topic::Subscription) && *topic == Topic::Invoices;
@@ -179,10 +193,11 @@ impl Telecom {
                 memory.wish = wish;
                 match identity.question() {
                     (Text::AskUserId | Text::AskProof, Some(asked)) => self.ask(turn, asked, &noted, memory).await,
-                    (text, asked) => {
-                        (memory.asked, memory.repeated) = (asked, asked.map(|asked| (asked, 1)));
-                        self.say(turn, kind::PROMPT, text).await
+                    (text, Some(asked)) => {
+                        let text = self.text(turn, text, &[])?;
+                        self.refuse(turn, &text, asked, memory).await
                     }
+                    (text, None) => self.say(turn, kind::PROMPT, text).await,
                 }
             }
         }
@@ -303,54 +318,6 @@ impl Telecom {
         turn.say(kind::INFO, text).await?;
         let is_for_wish = memory.wish.is_some() || memory.refund.is_some();
         self.ask_again(turn, asked.filter(|_| is_for_wish), memory).await
-    }
-
-    /// Repeats an open question about an account, in other words.
-    pub(super) async fn ask_again(
-        &self,
-        turn: &mut Turn,
-        asked: Option<Asked>,
-        memory: &mut Memory,
-    ) -> Result<(), DeskError> {
-        match asked.filter(|asked| asked.is_of_account()) {
-            Some(asked) => {
-                memory.repeated = Some((asked, 1));
-                self.ask(turn, asked, "", memory).await
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Asks for something, after what was noted. The first time with an explanation, then in other words each time.
-    async fn ask(&self, turn: &mut Turn, asked: Asked, noted: &str, memory: &mut Memory) -> Result<(), DeskError> {
-        let times = memory.repeated.filter(|(before, _)| *before == asked).map_or(1, |(_, times)| times + 1);
-        memory.repeated = Some((asked, times));
-        memory.asked = Some(asked);
-        if let (Asked::Confirm, Some(draft)) = (asked, &memory.refund) {
-            let text = self.summary(turn, draft)?;
-            return Ok(turn.say(kind::PROMPT, &text).await?);
-        }
-        let (full, what) = match asked {
-            // The customer ID is known until a proof was wrong.
-            Asked::Proof if memory.account.user_id.is_some() && memory.account.invoice.is_none() => {
-                (Text::AskProof, Text::NeedInvoice)
-            }
-            Asked::Proof => (Text::AskProof, Text::NeedProof),
-            Asked::Invoice => (Text::AskInvoice, Text::NeedInvoice),
-            Asked::Amount => (Text::AskAmount, Text::NeedAmount),
-            Asked::Reason => (Text::AskReason, Text::NeedReason),
-            Asked::UserId | Asked::Details | Asked::Person | Asked::Confirm => (Text::AskUserId, Text::NeedUserId),
-        };
-        let again = if times.is_multiple_of(2) { Text::StillNeed } else { Text::NeedOrPerson };
-        let question = match times {
-            1 => self.text(turn, full, &[])?,
-            _ => self.text(turn, again, &[("what", &self.text(turn, what, &[])?)])?,
-        };
-        let text = match noted {
-            "" => question,
-            noted => self.text(turn, Text::Noted, &[("noted", noted), ("question", &question)])?,
-        };
-        Ok(turn.say(kind::PROMPT, &text).await?)
     }
 
     /// Returns a line for each item below a heading, or the text for none.

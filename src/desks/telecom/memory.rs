@@ -17,6 +17,8 @@ const DECISIONS: usize = 20;
 const SHOWN: usize = 8;
 /// Turns for which a reason belongs to a refund that the customer asks for later.
 const REASON_TURNS: u32 = 3;
+/// How often a question is put: with the last time, a person is offered.
+pub(super) const PUT_AT_MOST: u32 = 3;
 
 /// Stored when a turn ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -187,7 +189,8 @@ impl Memory {
     /// Whether a message gives the customer id that the desk asked for with the offer of a person. With a proof, or after one, it asks
     /// for an account.
     pub fn gets_customer(&self, said: &Said) -> bool {
-        said.user_id().is_some() && !said.is_concrete() && self.account.verified.is_none()
+        let is_for_account = said.is_concrete() || self.account.verified.is_some() || self.refund.is_some();
+        said.user_id().is_some() && !is_for_account
     }
 
     /// Whether a section was quoted lately.
@@ -203,6 +206,23 @@ impl Memory {
             self.shown.push(new);
         }
         self.shown.drain(..self.shown.len().saturating_sub(SHOWN));
+    }
+
+    /// Remembers that the desk waits for this answer. Returns how often in a row it has asked for it.
+    pub fn count_question(&mut self, asked: Asked) -> u32 {
+        let times = self.times_asked(asked) + 1;
+        (self.asked, self.repeated) = (Some(asked), Some((asked, times)));
+        times
+    }
+
+    /// Returns how often in a row the desk has asked this.
+    pub fn times_asked(&self, asked: Asked) -> u32 {
+        self.repeated.filter(|(before, _)| *before == asked).map_or(0, |(_, times)| times)
+    }
+
+    /// Whether the desk offered a person when it asked this last.
+    pub fn offered_person_with(&self, asked: Asked) -> bool {
+        asked.is_of_account() && asked != Asked::Confirm && self.times_asked(asked) == PUT_AT_MOST
     }
 
     pub fn to_state(&self) -> Value {

@@ -185,6 +185,10 @@ impl Telecom {
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;
         draft.update(parsed, asked, memory.account.user_id.as_deref(), claimed);
+        // A changed summary is another question.
+        if *draft != before {
+            memory.repeated = memory.repeated.filter(|(asked, _)| *asked != Asked::Confirm);
+        }
         if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
             draft.repeat(last, parsed.said.same_reason);
         }
@@ -232,7 +236,7 @@ impl Telecom {
         draft.amount = None;
         let (least, most) = (self.money(turn, LEAST), self.money(turn, CLAIM_MAX));
         let text = self.text(turn, Text::BadAmount, &[("least", &least), ("most", &most)])?;
-        self.ask_in_words(turn, &text, Asked::Amount, memory).await?;
+        self.refuse(turn, &text, Asked::Amount, memory).await?;
         Ok(true)
     }
 
@@ -253,7 +257,7 @@ impl Telecom {
         let Some(invoice) = self.store_of(turn).find_invoice_of(user_id, &named).await? else {
             draft.invoice = None;
             let text = self.text(turn, Text::UnknownInvoice, &[])?;
-            return self.ask_in_words(turn, &text, Asked::Invoice, memory).await;
+            return self.refuse(turn, &text, Asked::Invoice, memory).await;
         };
         draft.invoice = Some(invoice.number.clone());
         let open = account.cases.iter().find(|case| case.invoice == invoice.number && case.status.is_open());
@@ -320,6 +324,11 @@ impl Telecom {
         Ok(turn.say_with(kind::CASE, &said, about(case)).await?)
     }
 
+    /// Whether the replies before say this about a case.
+    pub(super) fn has_said_of(&self, turn: &Turn, text: Text, case: &RefundCase) -> Result<bool, MissingValue> {
+        Ok(Self::has_just_said(turn, &self.of_case(turn, text, case)?))
+    }
+
     /// Names the open case of an invoice.
     pub(in crate::desks::telecom) async fn say_already_open(
         &self,
@@ -327,7 +336,7 @@ impl Telecom {
         case: &RefundCase,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        memory.refund = None;
+        (memory.refund, memory.repeated) = (None, None);
         memory.billing_case_id = Some(case.id.to_string());
         self.say_case(turn, Text::AlreadyOpen, case).await
     }
@@ -358,18 +367,7 @@ impl Telecom {
         }
         let values = [("invoice", invoice.as_str()), ("amount", &self.money(turn, left))];
         let text = self.text(turn, Text::AboveInvoice, &values)?;
-        self.ask_in_words(turn, &text, Asked::Amount, memory).await
-    }
-
-    async fn ask_in_words(
-        &self,
-        turn: &mut Turn,
-        text: &str,
-        asked: Asked,
-        memory: &mut Memory,
-    ) -> Result<(), DeskError> {
-        memory.asked = Some(asked);
-        Ok(turn.say(kind::PROMPT, text).await?)
+        self.refuse(turn, &text, Asked::Amount, memory).await
     }
 }
 
@@ -378,7 +376,7 @@ impl Memory {
     pub(in crate::desks::telecom) fn opened(&mut self, case: &RefundCase) {
         self.billing_case_id = Some(case.id.to_string());
         self.context_flags.refund_in_progress = true;
-        self.refund = None;
+        (self.refund, self.repeated) = (None, None);
         let (invoice, reason) = (Some(case.invoice.clone()), Some(case.reason));
         self.last_claim = Some(Draft { invoice, reason, ..Draft::default() });
     }

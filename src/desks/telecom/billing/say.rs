@@ -68,11 +68,11 @@ impl Telecom {
     }
 
     /// Returns what a case would be opened for, with the question whether that is right.
-    pub(super) fn summary(&self, turn: &Turn, draft: &Draft) -> TextResult {
+    pub(super) fn summary(&self, turn: &Turn, text: Text, draft: &Draft) -> TextResult {
         let amount = draft.amount.map(|amount| self.money(turn, amount)).unwrap_or_default();
         let reason = draft.reason.map(|reason| self.reason(turn, reason)).transpose()?.unwrap_or_default();
         let invoice = draft.invoice.as_ref().map(InvoiceNumber::as_str).unwrap_or_default();
-        self.text(turn, Text::Confirm, &[("invoice", invoice), ("amount", &amount), ("reason", &reason)])
+        self.text(turn, text, &[("invoice", invoice), ("amount", &amount), ("reason", &reason)])
     }
 
     pub(super) fn reason(&self, turn: &Turn, reason: RefundReason) -> TextResult {
