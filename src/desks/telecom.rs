@@ -183,7 +183,7 @@ impl Telecom {
                 let answers = parsed.refuses() || utterance.affirms() || utterance.cancels();
                 (answers || memory.gets_customer(&parsed.said)).then_some(Category::Unknown)
             }
-            of_account if is_technical && of_account != Asked::Reason && !parsed.said.names(of_account) => None,
+            of_account if is_technical && !parsed.surely_gives(of_account) => None,
             of_account => {
                 let decides = of_account == Asked::Confirm && parsed.utterance.answer.is_some();
                 let answers = decides || parsed.gives(of_account, is_refund) || parsed.utterance.cancels();

@@ -114,7 +114,9 @@ impl Telecom {
         if utterance.asks(Topic::Progress) && memory.has_open_request() && !is_technical {
             return Verdict::by_rules(Category::Billing, CLEAR, "asks about the open request");
         }
-        if corrects_case(parsed, memory) && memory.last_agent == Some(Route::Billing) && !is_technical {
+        // "No, the reason is the outage" is no report of one.
+        let is_of_case = !is_technical || utterance.asks(Topic::Field);
+        if corrects_case(parsed, memory) && memory.last_agent == Some(Route::Billing) && is_of_case {
             return Verdict::by_rules(Category::Billing, CLEAR, "corrects the case");
         }
         let is_after_page = memory.last_agent == Some(Route::Technical) && memory.has_page();
@@ -135,7 +137,14 @@ impl Telecom {
             return Verdict::by_rules(Category::Unknown, CLEAR, NOT_COVERED);
         }
         // Examples alone do not end a specialist's thread: "it is blue now" resembles none of its messages.
-        if category == Category::Unknown && memory.last_agent.is_some_and(|last| last != Route::Fallback) {
+        // Nor does a question without technical words leave an open refund: "so I won't get it back?"
+        let is_of_refund = memory.refund.is_some() && utterance.has_question() && parsed.technical == Strength::None;
+        let stays = match category {
+            Category::Unknown => memory.last_agent.is_some_and(|last| last != Route::Fallback),
+            Category::Technical => is_of_refund && memory.last_agent == Some(Route::Billing),
+            Category::Billing => false,
+        };
+        if stays {
             confidence = 0.0;
         }
         let reason = format!(

@@ -61,11 +61,14 @@ impl Telecom {
         if is_whole || !is_just_said && self.covers(turn, question, first) {
             return (of_first(&first.text), false);
         }
-        let is_next = |passage: &&Passage| passage.file == first.file && passage.score >= NEXT_TO_QUOTED * best;
+        // "Where is that?" is about no other section.
+        let stays = self.stays(turn, question, found, memory);
+        let is_next =
+            |passage: &&Passage| !stays && passage.file == first.file && passage.score >= NEXT_TO_QUOTED * best;
         let next = passages.iter().find(|passage| !is_known(passage) && is_next(passage));
         match (unsaid, next) {
             (Some(part), _) => (of_first(&part.text), false),
-            (None, _) if !new.is_empty() => (new, false),
+            (None, _) if !new.is_empty() && !stays => (new, false),
             (None, Some(next)) => (vec![next.clone()], false),
             (None, None) if first.text.len() <= SHORT => (of_first(&first.text), true),
             (None, None) => (of_first(part.as_ref().map_or(first.section.as_str(), |part| &part.text)), true),
@@ -133,7 +136,9 @@ impl Telecom {
         let most = met.iter().copied().fold(0.0, f64::max);
         let has_number = |n: &usize| self.names_quantity(sentences[*n]);
         let part = |chosen: &[usize], is_sure: bool| {
-            let is_part = !chosen.is_empty() && chosen.len() < sentences.len();
+            // What announces a list says nothing without it.
+            let is_intro = |n: &usize| sentences[*n].trim_end().ends_with(':');
+            let is_part = !chosen.is_empty() && chosen.len() < sentences.len() && !chosen.iter().any(is_intro);
             let text = || chosen.iter().map(|n| sentences[*n]).collect::<Vec<_>>().join(" ");
             is_part.then(|| Part { text: text(), is_sure })
         };

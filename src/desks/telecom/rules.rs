@@ -69,7 +69,7 @@ impl Parsed {
 
     fn says_nothing_else(&self) -> bool {
         let is_clear = self.technical.max(self.billing) == Strength::Clear;
-        !is_clear && !self.utterance.has_question() && !self.said.is_concrete()
+        !is_clear && !self.utterance.has_question() && !self.said.is_concrete() && self.said.reason.is_none()
     }
 
     /// Whether the message accepts an offer. "Ok, thanks" and "ok, and when?" do not.
@@ -112,6 +112,11 @@ impl Parsed {
         let is_detail = said.is_concrete() || said.reason.is_some() && !is_question || said.whole;
         let has_amount = self.is_brief() && said.amount(true) != SaidAmount::Unclear;
         said.answers(asked) || said.user_id().is_some() || is_refund && (is_detail || has_amount)
+    }
+
+    /// Whether the message is about the desk's question, though it has technical words: "the reason is the outage".
+    pub fn surely_gives(&self, asked: Asked) -> bool {
+        asked == Asked::Reason || self.utterance.asks(Topic::Field) || self.said.names(asked)
     }
 
     /// Whether the message names a detail of a technical problem, and no matter of billing.

@@ -90,6 +90,9 @@ impl Draft {
         self.whole = (self.whole || said.whole) && self.amount.is_none();
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
             Some(reason) => {
+                // "Too much was charged", after an outage was named: the customer has to say which it is.
+                let is_expected = said.corrects || matches!(asked, Some(Asked::Reason | Asked::Confirm));
+                self.concluded |= !is_expected && self.reason.is_some_and(|before| before != reason);
                 self.reason = Some(reason);
                 // The customer did not say that it is none of the listed reasons.
                 self.concluded |= reason == RefundReason::Other && asked != Some(Asked::Reason);

@@ -20,7 +20,8 @@ pub(in crate::desks::telecom) fn corrects_case(parsed: &Parsed, memory: &Memory)
     let is_known =
         |invoice| last.and_then(|last| last.invoice.as_ref()).is_some_and(|known| known.is_meant_by(&invoice));
     let repeats_reason = said.reason.is_some() && said.reason == last.and_then(|last| last.reason);
-    let gives_other = match said.amount(parsed.is_brief()) {
+    // "Let me look again ... it was 35 actually": what replaces something is the amount, however long the message is.
+    let gives_other = match said.amount(parsed.is_brief() || said.corrects) {
         // "Wait, it was on INV-12345": not on the one of the case.
         SaidAmount::Unclear if names_invoice => {
             !utterance.has_question()
@@ -72,6 +73,10 @@ pub(super) fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> O
             // "Check whether INV-12345 is 65 PLN" claims nothing.
             let claims = parsed.said.claims() && !utterance.has_question() && !utterance.asks(Topic::Invoices);
             utterance.asks(Topic::Refund) || repeats || claims
+        }
+        // "How many gigs do I have?"
+        Topic::Subscription if memory.account.verified.is_some() && !utterance.asks(Topic::Pointing) => {
+            utterance.asks(Topic::Subscription) || utterance.asks(Topic::Allowance)
         }
         topic => utterance.asks(*topic),
     });

@@ -15,6 +15,10 @@ pub(in crate::desks) enum Topic {
     Progress,
     /// Something else in the case that was opened.
     Correction,
+    /// A part of a refund by its name: "the reason".
+    Field,
+    /// How much data the plan has.
+    Allowance,
     /// What invoices are together.
     Total,
     /// How plans differ in price.
