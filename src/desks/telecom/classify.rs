@@ -123,6 +123,12 @@ impl Telecom {
         if utterance.asks(Topic::Tried) && !utterance.has_question() && is_after_page && !parsed.said.is_concrete() {
             return Verdict::by_rules(Category::Technical, CLEAR, "the advice did not help");
         }
+        // "How many gigs do I have?", after the account was shown.
+        let is_of_plan = utterance.asks(Topic::Subscription)
+            || utterance.asks(Topic::Allowance) && memory.last_agent == Some(Route::Billing);
+        if is_of_plan && memory.account.verified.is_some() && !is_technical {
+            return Verdict::by_rules(Category::Billing, CLEAR, "asks about the proved account");
+        }
         if parsed.said.user_id().is_some() && !is_technical {
             return Verdict::by_rules(Category::Billing, CLEAR, "names an account");
         }
