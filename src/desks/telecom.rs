@@ -325,7 +325,8 @@ impl Desk for Telecom {
         let route = verdict.route(memory.last_agent);
         let asked = memory.asked.take();
         let is_offered = asked == Some(Asked::Person);
-        let accepts = memory.accepts_person(&parsed, asked);
+        let is_either = asked.is_some_and(|asked| memory.offered_person_with(asked) && !parsed.gives(asked, true));
+        let accepts = (is_offered || is_either) && parsed.accepts() || is_offered && memory.gets_customer(&parsed.said);
         let wants_person = utterance.wants_person() || accepts;
         let may_ask_more =
             utterance.has_question() && (accepts || turn.conversation.status == ConversationStatus::Waiting);

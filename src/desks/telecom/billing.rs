@@ -81,13 +81,10 @@ impl Telecom {
             if is_same {
                 return self.say_case(turn, Text::CaseIs, &case).await;
             }
-            let text = match () {
-                () if self.has_said_of(turn, Text::CaseChangesMore, &case)? => return self.call_person(turn).await,
-                () if self.has_said_of(turn, Text::CaseChanges, &case)? => Text::CaseChangesMore,
-                () => Text::CaseChanges,
-            };
+            let [first, more] = [Text::CaseChanges, Text::CaseChangesMore].map(|text| self.of_case(turn, text, &case));
+            let Some(text) = Self::in_other_words(turn, [first?, more?]) else { return self.call_person(turn).await };
             memory.asked = Some(Asked::Person);
-            return self.say_case(turn, text, &case).await;
+            return Ok(turn.say_with(kind::CASE, &text, about(&case)).await?);
         }
         let open = memory.open_wish();
         let gives_more = parsed.gives(Asked::Confirm, true);
@@ -96,10 +93,10 @@ impl Telecom {
         if asked == Some(Asked::Confirm) && objects && !gives_more {
             memory.asked = asked;
             let text = self.text(turn, Text::AskChange, &[])?;
-            return match Self::has_just_said(turn, &text) {
-                true => self.ask(turn, Asked::Confirm, "", memory).await,
-                false => Ok(turn.say(kind::PROMPT, &text).await?),
-            };
+            if Self::has_just_said(turn, &text) {
+                return self.ask(turn, Asked::Confirm, "", memory).await;
+            }
+            return Ok(turn.say(kind::PROMPT, &text).await?);
         }
         // The plan is shown with the invoices, so "my last bill was INV-1" asks for nothing else.
         let is_shown_anyway = |topic: &Topic| open == Some(Topic::Subscription) && *topic == Topic::Invoices;

@@ -115,22 +115,17 @@ impl Telecom {
             return Verdict::by_rules(Category::Billing, CLEAR, "asks about the open request");
         }
         // "No, the reason is the outage" is no report of one.
-        let is_of_case = !is_technical || utterance.asks(Topic::Field);
-        if corrects_case(parsed, memory) && memory.last_agent == Some(Route::Billing) && is_of_case {
+        if corrects_case(parsed, memory) && is_about_case && (!is_technical || utterance.asks(Topic::Field)) {
             return Verdict::by_rules(Category::Billing, CLEAR, "corrects the case");
         }
         let is_after_page = memory.last_agent == Some(Route::Technical) && memory.has_page();
         if utterance.asks(Topic::Tried) && !utterance.has_question() && is_after_page && !parsed.said.is_concrete() {
             return Verdict::by_rules(Category::Technical, CLEAR, "the advice did not help");
         }
-        // "How many gigs do I have?", after the account was shown.
-        let is_of_plan = utterance.asks(Topic::Subscription)
-            || utterance.asks(Topic::Allowance) && memory.last_agent == Some(Route::Billing);
-        if is_of_plan && memory.account.verified.is_some() && !is_technical {
-            return Verdict::by_rules(Category::Billing, CLEAR, "asks about the proved account");
-        }
-        if parsed.said.user_id().is_some() && !is_technical {
-            return Verdict::by_rules(Category::Billing, CLEAR, "names an account");
+        let asks_plan = utterance.asks(Topic::Subscription) || utterance.asks(Topic::Allowance);
+        let is_of_account = parsed.said.user_id().is_some() || memory.account.verified.is_some() && asks_plan;
+        if is_of_account && !is_technical {
+            return Verdict::by_rules(Category::Billing, CLEAR, "is about an account");
         }
         if parsed.is_small_talk() {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");
@@ -145,12 +140,8 @@ impl Telecom {
         // Examples alone do not end a specialist's thread: "it is blue now" resembles none of its messages.
         // Nor does a question without technical words leave an open refund: "so I won't get it back?"
         let is_of_refund = memory.refund.is_some() && utterance.has_question() && parsed.technical == Strength::None;
-        let stays = match category {
-            Category::Unknown => memory.last_agent.is_some_and(|last| last != Route::Fallback),
-            Category::Technical => is_of_refund && memory.last_agent == Some(Route::Billing),
-            Category::Billing => false,
-        };
-        if stays {
+        let is_new = category == Category::Unknown || category == Category::Technical && is_of_refund;
+        if is_new && memory.last_agent.is_some_and(|last| last != Route::Fallback) {
             confidence = 0.0;
         }
         let reason = format!(

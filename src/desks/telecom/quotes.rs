@@ -137,8 +137,8 @@ impl Telecom {
         let has_number = |n: &usize| self.names_quantity(sentences[*n]);
         let part = |chosen: &[usize], is_sure: bool| {
             // What announces a list says nothing without it.
-            let is_intro = |n: &usize| sentences[*n].trim_end().ends_with(':');
-            let is_part = !chosen.is_empty() && chosen.len() < sentences.len() && !chosen.iter().any(is_intro);
+            let is_cut = |n: &usize| sentences[*n].trim_end().ends_with(':') && !chosen.contains(&(n + 1));
+            let is_part = !chosen.is_empty() && chosen.len() < sentences.len() && !chosen.iter().any(is_cut);
             let text = || chosen.iter().map(|n| sentences[*n]).collect::<Vec<_>>().join(" ");
             is_part.then(|| Part { text: text(), is_sure })
         };

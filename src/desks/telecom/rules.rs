@@ -69,7 +69,7 @@ impl Parsed {
 
     fn says_nothing_else(&self) -> bool {
         let is_clear = self.technical.max(self.billing) == Strength::Clear;
-        !is_clear && !self.utterance.has_question() && !self.said.is_concrete() && self.said.reason.is_none()
+        !is_clear && !self.utterance.has_question() && !self.said.is_concrete()
     }
 
     /// Whether the message accepts an offer. "Ok, thanks" and "ok, and when?" do not.
@@ -81,7 +81,7 @@ impl Parsed {
 
     /// Whether the message refuses an offer and asks for nothing else. "No, how do I restart the router?" does.
     pub fn refuses(&self) -> bool {
-        self.utterance.denies() && self.says_nothing_else() || self.drops()
+        self.utterance.denies() && self.says_nothing_else() && !self.utterance.asks(Topic::Field) || self.drops()
     }
 
     /// Whether the message only says that the problem is solved.

@@ -209,12 +209,10 @@ impl Telecom {
 
     /// Says that the documents have no answer, and offers a person: in other words the second time in a row. Then it calls one.
     pub(super) async fn say_no_answer(&self, turn: &mut Turn, memory: &mut Memory) -> Result<(), DeskError> {
-        let [first, second] = [self.text(turn, Text::NoAnswer, &[])?, self.text(turn, Text::NoAnswerAgain, &[])?];
-        if Self::has_just_said(turn, &second) {
-            return self.call_person(turn).await;
-        }
+        let texts = [self.text(turn, Text::NoAnswer, &[])?, self.text(turn, Text::NoAnswerAgain, &[])?];
+        let Some(text) = Self::in_other_words(turn, texts) else { return self.call_person(turn).await };
         memory.asked = Some(Asked::Person);
-        answer::say_unknown(turn, if Self::has_just_said(turn, &first) { &second } else { &first }).await
+        answer::say_unknown(turn, &text).await
     }
 
     /// Waits for the model's first words. The inner error means that it said nothing.

@@ -1,56 +1,42 @@
 //! The questions that billing asks, and when they lead to a person.
 
 use crate::desks::telecom::memory::{Asked, Memory, PUT_AT_MOST};
-use crate::desks::telecom::rules::Parsed;
 use crate::desks::telecom::texts::Text;
 use crate::desks::telecom::{Telecom, kind};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::{ConversationStatus, Sender};
 
-impl Memory {
-    /// Whether a message accepts the person that the desk has offered, alone or with a question that it put often.
-    pub(in crate::desks::telecom) fn accepts_person(&self, parsed: &Parsed, asked: Option<Asked>) -> bool {
-        match asked {
-            Some(Asked::Person) => parsed.accepts() || self.gets_customer(&parsed.said),
-            Some(asked) if self.offered_person_with(asked) => {
-                parsed.accepts() && !parsed.gives(asked, self.refund.is_some())
-            }
-            _ => false,
-        }
-    }
-}
-
 impl Telecom {
     /// Whether the replies to the customer's last message include this text.
-    pub(in crate::desks::telecom) fn has_just_said(turn: &Turn, text: &str) -> bool {
+    pub(super) fn has_just_said(turn: &Turn, text: &str) -> bool {
         let mut replies = turn.history.iter().rev().take_while(|message| message.sender != Sender::User);
         replies.any(|message| message.text == text)
     }
 
-    /// Repeats an open question about an account, in other words. The customer knows it after that: only a summary, which needs a yes,
-    /// comes again.
+    /// Returns the first of two texts that the desk has not just said. `None`: it has said the second one.
+    pub(in crate::desks::telecom) fn in_other_words(turn: &Turn, [first, second]: [String; 2]) -> Option<String> {
+        let is_last = Self::has_just_said(turn, &second);
+        if Self::has_just_said(turn, &first) { Some(second) } else { Some(first).filter(|_| !is_last) }
+    }
+
+    /// Repeats an open question about an account once, in other words. A summary, which needs a yes, comes again after each reply.
     pub(in crate::desks::telecom) async fn ask_again(
         &self,
         turn: &mut Turn,
         asked: Option<Asked>,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        match asked.filter(|asked| asked.is_of_account()) {
-            Some(asked) => {
-                let times = memory.times_asked(asked);
-                if asked != Asked::Confirm && times > 1 {
-                    memory.asked = Some(asked);
-                    return Ok(());
-                }
-                memory.repeated = Some((asked, if asked == Asked::Confirm { times % 2 } else { 1 }));
-                self.ask(turn, asked, "", memory).await
-            }
-            None => Ok(()),
+        let Some(asked) = asked.filter(|asked| asked.is_of_account()) else { return Ok(()) };
+        memory.asked = Some(asked);
+        match memory.times_asked(asked) {
+            times if asked == Asked::Confirm => memory.repeated = Some((asked, times % 2)),
+            0 | 1 => memory.repeated = Some((asked, 1)),
+            _ => return Ok(()),
         }
+        self.ask(turn, asked, "", memory).await
     }
 
-    /// Asks for something, after what was noted. The first time with an explanation, then in other words; the third time it offers a
-    /// person, and then it calls one.
+    /// Asks for something, after what was noted: in other words the second time, with the offer of a person the third time.
     pub(super) async fn ask(
         &self,
         turn: &mut Turn,
@@ -63,8 +49,8 @@ impl Telecom {
             memory.repeated = memory.repeated.map(|(before, times)| (before, times.min(1)));
         }
         let times = memory.count_question(asked);
-        if Self::is_put_too_often(turn, asked, times) {
-            return self.give_up_asking(turn, memory).await;
+        if self.gives_up(turn, asked, memory).await? {
+            return Ok(());
         }
         if let (Asked::Confirm, Some(draft)) = (asked, &memory.refund) {
             let text = self.summary(turn, if times == 1 { Text::Confirm } else { Text::ConfirmAgain }, draft)?;
@@ -101,10 +87,9 @@ impl Telecom {
         asked: Asked,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let times = memory.count_question(asked).max(2);
-        memory.repeated = Some((asked, times));
-        if Self::is_put_too_often(turn, asked, times) {
-            return self.give_up_asking(turn, memory).await;
+        memory.repeated = Some((asked, memory.count_question(asked).max(2)));
+        if self.gives_up(turn, asked, memory).await? {
+            return Ok(());
         }
         let text = match memory.offered_person_with(asked) {
             true => format!("{text}\n\n{}", self.text(turn, Text::OfferMore, &[])?),
@@ -113,17 +98,16 @@ impl Telecom {
         Ok(turn.say(kind::PROMPT, &text).await?)
     }
 
-    /// Whether a question was put so often that only a person can help. One who waits for a person gets no other offer, and a summary has
-    /// none.
-    fn is_put_too_often(turn: &Turn, asked: Asked, times: u32) -> bool {
-        let is_without_offer = asked == Asked::Confirm || turn.conversation.status == ConversationStatus::Waiting;
-        times > if is_without_offer { PUT_AT_MOST - 1 } else { PUT_AT_MOST }
-    }
-
-    /// Calls a person. A later answer still counts, but a yes opens no case.
-    async fn give_up_asking(&self, turn: &mut Turn, memory: &mut Memory) -> Result<(), DeskError> {
-        memory.repeated = None;
-        memory.asked = memory.asked.filter(|asked| asked.outlasts_replies());
-        self.call_person(turn).await
+    /// Calls a person instead of putting a question too often, and returns whether it did. Next to a summary, or to one who waits for a
+    /// person, none is offered. A later answer still counts, but a yes opens no case.
+    async fn gives_up(&self, turn: &mut Turn, asked: Asked, memory: &mut Memory) -> Result<bool, DeskError> {
+        let has_no_offer = asked == Asked::Confirm || turn.conversation.status == ConversationStatus::Waiting;
+        let most = if has_no_offer { PUT_AT_MOST - 1 } else { PUT_AT_MOST };
+        let is_too_often = memory.times_asked(asked) > most;
+        if is_too_often {
+            (memory.asked, memory.repeated) = (Some(asked).filter(|asked| asked.outlasts_replies()), None);
+            self.call_person(turn).await?;
+        }
+        Ok(is_too_often)
     }
 }

@@ -188,10 +188,6 @@ impl Telecom {
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;
         draft.update(parsed, asked, memory.account.user_id.as_deref(), claimed);
-        // A changed summary is another question.
-        if *draft != before {
-            memory.repeated = memory.repeated.filter(|(asked, _)| *asked != Asked::Confirm);
-        }
         if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
             draft.repeat(last, parsed.said.same_reason);
         }
@@ -325,11 +321,6 @@ impl Telecom {
             said = format!("{said}\n\n{}", self.next_steps(turn, case)?);
         }
         Ok(turn.say_with(kind::CASE, &said, about(case)).await?)
-    }
-
-    /// Whether the replies before say this about a case.
-    pub(super) fn has_said_of(&self, turn: &Turn, text: Text, case: &RefundCase) -> Result<bool, MissingValue> {
-        Ok(Self::has_just_said(turn, &self.of_case(turn, text, case)?))
     }
 
     /// Names the open case of an invoice.

@@ -74,10 +74,7 @@ pub(super) fn topic(parsed: &Parsed, asked: Option<Asked>, memory: &Memory) -> O
             let claims = parsed.said.claims() && !utterance.has_question() && !utterance.asks(Topic::Invoices);
             utterance.asks(Topic::Refund) || repeats || claims
         }
-        // "How many gigs do I have?"
-        Topic::Subscription if memory.account.verified.is_some() && !utterance.asks(Topic::Pointing) => {
-            utterance.asks(Topic::Subscription) || utterance.asks(Topic::Allowance)
-        }
+        Topic::Subscription if memory.account.verified.is_some() && utterance.asks(Topic::Allowance) => true,
         topic => utterance.asks(*topic),
     });
     found.or((!parsed.said.cases.is_empty()).then_some(Topic::CaseStatus))
