@@ -19,7 +19,8 @@ impl Telecom {
         if Self::has_just_said(turn, &first) { Some(second) } else { Some(first).filter(|_| !is_last) }
     }
 
-    /// Repeats an open question about an account once, in other words. A summary, which needs a yes, comes again after each reply.
+    /// Repeats an open question about an account, in other words each time, until the customer knows it. A summary, which needs a yes,
+    /// comes again after each reply.
     pub(in crate::desks::telecom) async fn ask_again(
         &self,
         turn: &mut Turn,
@@ -31,6 +32,7 @@ impl Telecom {
         match memory.times_asked(asked) {
             times if asked == Asked::Confirm => memory.repeated = Some((asked, times % 2)),
             0 | 1 => memory.repeated = Some((asked, 1)),
+            2 if turn.conversation.status != ConversationStatus::Waiting => {}
             _ => return Ok(()),
         }
         self.ask(turn, asked, "", memory).await
