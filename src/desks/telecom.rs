@@ -180,7 +180,9 @@ impl Telecom {
             Asked::Details => parsed.gives_details().then_some(Category::Technical),
             Asked::Person => {
                 let utterance = &parsed.utterance;
-                let answers = parsed.refuses() || utterance.affirms() || utterance.cancels();
+                // "Can you cancel it?" is about the case.
+                let gives_up = utterance.cancels() && !utterance.has_question();
+                let answers = parsed.refuses() || utterance.affirms() || gives_up;
                 (answers || memory.gets_customer(&parsed.said)).then_some(Category::Unknown)
             }
             of_account if is_technical && !parsed.surely_gives(of_account) => None,

@@ -78,7 +78,7 @@ reply_keys! {
         CaseIs = "case_is" ["hotline" "amount"] must ["case" "status" "invoice" "date"],
         CaseStays = "case_stays" ["hotline" "status" "amount" "invoice" "date"] must ["case"],
         CaseChanges = "case_changes" ["hotline" "status" "date"] must ["case" "invoice" "amount"],
-        CaseChangesMore = "case_changes_more" ["hotline" "status" "date" "invoice" "amount"] must ["case"],
+        CaseChangesMore = "case_changes_more" ["hotline" "status" "date"] must ["case" "invoice" "amount"],
         ReasonOvercharge = "reason_overcharge" [],
         ReasonServiceOutage = "reason_service_outage" [],
         ReasonWithinCoolingOff = "reason_within_cooling_off" [],
