@@ -15,7 +15,9 @@ use super::audit::record;
 use super::entities::catalog_items;
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
-use crate::domain::commerce::catalog::search::{CatalogMatches, CatalogQuery, SearchWords, search, searched_text};
+use crate::domain::commerce::catalog::search::{
+    CatalogFilters, CatalogMatches, CatalogQuery, SearchWords, search, searched_text,
+};
 use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
 use crate::domain::{AuditEntry, TenantId};
 
@@ -64,8 +66,10 @@ impl TenantStore<'_> {
             condition = condition.add(C::Stock.gt(0));
         }
         let selected = self.rows::<catalog_items::Entity>().filter(condition);
-        // Without words, the database checks every condition but these two.
-        if query.words.is_empty() && query.filters.category.is_none() && query.filters.attributes.is_empty() {
+        // Without words, the database checks every condition but these.
+        let CatalogFilters { category, attributes, choices, without, .. } = &query.filters;
+        let is_checked = category.is_none() && attributes.is_empty() && choices.is_empty() && without.is_empty();
+        if query.words.is_empty() && is_checked {
             let total = selected.clone().count(&self.store.read).await?;
             let rows = self.in_search_order(selected).limit(query.limit.get() as u64).all(&self.store.read).await?;
             let found = search(read_items(rows)?, query);
