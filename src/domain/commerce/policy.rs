@@ -141,6 +141,7 @@ pub fn casual_turns(level: ChattinessLevel) -> u8 {
 
 impl Governed {
     /// Decides about a message, and counts it. Business forgets spam, and casual messages stay counted for the conversation.
+    /// After spam that was answered as often as it is, nothing but business is answered.
     pub fn decide(&mut self, class: GovernorClass, level: ChattinessLevel) -> Governing {
         match class {
             GovernorClass::Business => {
@@ -149,7 +150,11 @@ impl Governed {
             }
             GovernorClass::Casual => {
                 self.casual = self.casual.saturating_add(1);
-                if self.casual <= casual_turns(level) { Governing::Chat } else { Governing::Redirect }
+                match self.casual <= casual_turns(level) {
+                    _ if self.spam >= SPAM_ANSWERED => Governing::Silence,
+                    true => Governing::Chat,
+                    false => Governing::Redirect,
+                }
             }
             GovernorClass::Spam => {
                 self.spam = self.spam.saturating_add(1);
@@ -263,7 +268,7 @@ mod tests {
                         spam += 1;
                         prop_assert_eq!(decided == Governing::Silence, spam > 2);
                     }
-                    GovernorClass::Casual => prop_assert!(matches!(decided, Governing::Chat | Governing::Redirect)),
+                    GovernorClass::Casual => prop_assert_eq!(decided == Governing::Silence, spam >= 2),
                     GovernorClass::Abuse => prop_assert!(matches!(decided, Governing::Report | Governing::Silence)),
                 }
             }
