@@ -19,6 +19,7 @@ use crate::domain::commerce::catalog::search::{
     CatalogFilters, CatalogMatches, CatalogQuery, SearchWords, search, searched_text,
 };
 use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
+use crate::domain::text::fold;
 use crate::domain::{AuditEntry, TenantId};
 
 mod words;
@@ -55,6 +56,9 @@ impl TenantStore<'_> {
         if !query.words.is_empty() {
             let any = query.words.iter().fold(Condition::any(), |any, word| any.add(C::Searched.contains(word)));
             condition = condition.add(any);
+        }
+        for choice in &query.filters.choices {
+            condition = condition.add(C::Searched.contains(fold(choice.trim())));
         }
         if let Some(least) = query.filters.min_price {
             condition = condition.add(C::Price.gte(least.minor)).add(C::Currency.eq(least.currency.as_str()));
