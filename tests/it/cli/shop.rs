@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Only there so that a broken test ends; no machine is that slow.
-const LIMIT: Duration = Duration::from_secs(60);
+use crate::support::LIMIT;
 
 /// A folder with copies of the repository's prompts and documents.
 pub struct Shop {

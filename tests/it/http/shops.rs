@@ -15,6 +15,7 @@ use crate::cli::shop::copy;
 use crate::desks::returns::shop::mails;
 use crate::http::console::desk::answer;
 use crate::http::problem::refused;
+use crate::support::LIMIT;
 use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::{Events, read_events};
@@ -111,7 +112,7 @@ impl TwoShops {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), asking).await.expect("the knowledge does not change");
+        tokio::time::timeout(LIMIT, asking).await.expect("the knowledge does not change");
     }
 }
 
@@ -169,7 +170,7 @@ async fn inherited_personas_are_not_edited() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), reading).await.expect("the personas do not change");
+    tokio::time::timeout(LIMIT, reading).await.expect("the personas do not change");
     let path = format!("/console/api/personas/{ID}");
     let shown = answer(shops.request(Method::GET, ACME, &path), 200).await;
     let edit = json!({"text": persona("Mới"), "hash": shown["hash"]});
@@ -228,7 +229,7 @@ async fn mails_use_the_texts_of_their_shop() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), reading).await.expect("the personas do not change");
+    tokio::time::timeout(LIMIT, reading).await.expect("the personas do not change");
     for (key, tenant) in [(DEFAULT, "default"), (ACME, "acme")] {
         let tenant: TenantId = tenant.parse().unwrap();
         let sample = sample::shop(&tenant, Utc::now(), shops.app.inner.config.shops.time_zone_of(&tenant));

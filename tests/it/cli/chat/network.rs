@@ -9,8 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// How long a mishap may take to happen.
-const LIMIT: Duration = Duration::from_secs(60);
+use crate::support::LIMIT;
 
 const REFUSAL: &str = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-type: application/problem+json\r\n\
     content-length: 40\r\nconnection: close\r\n\r\n{\"code\":\"rate_limited\",\"detail\":\"Wait.\"}";

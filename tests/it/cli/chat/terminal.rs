@@ -13,9 +13,7 @@ use serde_json::{Value, json};
 
 use super::newest;
 use crate::cli::shop::{Running, Shop};
-
-/// Only there so that a broken test ends.
-const LIMIT: Duration = Duration::from_secs(60);
+use crate::support::LIMIT;
 
 /// What rustyline writes when it begins to read a line.
 const READS: &str = "\x1b[?2004h";

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::desk::Desk;
+use crate::support::LIMIT;
 use crate::support::app::TestApp;
 use crate::support::ollama::ScriptedOllama;
 
@@ -74,5 +75,5 @@ async fn eventually(desk: &Desk, has: impl Fn(&Value) -> Option<Value>) -> Value
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("this never came to hold")
+    tokio::time::timeout(LIMIT, asking).await.expect("this never came to hold")
 }

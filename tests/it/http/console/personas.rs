@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::desk::{Desk, answer};
 use crate::http::live::meddle;
 use crate::http::problem::refused;
+use crate::support::LIMIT;
 use crate::support::app::TestApp;
 
 const ID: &str = "system_persona_vi";
@@ -37,7 +38,7 @@ async fn greets(desk: &Desk, greeting: &str) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("no conversation has this greeting");
+    tokio::time::timeout(LIMIT, asking).await.expect("no conversation has this greeting");
 }
 
 fn numbers(persona: &Value) -> Vec<(u64, bool)> {
