@@ -124,6 +124,8 @@ pub(super) struct Draft {
     /// Whether the claim is for the whole invoice.
     pub whole: bool,
     pub reason: Option<RefundReason>,
+    /// Whether the customer gave the reason before the claim, as a fault.
+    pub is_reason_heard: bool,
     /// In the customer's words.
     pub description: Option<String>,
     /// Whether the desk concluded a part of it, which the customer did not say.

@@ -91,9 +91,10 @@ impl Draft {
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
             Some(reason) => {
                 // "Too much was charged", after an outage was named: the customer has to say which it is.
-                let is_expected = said.corrects || matches!(asked, Some(Asked::Reason | Asked::Confirm));
+                let is_expected =
+                    said.corrects || self.is_reason_heard || matches!(asked, Some(Asked::Reason | Asked::Confirm));
                 self.concluded |= !is_expected && self.reason.is_some_and(|before| before != reason);
-                self.reason = Some(reason);
+                (self.reason, self.is_reason_heard) = (Some(reason), false);
                 // The customer did not say that it is none of the listed reasons.
                 self.concluded |= reason == RefundReason::Other && asked != Some(Asked::Reason);
             }
@@ -183,7 +184,8 @@ impl Telecom {
             memory.subject = Some(subject(&parsed.utterance.text));
         }
         let reason = memory.heard_reason.take().and_then(|heard| heard.at(turn.number()));
-        let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
+        let is_reason_heard = reason.is_some();
+        let new = || Draft { description: Some(description(parsed)), reason, is_reason_heard, ..Draft::default() };
         let claimed = self.claimed(parsed);
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;

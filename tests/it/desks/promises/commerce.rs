@@ -16,17 +16,7 @@ const COMMERCE: &[Promise] = &[
     promise(
         (SHOP_EN, "Write **pay** when you are ready"),
         &["canvas shoes", "black, 40", "pay", "1", "no", "pay"],
-        METHODS,
-    ),
-    promise(
-        (SHOP_EN, "Write **again** to try once more"),
-        &["canvas shoes", "black, 40", "pay", "1", "yes", "0000", "again"],
-        CONFIRM,
-    ),
-    promise(
-        (SHOP_EN, "**paybill** or **card** for another way"),
-        &["canvas shoes", "black, 40", "pay", "1", "yes", "0000", "paybill"],
-        ("payment_prompt", "paybill details"),
+        ("payment_prompt", "1. M-PESA"),
     ),
     promise(
         (SHOP_EN, "**0000** for a wrong PIN"),
@@ -55,8 +45,6 @@ const COMMERCE: &[Promise] = &[
         ("escalation", "colleague"),
     ),
 ];
-const METHODS: (&str, &str) = ("payment_prompt", "1. M-PESA");
-const CONFIRM: (&str, &str) = ("payment_prompt", "KSh 1,250");
 
 #[tokio::test]
 async fn commerce_desk_keeps_what_pages_promise() {
