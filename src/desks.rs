@@ -15,7 +15,7 @@ use crate::jobs::JobRunner;
 use crate::notify::Notifier;
 use crate::providers::llm::Gateway;
 use crate::retrieval::memory::Memory;
-use crate::retrieval::search::Knowledge;
+use crate::retrieval::search::{Knowledge, Pages};
 use crate::store::Store;
 use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
@@ -93,5 +93,10 @@ impl Services {
     /// Returns the services of another shop, whose documents are not read yet.
     fn of_shop(&self, shop: ShopConfig) -> Self {
         Self { knowledge: Arc::new(self.knowledge.of_shop(&shop)), shop, ..self.clone() }
+    }
+
+    /// Returns the documents that the turn's persona sees.
+    fn pages(&self, turn: &Turn) -> Pages {
+        self.knowledge.pages(&turn.persona.knowledge)
     }
 }

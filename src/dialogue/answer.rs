@@ -13,7 +13,7 @@ use crate::nlu::language::LanguageRules;
 use crate::persona::texts::CommonTexts;
 use crate::providers::llm::{ChatRequest, Deltas, LlmError, Ticket};
 use crate::replies::MissingValue;
-use crate::retrieval::search::{Found, Knowledge};
+use crate::retrieval::search::{Found, Pages};
 use crate::retrieval::{Passage, Query, Subject};
 
 /// The score from which a question without a meaningful word is one that a page lists.
@@ -23,14 +23,8 @@ const CONTINUES: f64 = 0.6;
 
 /// Returns whether the documents answer a message. One that names nothing ("what about this?"), or that does not ask, is answered
 /// only if a page lists it nearly word for word. The subject of the conversation gives a question that names nothing its meaning.
-pub fn is_answered(
-    knowledge: &Knowledge,
-    folders: &[String],
-    query: &Query,
-    subject: Option<&Subject>,
-    is_question: bool,
-) -> bool {
-    let is_clear = subject.is_some() || !knowledge.names_nothing(folders, query);
+pub fn is_answered(pages: &Pages, query: &Query, subject: Option<&Subject>, is_question: bool) -> bool {
+    let is_clear = subject.is_some() || !pages.names_nothing(query);
     let least = match (is_question && is_clear, subject) {
         (true, _) => 0.0,
         // "It was a gift", after an answer.
@@ -38,7 +32,7 @@ pub fn is_answered(
         (false, None) => LISTED,
     };
     let subject = subject.filter(|_| is_question);
-    knowledge.find_by_words_about(folders, query, subject).passages.first().is_some_and(|best| best.score >= least)
+    pages.find_by_words_about(query, subject).passages.first().is_some_and(|best| best.score >= least)
 }
 
 /// Notes what was found and emits `sources`. Returns the reply's metadata, or `None` if there are no passages.

@@ -3,7 +3,7 @@
 use super::Turn;
 use crate::domain::{Message, Sender};
 use crate::nlu::long_text::read_text;
-use crate::retrieval::search::{Found, Knowledge};
+use crate::retrieval::search::{Found, Knowledge, Pages};
 use crate::retrieval::{Passage, Query, Subject};
 
 /// Passages of an answer.
@@ -64,13 +64,14 @@ pub async fn again(
     query: impl Fn(&str) -> Query + Send + Sync,
 ) -> Option<(Query, Found)> {
     let folders = &turn.persona.knowledge;
-    if !read_text(asked.text.len(), || knowledge.says_little(folders, asked)) {
+    let pages = knowledge.pages(folders);
+    if !read_text(asked.text.len(), || pages.says_little(asked)) {
         return None;
     }
     let questions = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
     let questions: Vec<&Message> = questions.take(EARLIER_QUESTIONS).collect();
     let is_answered = |message: &&&Message| {
-        let find = || knowledge.find_by_words(folders, &query(&message.text));
+        let find = || pages.find_by_words(&query(&message.text));
         !read_text(message.text.len(), find).passages.is_empty()
     };
     let earlier = questions.iter().find(is_answered).or(questions.first())?;
@@ -81,7 +82,7 @@ pub async fn again(
             knowledge.find_with(folders, &both, hits).await
         }
         // The embedding model did not answer in time, so it is not asked again.
-        None => read_text(both.text.len(), || knowledge.find_by_words(folders, &both)),
+        None => read_text(both.text.len(), || pages.find_by_words(&both)),
     };
     // Earlier messages are recalled by the customer's own words.
     Some((both, Found { question: found.question.clone(), ..again }))
@@ -107,12 +108,12 @@ pub async fn find_in_conversation(
 
 /// Puts the section first that is about what the customer named, now or before, if it is next to the best one.
 fn prefer_named(knowledge: &Knowledge, turn: &Turn, text: &str, passages: &mut Vec<Passage>) {
-    let (folders, asked) = (&turn.persona.knowledge, query(turn, text));
-    let Some(best) = passages.first().filter(|_| knowledge.says_little(folders, &asked)) else { return };
+    let (pages, asked) = (knowledge.pages(&turn.persona.knowledge), query(turn, text));
+    let Some(best) = passages.first().filter(|_| pages.says_little(&asked)) else { return };
     let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
     let earlier = earlier.take(EARLIER_NAMES).map(|message| message.text.as_str());
     let said: Vec<&str> = std::iter::once(text).chain(earlier).collect();
-    let find = || knowledge.named_sibling(folders, best, &said, &asked);
+    let find = || pages.named_sibling(best, &said, &asked);
     if let Some(named) = read_text(said.iter().map(|text| text.len()).sum(), find) {
         passages[0] = named;
         let section = (passages[0].file.clone(), passages[0].section.clone());
@@ -131,6 +132,7 @@ async fn find_passages(
     subject: Option<&Subject>,
 ) -> (String, Found) {
     let folders = &turn.persona.knowledge;
+    let pages = knowledge.pages(folders);
     let query = |text: &str| query(turn, text);
     if let Some(earlier) = earlier {
         let both = format!("{earlier} {text}");
@@ -138,7 +140,7 @@ async fn find_passages(
         // A device alone is on many pages: the best one is about the question, too.
         let is_about = |best: &Passage| {
             let text = format!("{} {} {}", best.title, best.section, best.text);
-            knowledge.is_covered_by(folders, &earlier, &text, turn.language())
+            pages.is_covered_by(&earlier, &text, turn.language())
         };
         if found.passages.first().is_some_and(is_about) {
             return (both, found);
@@ -146,7 +148,7 @@ async fn find_passages(
         let asked = query(text);
         let mut alone = knowledge.find(folders, &asked).await;
         if alone.passages.is_empty() {
-            alone.passages = read_text(text.len(), || knowledge.find_likely(folders, &asked));
+            alone.passages = read_text(text.len(), || pages.find_likely(&asked));
         }
         let question = if alone.passages.is_empty() { both } else { text.to_owned() };
         return (question, alone);
@@ -156,28 +158,27 @@ async fn find_passages(
     let mut found = knowledge.find_with(folders, &asked, hits).await;
     if !found.passages.is_empty() {
         // A word in the text of the page before does not outweigh a page about that word.
-        let is_about =
-            |found: &Found| found.passages.first().is_some_and(|best| knowledge.is_about(folders, &asked, best));
+        let is_about = |found: &Found| found.passages.first().is_some_and(|best| pages.is_about(&asked, best));
         if subject.is_some() && !is_about(&found) {
-            let alone = read_text(text.len(), || knowledge.find_by_words(folders, &asked));
+            let alone = read_text(text.len(), || pages.find_by_words(&asked));
             if is_about(&alone) {
                 found.passages = alone.passages;
             }
         }
-        read_text(text.len(), || knowledge.sort_by_heading(folders, &asked, subject, &mut found.passages));
+        read_text(text.len(), || pages.sort_by_heading(&asked, subject, &mut found.passages));
         return (text.to_owned(), found);
     }
     let passages = read_text(text.len(), || {
-        let within = subject.map(|subject| knowledge.find_likely_within(folders, &asked, subject));
+        let within = subject.map(|subject| pages.find_likely_within(&asked, subject));
         let mut passages = within.unwrap_or_default();
         if passages.is_empty() {
-            passages = find_by_clauses(knowledge, folders, &asked, subject);
+            passages = find_by_clauses(&pages, &asked, subject);
         }
         if passages.is_empty() {
-            passages = knowledge.find_likely(folders, &asked);
+            passages = pages.find_likely(&asked);
         }
         match subject {
-            Some(subject) if passages.is_empty() => knowledge.find_in_document(folders, &asked, subject),
+            Some(subject) if passages.is_empty() => pages.find_in_document(&asked, subject),
             _ => passages,
         }
     });
@@ -190,16 +191,11 @@ async fn find_passages(
 
 /// Finds what answers the clauses of a message that has no answer as a whole: it tells a story or asks several things. Each clause has
 /// its own best passage, so they count the same.
-pub fn find_by_clauses(
-    knowledge: &Knowledge,
-    folders: &[String],
-    asked: &Query,
-    subject: Option<&Subject>,
-) -> Vec<Passage> {
+pub fn find_by_clauses(pages: &Pages, asked: &Query, subject: Option<&Subject>) -> Vec<Passage> {
     let mut passages: Vec<Passage> = Vec::new();
-    for text in knowledge.clauses(folders, asked).into_iter().flatten() {
+    for text in pages.clauses(asked).into_iter().flatten() {
         let clause = Query { text, ..asked.clone() };
-        let found = knowledge.find_by_words_about(folders, &clause, subject);
+        let found = pages.find_by_words_about(&clause, subject);
         let Some(best) = found.passages.into_iter().next() else { continue };
         if !passages.iter().any(|passage| passage.text == best.text) {
             passages.push(best);

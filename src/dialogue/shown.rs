@@ -7,7 +7,7 @@ use crate::domain::text::words;
 use crate::nlu::pick::{Pick, PickRules};
 use crate::retrieval::mention::{Level, Mention, Near};
 use crate::retrieval::rows::Row;
-use crate::retrieval::search::Knowledge;
+use crate::retrieval::search::Pages;
 use crate::retrieval::{Passage, Query};
 
 mod sum;
@@ -41,43 +41,37 @@ pub struct Chosen {
 
 impl Shown {
     /// Remembers the products of what was quoted: catalogue rows, or those that a page names. Without any, there is nothing to remember.
-    pub fn of(knowledge: &Knowledge, folders: &[String], asked: &Query, quoted: &[Passage]) -> Option<Self> {
-        let rows = knowledge.rows_of(folders, quoted, asked.language);
+    pub fn of(pages: &Pages, asked: &Query, quoted: &[Passage]) -> Option<Self> {
+        let rows = pages.rows_of(quoted, asked.language);
         let mut products: Vec<String> = rows.into_iter().map(|row| row.passage.title).collect();
         if products.is_empty()
             && let [page] = quoted
         {
-            products = knowledge.products_named(folders, page);
+            products = pages.products_named(page);
         }
         (!products.is_empty()).then(|| Self::list(&asked.text, products))
     }
 
     /// Remembers one product that the conversation came to, if the catalogue has it.
-    pub fn only_product(knowledge: &Knowledge, folders: &[String], name: &str, language: Language) -> Option<Self> {
-        let rows = knowledge.rows(folders, &[name.to_owned()], language);
+    pub fn only_product(pages: &Pages, name: &str, language: Language) -> Option<Self> {
+        let rows = pages.rows(&[name.to_owned()], language);
         rows.first()?.as_ref().map(|row| Self::list("", vec![row.passage.title.clone()]))
     }
 
     /// Returns the products that a message names, given those of the conversation.
-    pub fn named(shown: Option<&Self>, knowledge: &Knowledge, folders: &[String], query: &Query) -> Vec<Mention> {
+    pub fn named(shown: Option<&Self>, pages: &Pages, query: &Query) -> Vec<Mention> {
         let products = shown.map_or_else(Vec::new, |shown| [shown.products.clone(), shown.taken.clone()].concat());
-        let category = shown.and_then(|shown| shown.category(knowledge, folders, query.language));
+        let category = shown.and_then(|shown| shown.category(pages, query.language));
         let near = Near { products: &products, category: category.as_deref() };
-        knowledge.mentions(folders, &query.text, near, query.language)
+        pages.mentions(&query.text, near, query.language)
     }
 
     /// Makes products that a message names those of the conversation, whatever else it asks. A manufacturer alone does not.
-    pub fn focused(
-        earlier: Option<&Self>,
-        mentions: &[Mention],
-        knowledge: &Knowledge,
-        folders: &[String],
-        query: &Query,
-    ) -> Option<Self> {
+    pub fn focused(earlier: Option<&Self>, mentions: &[Mention], pages: &Pages, query: &Query) -> Option<Self> {
         let named: Vec<&Mention> = mentions.iter().filter(|mention| mention.level > Level::Brand).collect();
         let rows: Vec<&Row> = named.iter().flat_map(|mention| &mention.rows).collect();
         let first = rows.first()?;
-        let category = |of: &Self| of.category(knowledge, folders, query.language);
+        let category = |of: &Self| of.category(pages, query.language);
         let same = earlier.filter(|earlier| category(earlier).as_ref() == Some(&first.passage.section));
         let mut shown = match same {
             Some(earlier) if rows.iter().all(|row| earlier.products.contains(&row.passage.title)) => earlier.clone(),
@@ -97,7 +91,7 @@ impl Shown {
         for row in named.iter().filter(|mention| mention.rows.len() == 1).flat_map(|mention| &mention.rows) {
             let before = shown.clone();
             shown.current = shown.products.iter().position(|name| *name == row.passage.title);
-            shown = shown.after(Some(&before), knowledge, folders, query.language);
+            shown = shown.after(Some(&before), pages, query.language);
         }
         if rows.len() > 1 {
             shown.current = None;
@@ -106,23 +100,23 @@ impl Shown {
     }
 
     /// Returns the category of the products.
-    pub fn category(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Option<String> {
-        let rows = knowledge.rows(folders, &self.products, language);
+    pub fn category(&self, pages: &Pages, language: Language) -> Option<String> {
+        let rows = pages.rows(&self.products, language);
         rows.into_iter().flatten().next().map(|row| row.passage.section)
     }
 
     /// Returns all products of the conversation, the latest first.
-    pub fn all(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Vec<Row> {
+    pub fn all(&self, pages: &Pages, language: Language) -> Vec<Row> {
         let current = self.current.and_then(|n| self.products.get(n));
         let names: Vec<String> =
             current.into_iter().chain(&self.products).chain(self.taken.iter().rev()).cloned().collect();
-        knowledge.rows(folders, &names, language).into_iter().flatten().collect()
+        pages.rows(&names, language).into_iter().flatten().collect()
     }
 
     /// Whether a message names another category of the catalogue than that of the shown products.
-    pub fn is_other_kind(&self, knowledge: &Knowledge, folders: &[String], query: &Query) -> bool {
-        let category = self.category(knowledge, folders, query.language);
-        category.is_some_and(|category| knowledge.names_other_category(folders, &query.text, &category, query.language))
+    pub fn is_other_kind(&self, pages: &Pages, query: &Query) -> bool {
+        let category = self.category(pages, query.language);
+        category.is_some_and(|category| pages.names_other_category(&query.text, &category, query.language))
     }
 
     /// Returns the names of the product of the last message, or of all that were shown.
@@ -131,48 +125,41 @@ impl Shown {
     }
 
     /// Returns the product of the last message, or all that were shown.
-    pub fn again(&self, knowledge: &Knowledge, folders: &[String], language: Language) -> Chosen {
-        let shown = knowledge.rows(folders, &self.products, language);
+    pub fn again(&self, pages: &Pages, language: Language) -> Chosen {
+        let shown = pages.rows(&self.products, language);
         self.about(self.meant(&shown).unwrap_or_default())
     }
 
     /// Returns the products that a message is about, or `None` if it is about something else. With `is_current` the
     /// conversation is about them, so that "it" means one of them.
-    pub fn choose(
-        &self,
-        knowledge: &Knowledge,
-        folders: &[String],
-        rules: &PickRules,
-        query: &Query,
-        is_current: bool,
-    ) -> Option<Chosen> {
+    pub fn choose(&self, pages: &Pages, rules: &PickRules, query: &Query, is_current: bool) -> Option<Chosen> {
         // A position counts in the list that the customer saw, also where a product has left the catalogue.
-        let shown = knowledge.rows(folders, &self.products, query.language);
+        let shown = pages.rows(&self.products, query.language);
         let rows: Vec<Row> = shown.iter().flatten().cloned().collect();
         let category = rows.first()?.passage.section.clone();
-        if knowledge.names_other_category(folders, &query.text, &category, query.language) {
+        if pages.names_other_category(&query.text, &category, query.language) {
             return None;
         }
         // "About 25 million": the same wish with another budget.
-        let budget = knowledge.budget(folders, &query.text);
-        if is_current && knowledge.names_nothing(folders, query) && (budget.most.is_some() || budget.least.is_some()) {
-            let mut rows = knowledge.rows_of_category(folders, &category, &query.text, query.language);
+        let budget = pages.budget(&query.text);
+        if is_current && pages.names_nothing(query) && (budget.most.is_some() || budget.least.is_some()) {
+            let mut rows = pages.rows_of_category(&category, &query.text, query.language);
             rows.sort_by_key(|row| std::cmp::Reverse(row.price));
             return (!rows.is_empty())
                 .then(|| Self { asked: query.text.clone(), ..self.clone() }.instead_first(rows, query.limit));
         }
-        let of_kind = || knowledge.rows_of_category(folders, &category, &self.asked, query.language);
+        let of_kind = || pages.rows_of_category(&category, &self.asked, query.language);
         let pick = rules.pick(&query.text);
         let is_short = words(&query.text).len() <= SHORT;
-        let with = |rest: &str| knowledge.rows_with(folders, &of_kind(), rest, query.language);
+        let with = |rest: &str| pages.rows_with(&of_kind(), rest, query.language);
         // Those that the words tell apart from others: "which works with AM5?".
-        let told = |of: &[Row], rest: &str| knowledge.rows_told(folders, of, rest, query.language);
+        let told = |of: &[Row], rest: &str| pages.rows_told(of, rest, query.language);
         let some = |rows: Vec<Row>| Some(rows).filter(|rows| !rows.is_empty());
         // "The cheapest with 16 GB": those that have the rest of the words, if any has. "The cheapest": of those that were shown.
         let fitting = |rest: &str| {
             let is_of_shown = rows.len() > 1
                 && (rules.points_at_shown(&query.text)
-                    || knowledge.names_nothing(folders, &Query { text: rest.to_owned(), ..query.clone() }));
+                    || pages.names_nothing(&Query { text: rest.to_owned(), ..query.clone() }));
             match is_of_shown {
                 true => some(told(&rows, rest)).unwrap_or_else(|| rows.clone()),
                 false => some(with(rest)).or_else(|| some(told(&of_kind(), rest))).unwrap_or_else(of_kind),
@@ -182,18 +169,18 @@ impl Shown {
             let text = query.text.as_str();
             let with = if is_short { with(text) } else { Vec::new() };
             let with = if with.is_empty() && is_short && has_code(text) { told(&of_kind(), text) } else { with };
-            return is_current.then(|| self.implied(knowledge, folders, rules, query, &shown, with))?;
+            return is_current.then(|| self.implied(pages, rules, query, &shown, with))?;
         };
         match pick {
             // "The first one", after a list and then one product.
             Pick::Nth(n) if shown.len() == 1 && n < self.before.len() => {
                 let before = Self { products: self.before.clone(), ..self.clone() };
-                let row = knowledge.rows(folders, &before.products, query.language).into_iter().nth(n)??;
+                let row = pages.rows(&before.products, query.language).into_iter().nth(n)??;
                 Some(before.only(&row))
             }
             // "What is covered in the first year?"
             Pick::Nth(_) | Pick::Last
-                if !is_current && !knowledge.names_nothing(folders, &Query { text: rest.clone(), ..query.clone() }) =>
+                if !is_current && !pages.names_nothing(&Query { text: rest.clone(), ..query.clone() }) =>
             {
                 None
             }
@@ -223,7 +210,7 @@ impl Shown {
             Pick::It => {
                 let meant = self.meant(&shown)?;
                 let rest = rules.without_attributes(&rest).unwrap_or(rest);
-                if knowledge.is_covered_by(folders, &rest, &joined(&meant), query.language) {
+                if pages.is_covered_by(&rest, &joined(&meant), query.language) {
                     return Some(self.about(meant));
                 }
                 let others = with(&rest);
@@ -238,7 +225,7 @@ impl Shown {
                 // "Too expensive, a wired one below 500k would do": another budget counts, and the most of the other words.
                 let is_limited = budget.most.is_some() || budget.least.is_some();
                 let wish = Query { text: rest, ..query.clone() };
-                let mut cheaper = knowledge.rows_wished_of(folders, &wish, &category, Some(1));
+                let mut cheaper = pages.rows_wished_of(&wish, &category, Some(1));
                 if cheaper.is_empty() {
                     cheaper = if is_limited { Vec::new() } else { of_kind() };
                 }
@@ -262,8 +249,7 @@ impl Shown {
     /// about those of the last message, other words choose among their kind ("bluetooth one?").
     fn implied(
         &self,
-        knowledge: &Knowledge,
-        folders: &[String],
+        pages: &Pages,
         rules: &PickRules,
         query: &Query,
         shown: &[Option<Row>],
@@ -272,7 +258,7 @@ impl Shown {
         let meant = self.meant(shown)?;
         let of_meant: Vec<Row> = meant.iter().filter(|row| with.contains(row)).cloned().collect();
         if let Some(rest) = rules.without_attributes(&query.text)
-            && !knowledge.names_more_than(folders, &rest, &joined(&meant), query.language)
+            && !pages.names_more_than(&rest, &joined(&meant), query.language)
         {
             // "Has one of them lights?"
             return Some(match (meant.len(), of_meant.is_empty(), with.is_empty()) {
@@ -310,17 +296,11 @@ impl Shown {
 
     /// Takes over what the conversation came to before, and adds the product that it is about now.
     #[must_use]
-    pub fn after(
-        mut self,
-        earlier: Option<&Self>,
-        knowledge: &Knowledge,
-        folders: &[String],
-        language: Language,
-    ) -> Self {
+    pub fn after(mut self, earlier: Option<&Self>, pages: &Pages, language: Language) -> Self {
         let mut taken = earlier.map_or_else(Vec::new, |earlier| earlier.taken.clone());
         if let Some(current) = self.current.and_then(|n| self.products.get(n)) {
             taken.push(current.clone());
-            let rows = knowledge.rows(folders, &taken, language);
+            let rows = pages.rows(&taken, language);
             let category = |n: usize| rows.get(n)?.as_ref().map(|row| row.passage.section.clone());
             let last = category(taken.len() - 1);
             let keeps: Vec<bool> = (0..taken.len()).map(|n| n + 1 == taken.len() || category(n) != last).collect();

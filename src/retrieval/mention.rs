@@ -12,7 +12,7 @@ use super::budget::take_budget;
 use super::chunk::Chunk;
 use super::rows::Row;
 use super::rules::{SearchRules, Words};
-use super::search::Knowledge;
+use super::search::Pages;
 use super::terms::{Token, is_plain_number};
 use crate::domain::Language;
 
@@ -275,20 +275,18 @@ fn has_digit(token: &Token) -> bool {
     token.root.contains(|c: char| c.is_ascii_digit())
 }
 
-impl Knowledge {
+impl Pages {
     /// Returns the products that a message names, in the order in which it names them. A manufacturer alone names products of the
     /// conversation, those of their category, or others that are compared with a product that the message names.
-    pub fn mentions(&self, folders: &[String], text: &str, near: Near<'_>, language: Language) -> Vec<Mention> {
-        let mentions = self.with_view(folders, |view| {
-            let (chunks, named) = (view.index.chunks(), view.index.categories(text, language));
-            let found = view.titles.mentions(text, &named, near, chunks).into_iter();
-            let mention = |(at, level, pieces): (usize, Level, Vec<usize>)| {
-                let rows = pieces.into_iter().filter_map(|piece| Row::of(&chunks[piece], language)).collect();
-                Mention { rows, level, at }
-            };
-            found.map(mention).collect::<Vec<_>>()
-        });
-        let mut mentions = mentions.unwrap_or_default();
+    pub fn mentions(&self, text: &str, near: Near<'_>, language: Language) -> Vec<Mention> {
+        let Some(view) = self.view() else { return Vec::new() };
+        let (chunks, named) = (view.index.chunks(), view.index.categories(text, language));
+        let found = view.titles.mentions(text, &named, near, chunks).into_iter();
+        let mention = |(at, level, pieces): (usize, Level, Vec<usize>)| {
+            let rows = pieces.into_iter().filter_map(|piece| Row::of(&chunks[piece], language)).collect();
+            Mention { rows, level, at }
+        };
+        let mut mentions = found.map(mention).collect::<Vec<_>>();
         // "The proart and the dell": of the category of the others.
         let sure = mentions.iter().filter(|mention| mention.level > Level::Brand);
         let sections: HashSet<String> =
@@ -304,11 +302,11 @@ impl Knowledge {
 
     /// Removes products that a message names only as a part of the goods that it wishes for: the graphics card in "a laptop with an RTX
     /// 4060". A product of the category that it names has more of its words.
-    pub fn without_parts(&self, folders: &[String], mentions: &mut Vec<Mention>, query: &Query) {
-        let named = self.categories(folders, &query.text, query.language);
+    pub fn without_parts(&self, mentions: &mut Vec<Mention>, query: &Query) {
+        let named = self.categories(&query.text, query.language);
         let Some(category) = named.first() else { return };
-        let met = |row: &Row| self.words_met(folders, &query.text, &row.whole(), query.language);
-        let rows = self.rows_of_category(folders, category, "", query.language);
+        let met = |row: &Row| self.words_met(&query.text, &row.whole(), query.language);
+        let rows = self.rows_of_category(category, "", query.language);
         let most = rows.iter().map(met).max().unwrap_or_default();
         let is_of_kind = |row: &Row| named.contains(&row.passage.section) || met(row) >= most;
         mentions.retain(|mention| mention.rows.iter().any(is_of_kind));

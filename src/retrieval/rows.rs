@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::budget::{Budget, Order};
 use super::chunk::Chunk;
-use super::search::{Knowledge, View};
+use super::search::Pages;
 use super::{Passage, Query};
 use crate::domain::Language;
 
@@ -50,200 +50,175 @@ impl Row {
     }
 }
 
-impl Knowledge {
+impl Pages {
     /// Returns the row of each of these products, or `None` if the catalogue has it no longer.
-    pub fn rows(&self, folders: &[String], products: &[String], language: Language) -> Vec<Option<Row>> {
-        let rows = self.with_view(folders, |view| {
-            let row = |name: &String| {
-                let is_its = |chunk: &&Arc<Chunk>| chunk.product.is_some() && chunk.title == *name;
-                Row::of(view.index.chunks().iter().find(is_its)?, language)
-            };
-            products.iter().map(row).collect()
-        });
-        rows.unwrap_or_default()
+    pub fn rows(&self, products: &[String], language: Language) -> Vec<Option<Row>> {
+        let row = |name: &String| {
+            let is_its = |chunk: &&Arc<Chunk>| chunk.product.is_some() && chunk.title == *name;
+            Row::of(self.chunks().iter().find(is_its)?, language)
+        };
+        products.iter().map(row).collect()
     }
 
     /// Returns the rows of a category within the budget that a question names.
-    pub fn rows_of_category(&self, folders: &[String], category: &str, asked: &str, language: Language) -> Vec<Row> {
-        let rows = self.with_view(folders, |view| {
-            let budget = view.index.budget(asked);
-            let of_category = view.index.chunks().iter().filter(|chunk| chunk.section() == category);
-            let rows = of_category.filter_map(|chunk| Row::of(chunk, language));
-            rows.filter(|row| budget.allows(row.price)).collect()
-        });
-        rows.unwrap_or_default()
+    pub fn rows_of_category(&self, category: &str, asked: &str, language: Language) -> Vec<Row> {
+        let budget = self.budget(asked);
+        let of_category = self.chunks().iter().filter(|chunk| chunk.section() == category);
+        let rows = of_category.filter_map(|chunk| Row::of(chunk, language));
+        rows.filter(|row| budget.allows(row.price)).collect()
     }
 
     /// Returns the rows among the passages, with their scores.
-    pub fn rows_of(&self, folders: &[String], passages: &[Passage], language: Language) -> Vec<Row> {
-        let rows = self.with_view(folders, |view| {
-            let row = |passage: &Passage| {
-                let is_its = |chunk: &&Arc<Chunk>| chunk.title == passage.title && chunk.path == passage.file;
-                let mut rows = view.index.chunks().iter().filter(is_its).filter_map(|chunk| Row::of(chunk, language));
-                let first = rows.next()?;
-                // Of rows with one name, that with the passage's price and stock.
-                let is_same = |row: &Row| row.passage.text == passage.text;
-                let row = if is_same(&first) { first } else { rows.find(is_same).unwrap_or(first) };
-                Some(Row { passage: passage.clone(), ..row })
-            };
-            passages.iter().filter_map(row).collect()
-        });
-        rows.unwrap_or_default()
+    pub fn rows_of(&self, passages: &[Passage], language: Language) -> Vec<Row> {
+        let row = |passage: &Passage| {
+            let is_its = |chunk: &&Arc<Chunk>| chunk.title == passage.title && chunk.path == passage.file;
+            let mut rows = self.chunks().iter().filter(is_its).filter_map(|chunk| Row::of(chunk, language));
+            let first = rows.next()?;
+            // Of rows with one name, that with the passage's price and stock.
+            let is_same = |row: &Row| row.passage.text == passage.text;
+            let row = if is_same(&first) { first } else { rows.find(is_same).unwrap_or(first) };
+            Some(Row { passage: passage.clone(), ..row })
+        };
+        passages.iter().filter_map(row).collect()
     }
 
     /// Returns the rows that a wish describes, best first: those of the category that it names first or describes, within its budget,
     /// which have the most of its words. Without a budget they need at least so many of its words, of which the category is one.
-    pub fn rows_wished(&self, folders: &[String], query: &Query, least: Option<usize>) -> Vec<Row> {
-        let named = self.categories(folders, &query.text, query.language).into_iter().next();
-        let category = named.or_else(|| self.described_category(folders, query));
-        category.map_or_else(Vec::new, |category| self.rows_wished_of(folders, query, &category, least))
+    pub fn rows_wished(&self, query: &Query, least: Option<usize>) -> Vec<Row> {
+        let named = self.categories(&query.text, query.language).into_iter().next();
+        let category = named.or_else(|| self.described_category(query));
+        category.map_or_else(Vec::new, |category| self.rows_wished_of(query, &category, least))
     }
 
     /// Returns the rows of a category that a wish describes.
-    pub fn rows_wished_of(&self, folders: &[String], query: &Query, category: &str, least: Option<usize>) -> Vec<Row> {
-        let rows = self.with_view(folders, |view| {
-            let (index, language) = (&view.index, query.language);
-            let budget = index.budget(&query.text);
-            let is_limited = budget.most.is_some() || budget.least.is_some() || budget.order != Order::Any;
-            let of_category = index.chunks().iter().filter(|chunk| chunk.section() == category);
-            let rows: Vec<(usize, Row)> = of_category
-                .filter_map(|chunk| Row::of(chunk, language))
-                .filter(|row| budget.allows(row.price))
-                .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row))
-                .collect();
-            let price = |row: &Row| match budget.order {
-                // The best that the budget buys.
-                Order::Any if budget.most.is_some() => u64::MAX - row.price.unwrap_or_default(),
-                Order::Any => 0,
-                Order::Cheapest => row.price.unwrap_or(u64::MAX),
-                Order::Dearest => u64::MAX - row.price.unwrap_or_default(),
-            };
-            let texts: Vec<String> = rows.iter().map(|(_, row)| row.whole()).collect();
-            let mut rows: Vec<(usize, Row)> =
-                index.exact(&query.text, &texts, language).into_iter().map(|at| rows[at].clone()).collect();
-            rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock, price(row)));
-            let most = rows.first().map_or(0, |(met, _)| *met);
-            rows.retain(|(met, _)| *met == most && (is_limited || least.is_some_and(|least| *met >= least)));
-            rows.into_iter().map(|(_, row)| row).collect()
-        });
-        rows.unwrap_or_default()
+    pub fn rows_wished_of(&self, query: &Query, category: &str, least: Option<usize>) -> Vec<Row> {
+        let Some(index) = self.index() else { return Vec::new() };
+        let (budget, language) = (index.budget(&query.text), query.language);
+        let is_limited = budget.most.is_some() || budget.least.is_some() || budget.order != Order::Any;
+        let of_category = index.chunks().iter().filter(|chunk| chunk.section() == category);
+        let rows: Vec<(usize, Row)> = of_category
+            .filter_map(|chunk| Row::of(chunk, language))
+            .filter(|row| budget.allows(row.price))
+            .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row))
+            .collect();
+        let price = |row: &Row| match budget.order {
+            // The best that the budget buys.
+            Order::Any if budget.most.is_some() => u64::MAX - row.price.unwrap_or_default(),
+            Order::Any => 0,
+            Order::Cheapest => row.price.unwrap_or(u64::MAX),
+            Order::Dearest => u64::MAX - row.price.unwrap_or_default(),
+        };
+        let texts: Vec<String> = rows.iter().map(|(_, row)| row.whole()).collect();
+        let mut rows: Vec<(usize, Row)> =
+            index.exact(&query.text, &texts, language).into_iter().map(|at| rows[at].clone()).collect();
+        rows.sort_by_key(|(met, row)| (std::cmp::Reverse(*met), !row.in_stock, price(row)));
+        let most = rows.first().map_or(0, |(met, _)| *met);
+        rows.retain(|(met, _)| *met == most && (is_limited || least.is_some_and(|least| *met >= least)));
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 
     /// Returns the categories that a question names, in their order.
-    pub fn categories(&self, folders: &[String], question: &str, language: Language) -> Vec<String> {
-        self.with_view(folders, |view| view.index.categories(question, language)).unwrap_or_default()
+    pub fn categories(&self, question: &str, language: Language) -> Vec<String> {
+        self.index().map(|index| index.categories(question, language)).unwrap_or_default()
     }
 
     /// Returns the only category whose products have the quantities that a wish names ("27 inch", "2 TB") and the most of its other
     /// words.
-    fn described_category(&self, folders: &[String], query: &Query) -> Option<String> {
-        self.with_view(folders, |view| {
-            let (index, language) = (&view.index, query.language);
-            let quantities = index.quantities(&query.text, language);
-            if quantities.is_empty() {
-                return None;
-            }
-            let rows = index.chunks().iter().filter_map(|chunk| Row::of(chunk, language));
-            let rows: Vec<(usize, String)> = rows
-                .filter(|row| index.met_of(&quantities.join(" "), &row.whole(), language).0 == quantities.len())
-                .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row.passage.section))
-                .collect();
-            let most = rows.iter().map(|(met, _)| *met).max()?;
-            let mut best: Vec<String> =
-                rows.into_iter().filter(|(met, _)| *met == most).map(|(_, section)| section).collect();
-            best.dedup();
-            (best.len() == 1).then(|| best.remove(0))
-        })?
+    fn described_category(&self, query: &Query) -> Option<String> {
+        let (index, language) = (self.index()?, query.language);
+        let quantities = index.quantities(&query.text, language);
+        if quantities.is_empty() {
+            return None;
+        }
+        let rows = index.chunks().iter().filter_map(|chunk| Row::of(chunk, language));
+        let rows: Vec<(usize, String)> = rows
+            .filter(|row| index.met_of(&quantities.join(" "), &row.whole(), language).0 == quantities.len())
+            .map(|row| (index.met_of(&query.text, &row.whole(), language).0, row.passage.section))
+            .collect();
+        let most = rows.iter().map(|(met, _)| *met).max()?;
+        let mut best: Vec<String> =
+            rows.into_iter().filter(|(met, _)| *met == most).map(|(_, section)| section).collect();
+        best.dedup();
+        (best.len() == 1).then(|| best.remove(0))
     }
 
     /// Returns a question without the words that only products have, to search pages: "ship a LG 27GS75Q to Hue".
-    pub fn without_products(&self, folders: &[String], question: &str, language: Language) -> String {
-        let rest = self.with_view(folders, |view| {
-            let words = question.split_whitespace().filter(|word| !view.index.is_of_products(word, language));
+    pub fn without_products(&self, question: &str, language: Language) -> String {
+        let rest = self.index().map(|index| {
+            let words = question.split_whitespace().filter(|word| !index.is_of_products(word, language));
             words.collect::<Vec<_>>().join(" ")
         });
         rest.filter(|rest| !rest.is_empty()).unwrap_or_else(|| question.to_owned())
     }
 
     /// Returns the names of the products in a passage of a document that names several of one category, in their order.
-    pub fn products_named(&self, folders: &[String], passage: &Passage) -> Vec<String> {
-        let named = self.with_view(folders, |view| {
-            let is_named = |chunk: &&Arc<Chunk>| chunk.product.is_some() && !chunk.title.trim().is_empty();
-            let rows = view.index.chunks().iter().filter(is_named);
-            let mut named: Vec<(usize, &Arc<Chunk>)> =
-                rows.filter_map(|row| Some((passage.text.find(&row.title)?, row))).collect();
-            named.sort_by_key(|(at, _)| *at);
-            let is_one_category = named.windows(2).all(|pair| pair[0].1.section_path == pair[1].1.section_path);
-            let names: Vec<String> = named.iter().map(|(_, row)| row.title.clone()).collect();
-            if is_one_category && names.len() > 1 { names } else { Vec::new() }
-        });
-        named.unwrap_or_default()
+    pub fn products_named(&self, passage: &Passage) -> Vec<String> {
+        let is_named = |chunk: &&Arc<Chunk>| chunk.product.is_some() && !chunk.title.trim().is_empty();
+        let rows = self.chunks().iter().filter(is_named);
+        let mut named: Vec<(usize, &Arc<Chunk>)> =
+            rows.filter_map(|row| Some((passage.text.find(&row.title)?, row))).collect();
+        named.sort_by_key(|(at, _)| *at);
+        let is_one_category = named.windows(2).all(|pair| pair[0].1.section_path == pair[1].1.section_path);
+        let names: Vec<String> = named.iter().map(|(_, row)| row.title.clone()).collect();
+        if is_one_category && names.len() > 1 { names } else { Vec::new() }
     }
 
     /// Returns the price that a question wants.
-    pub fn budget(&self, folders: &[String], question: &str) -> Budget {
-        self.with_view(folders, |view| view.index.budget(question)).unwrap_or_default()
+    pub fn budget(&self, question: &str) -> Budget {
+        self.index().map(|index| index.budget(question)).unwrap_or_default()
     }
 
     /// Splits a message into its questions and these into clauses, if it has several clauses with a meaningful word.
-    pub fn clauses(&self, folders: &[String], query: &Query) -> Vec<Vec<String>> {
-        self.with_view(folders, |view| view.index.clauses(&query.text, query.language)).unwrap_or_default()
+    pub fn clauses(&self, query: &Query) -> Vec<Vec<String>> {
+        self.index().map(|index| index.clauses(&query.text, query.language)).unwrap_or_default()
     }
 
     /// Returns the part of a passage that answers a question: of a table, the rows that it names.
-    pub fn excerpt(&self, folders: &[String], question: &str, passage: &Passage, language: Language) -> String {
-        let excerpt = |view: &View| view.index.excerpt(question, &passage.text, language);
-        self.with_view(folders, excerpt).unwrap_or_else(|| passage.text.clone())
+    pub fn excerpt(&self, question: &str, passage: &Passage, language: Language) -> String {
+        let excerpt = self.index().map(|index| index.excerpt(question, &passage.text, language));
+        excerpt.unwrap_or_else(|| passage.text.clone())
     }
 
     /// Returns whether a passage has at least two thirds of a question's meaningful words.
-    pub fn has_most_of(&self, folders: &[String], question: &str, passage: &Passage, language: Language) -> bool {
+    pub fn has_most_of(&self, question: &str, passage: &Passage, language: Language) -> bool {
         let text = format!("{}\n{}\n{}", passage.title, passage.section, passage.text);
-        let (met, all) =
-            self.with_view(folders, |view| view.index.met_of(question, &text, language)).unwrap_or_default();
+        let (met, all) = self.met_of(question, &text, language);
         3 * met >= 2 * all
     }
 
     /// Returns the rows among these that have all meaningful words of a question. A question without such words has none.
-    pub fn rows_with(&self, folders: &[String], rows: &[Row], question: &str, language: Language) -> Vec<Row> {
-        let rows = self.with_view(folders, |view| {
-            let has = |row: &&Row| {
-                let text = format!("{}\n{}", row.passage.title, row.passage.text);
-                let (met, all) = view.index.met_of(question, &text, language);
-                all > 0 && met == all
-            };
-            rows.iter().filter(has).cloned().collect()
-        });
-        rows.unwrap_or_default()
+    pub fn rows_with(&self, rows: &[Row], question: &str, language: Language) -> Vec<Row> {
+        let has = |row: &&Row| {
+            let text = format!("{}\n{}", row.passage.title, row.passage.text);
+            let (met, all) = self.met_of(question, &text, language);
+            all > 0 && met == all
+        };
+        rows.iter().filter(has).cloned().collect()
     }
 
     /// Returns those of these rows that a question describes: all that have its numbers and codes, and the most of its other words. None
     /// if none of its words tells them apart.
-    pub fn rows_told(&self, folders: &[String], rows: &[Row], question: &str, language: Language) -> Vec<Row> {
-        let rows = self.with_view(folders, |view| {
-            let texts: Vec<String> =
-                rows.iter().map(|Row { passage, .. }| format!("{}\n{}", passage.title, passage.text)).collect();
-            view.index.told(question, &texts, language).into_iter().map(|at| rows[at].clone()).collect()
-        });
-        rows.unwrap_or_default()
+    pub fn rows_told(&self, rows: &[Row], question: &str, language: Language) -> Vec<Row> {
+        let Some(index) = self.index() else { return Vec::new() };
+        let texts: Vec<String> =
+            rows.iter().map(|Row { passage, .. }| format!("{}\n{}", passage.title, passage.text)).collect();
+        index.told(question, &texts, language).into_iter().map(|at| rows[at].clone()).collect()
     }
 
     /// Returns whether a text contains most of a question's meaningful words.
-    pub fn is_covered_by(&self, folders: &[String], question: &str, text: &str, language: Language) -> bool {
-        self.with_view(folders, |view| view.index.is_covered_by(question, text, language)).unwrap_or_default()
+    pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {
+        self.index().is_some_and(|index| index.is_covered_by(question, text, language))
     }
 
     /// Returns whether a question has meaningful words that a text does not have.
-    pub fn names_more_than(&self, folders: &[String], question: &str, text: &str, language: Language) -> bool {
-        let (met, all) =
-            self.with_view(folders, |view| view.index.met_of(question, text, language)).unwrap_or_default();
+    pub fn names_more_than(&self, question: &str, text: &str, language: Language) -> bool {
+        let (met, all) = self.met_of(question, text, language);
         met < all
     }
 
     /// Returns whether a question names a category of the catalogue other than this one.
-    pub fn names_other_category(&self, folders: &[String], question: &str, category: &str, language: Language) -> bool {
-        self.with_view(folders, |view| view.index.names_other_category(question, category, language))
-            .unwrap_or_default()
+    pub fn names_other_category(&self, question: &str, category: &str, language: Language) -> bool {
+        self.index().is_some_and(|index| index.names_other_category(question, category, language))
     }
 }
 

@@ -30,9 +30,8 @@ mod view;
 
 use meaning::Blind;
 pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
-pub(super) use view::View;
-pub use view::vocabulary;
-use view::{LazyView, Shelves};
+use view::{LazyView, Shelves, View};
+pub use view::{Pages, vocabulary};
 
 /// The documents of one shop, with their search.
 pub struct Knowledge {
@@ -180,7 +179,7 @@ impl Knowledge {
                 false => (view.index.answering_about(query, subject), Vec::new()),
             });
         ranked.truncate(FETCH);
-        let says_little = || self.says_little(folders, query);
+        let says_little = || self.pages(folders).says_little(query);
         let meant = match subject.filter(|_| self.has_meaning() && says_little()) {
             Some(subject) => format!("{}. {}", subject.words, query.text),
             None => query.text.clone(),
@@ -219,45 +218,42 @@ impl Knowledge {
         }
     }
 
-    /// Finds the passages in these folders that answer, only by words.
-    pub fn find_by_words(&self, folders: &[String], query: &Query) -> Found {
-        self.find_by_words_about(folders, query, None)
+    /// Returns the documents that personas with these folders see.
+    pub fn pages(&self, folders: &[String]) -> Pages {
+        Pages(self.shelves.load().views.get(folders).cloned())
+    }
+}
+
+impl Pages {
+    /// Finds the passages that answer, only by words.
+    pub fn find_by_words(&self, query: &Query) -> Found {
+        self.find_by_words_about(query, None)
     }
 
     /// Finds passages by words for a question in a conversation about a subject.
-    pub fn find_by_words_about(&self, folders: &[String], query: &Query, subject: Option<&Subject>) -> Found {
+    pub fn find_by_words_about(&self, query: &Query, subject: Option<&Subject>) -> Found {
         let find = |view: &View| view.passages_by_words(&view.index.answering_about(query, subject), query);
-        let passages = self.with_view(folders, find).unwrap_or_default();
+        let passages = self.view().map(find).unwrap_or_default();
         Found { passages, by: By::Words, similarity: None, question: None }
     }
 
-    /// Reads the view of personas with these folders.
-    pub(super) fn with_view<T>(&self, folders: &[String], read: impl FnOnce(&View) -> T) -> Option<T> {
-        self.shelves.load().views.get(folders).map(|view| read(view))
-    }
-
     /// Whether the question has so few meaningful words that it depends on earlier messages.
-    pub fn says_little(&self, folders: &[String], query: &Query) -> bool {
-        self.strong_words(folders, query) <= FEW_WORDS
+    pub fn says_little(&self, query: &Query) -> bool {
+        self.strong_words(query) <= FEW_WORDS
     }
 
     /// Returns how many meaningful words a question has.
-    pub fn strong_words(&self, folders: &[String], query: &Query) -> usize {
-        self.with_view(folders, |view| view.index.strong_words(&query.text, query.language)).unwrap_or(usize::MAX)
+    pub fn strong_words(&self, query: &Query) -> usize {
+        self.index().map_or(usize::MAX, |index| index.strong_words(&query.text, query.language))
     }
 
     /// Whether the question has a meaningful word that no document has.
-    pub fn names_unknown(&self, folders: &[String], query: &Query) -> bool {
-        self.with_view(folders, |view| view.index.names_unknown(&query.text, query.language)).unwrap_or_default()
-    }
-
-    /// Whether the question has one meaningful word.
-    pub fn names_one(&self, folders: &[String], query: &Query) -> bool {
-        self.strong_words(folders, query) == 1
+    pub fn names_unknown(&self, query: &Query) -> bool {
+        self.index().is_some_and(|index| index.names_unknown(&query.text, query.language))
     }
 
     /// Whether the question has no meaningful word at all.
-    pub fn names_nothing(&self, folders: &[String], query: &Query) -> bool {
-        self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 0).unwrap_or(true)
+    pub fn names_nothing(&self, query: &Query) -> bool {
+        self.index().is_none_or(|index| index.strong_words(&query.text, query.language) == 0)
     }
 }

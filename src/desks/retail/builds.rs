@@ -38,8 +38,8 @@ pub(super) struct Build {
 impl Retail {
     /// Returns the build of a page that a wish for a computer describes, within its budget.
     pub(super) fn wished_build(&self, turn: &Turn, asked: &Asked<'_>) -> Option<(Candidate, Passage)> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let most = knowledge.budget(folders, asked.wish).most;
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let most = pages.budget(asked.wish).most;
         let asks_price = || !asked.is_shop && self.picks.without_attributes(asked.wish).is_some();
         let is_wish = self.picks.names_set(asked.wish)
             && !asked.is_look_up
@@ -49,12 +49,12 @@ impl Retail {
             return None;
         }
         let query = Query { text: asked.wish.to_owned(), language, limit: SECTIONS, pages_only: true };
-        let sections = knowledge.nearest_sections(folders, &query).into_iter();
+        let sections = pages.nearest_sections(&query).into_iter();
         let mut builds = sections.filter_map(|page| Some((self.picks.bundle_price(&page.text)?, page)));
         // Without a budget, the purpose decides.
         let says_purpose = |page: &Passage| {
             let (heading, first) = (name_of(page), page.text.lines().next().unwrap_or_default());
-            knowledge.words_met(folders, asked.wish, &format!("{heading}. {first}"), language) > 0
+            pages.words_met(asked.wish, &format!("{heading}. {first}"), language) > 0
         };
         let (_, page) = builds.find(|(price, page)| match most {
             Some(most) => price * 100 <= most * ABOUT,
@@ -67,21 +67,21 @@ impl Retail {
 
     /// Returns the build that a section sells.
     pub(super) fn bundle_of(&self, turn: &Turn, page: &Passage) -> Option<Bundle> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let (pages, language) = (self.services.pages(turn), turn.language());
         let price = self.picks.bundle_price(&page.text)?;
         let lines: Vec<&str> = page.text.lines().filter(|line| line.starts_with('-')).collect();
-        let parts = knowledge.categories(folders, &lines.join("\n"), language);
+        let parts = pages.categories(&lines.join("\n"), language);
         let listed = lines.join("\n");
-        let has_whole_name = |row: &Row| !knowledge.names_more_than(folders, &row.passage.title, &listed, language);
+        let has_whole_name = |row: &Row| !pages.names_more_than(&row.passage.title, &listed, language);
         // Of "8GB" and "16GB (2x8GB)", the longer name says more.
         let named = |kind: &String| {
-            let rows = knowledge.rows_of_category(folders, kind, "", language).into_iter();
+            let rows = pages.rows_of_category(kind, "", language).into_iter();
             rows.filter(has_whole_name).max_by_key(|row| row.passage.title.len())
         };
         let mut rows: Vec<Row> = parts.iter().filter_map(named).collect();
         // A page may shorten a name.
         for piece in lines.iter().flat_map(|line| line.split(", ")) {
-            for mention in knowledge.mentions(folders, piece, Near::default(), language) {
+            for mention in pages.mentions(piece, Near::default(), language) {
                 let row = mention.rows.into_iter().min_by_key(|row| row.passage.title.len());
                 let is_new = |row: &Row| rows.iter().all(|known| known.passage.section != row.passage.section);
                 let is_new = row.as_ref().is_some_and(is_new) && mention.level > Level::Brand;
@@ -113,7 +113,7 @@ impl Retail {
         }
         let pieces = picks.pieces(text).filter(|pieces| *pieces > 1);
         let is_total = asked.mentions.is_empty() && (picks.asks_total(text) || pieces.is_some());
-        let kinds = self.services.knowledge.categories(&turn.persona.knowledge, text, turn.language());
+        let kinds = self.services.pages(turn).categories(text, turn.language());
         let names_other = kinds.iter().any(|kind| !bundle.parts.contains(kind));
         let count = pieces.unwrap_or(1);
         let build = || Build { bundle: bundle.clone(), part: None, asks_fit: false, count };
@@ -122,8 +122,8 @@ impl Retail {
 
     /// Returns the build with the part that the message names or describes.
     fn new_part(&self, turn: &Turn, asked: &Asked<'_>, bundle: &Bundle, asks_fit: bool) -> Option<Build> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let named_kinds = knowledge.categories(folders, asked.text, language);
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let named_kinds = pages.categories(asked.text, language);
         let is_part = |row: &&Row| bundle.parts.contains(&row.passage.section);
         let of_kind = |row: &Row| named_kinds.contains(&row.passage.section);
         let sure = asked.mentions.iter().filter(|mention| mention.level > Level::Brand);
@@ -131,15 +131,15 @@ impl Retail {
         named.sort_by_key(|row| !of_kind(row));
         let kept = |section: &str| {
             let names: Vec<String> = bundle.now().cloned().collect();
-            let rows = knowledge.rows(folders, &names, language).into_iter().flatten();
+            let rows = pages.rows(&names, language).into_iter().flatten();
             rows.filter(|row| row.passage.section != section).collect::<Vec<Row>>()
         };
         let described = || {
             let kind = named_kinds.iter().find(|kind| bundle.parts.contains(kind))?;
-            let rows = knowledge.rows_of_category(folders, kind, asked.text, language);
+            let rows = pages.rows_of_category(kind, asked.text, language);
             let others = kept(kind);
             let fits = |row: &Row| others.iter().all(|other| self.fit(turn, row, other).is_none_or(|(fits, ..)| fits));
-            let told = knowledge.rows_told(folders, &rows, asked.text, language).into_iter();
+            let told = pages.rows_told(&rows, asked.text, language).into_iter();
             told.filter(|row| row.in_stock && fits(row)).min_by_key(|row| row.price)
         };
         let part = match named.into_iter().next() {
@@ -148,7 +148,7 @@ impl Retail {
             None => return None,
         };
         let title = part.passage.title.clone();
-        let old = knowledge.rows(folders, &bundle.products, language).into_iter().flatten();
+        let old = pages.rows(&bundle.products, language).into_iter().flatten();
         let old = old.into_iter().find(|row| row.passage.section == part.passage.section)?.passage.title;
         let mut fits: Vec<FitTogether> = Vec::new();
         for other in kept(&part.passage.section) {
@@ -174,9 +174,8 @@ impl Retail {
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         let Build { bundle, part, asks_fit, count } = build;
-        let (knowledge, folders, language) =
-            (self.services.knowledge.clone(), turn.persona.knowledge.clone(), turn.language());
-        let page = knowledge.section(&folders, &bundle.file, &bundle.section, language);
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let page = pages.section(&bundle.file, &bundle.section, language);
         let part_row = part.as_ref().map(|(row, _)| row.passage.clone());
         let passages: Vec<Passage> = part_row.iter().cloned().chain(page.clone()).collect();
         let said = self.quote_build(turn, &bundle, part.as_ref(), asks_fit, count)?;
@@ -189,7 +188,7 @@ impl Retail {
         if let Some((row, _)) = part {
             let shown = memory.shown.take().unwrap_or_default();
             let about = shown.instead(vec![row]).shown;
-            memory.shown = Some(about.after(Some(&shown), &knowledge, &folders, language));
+            memory.shown = Some(about.after(Some(&shown), &pages, language));
             memory.current = Some(Current::Products);
         }
         memory.subject = page.map(|page| Subject::of(&page, &turn.message.text));
@@ -235,8 +234,7 @@ impl Retail {
         count: u64,
     ) -> Result<(Vec<String>, u64), MissingValue> {
         let price_of = |name: &String| {
-            let rows =
-                self.services.knowledge.rows(&turn.persona.knowledge, std::slice::from_ref(name), turn.language());
+            let rows = self.services.pages(turn).rows(std::slice::from_ref(name), turn.language());
             rows.into_iter().flatten().next().and_then(|row| row.price).unwrap_or_default()
         };
         let line = [("name", bundle.name.as_str()), ("count", &count.to_string()), ("price", &money(bundle.price))];

@@ -203,17 +203,17 @@ impl Retail {
 
     /// Whether the message asks for goods that neither the catalogue nor its categories have.
     fn is_unsold(&self, turn: &Turn, asked: &Asked<'_>, understood: &Understood) -> bool {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let names_goods = || understood.utterance.matched.iter().any(|group| group == "catalogue");
         self.rules.asks_unsold(asked.text)
             && asked.mentions.is_empty()
             && !names_goods()
-            && knowledge.categories(folders, asked.text, turn.language()).is_empty()
+            && pages.categories(asked.text, turn.language()).is_empty()
     }
 
     /// Returns the section that holds for the customer's case, if a page has it, or that the documents say nothing about it.
     fn decided(&self, turn: &Turn, text: &str, memory: &Memory) -> Option<About> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
         let earlier: Vec<&str> = earlier.take(EARLIER).map(|message| message.text.as_str()).collect();
         let after = memory.current.map(|current| match current {
@@ -232,7 +232,7 @@ impl Retail {
                     (format!("{topic} {text}"), 0.0)
                 }
             };
-            let found = knowledge.find_by_words(folders, &self.search(turn, &question, true)).passages;
+            let found = pages.find_by_words(&self.search(turn, &question, true)).passages;
             let page = found.into_iter().next().filter(|page| page.score >= least)?;
             if page.language.is_some_and(|language| language != turn.language()) {
                 return None;

@@ -172,7 +172,7 @@ impl Retail {
         let wants_new = |rest: &String| self.rules.parse(rest, &self.vocabulary(turn)).requests(Topic::UnnamedGoods);
         let is_report = wish == text && owned.as_ref().is_some_and(|rest| !wants_new(rest));
         // "Does this build include a monitor?": no row of the catalogue has the build.
-        let names_kind = !self.services.knowledge.categories(&turn.persona.knowledge, wish, turn.language()).is_empty();
+        let names_kind = !self.services.pages(turn).categories(wish, turn.language()).is_empty();
         let is_set = self.picks.names_set(wish)
             && (!names_kind || likely == Some(Guessed::Shop))
             && mentions.iter().all(|mention| mention.level == Level::Brand);
@@ -245,7 +245,7 @@ impl Retail {
             incoming.utterance.entities.serials.extend(last_serial(&turn.history));
         } else if asks_for_serial && is_fault {
             let search = self.search(turn, &text, true);
-            if answer::is_answered(&self.services.knowledge, &turn.persona.knowledge, &search, None, true) {
+            if answer::is_answered(&self.services.pages(turn), &search, None, true) {
                 understood.settle(Intent::Shopping, "documents");
             } else {
                 incoming.utterance.entities.serials.extend(last_serial(&turn.history));
@@ -281,11 +281,11 @@ impl Retail {
 
     /// Returns what to search instead of a message, if that differs: advice on goods that it does not name is about the shown kind.
     fn searched(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<String> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let names_kind = !knowledge.categories(folders, asked.wish, language).is_empty();
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let names_kind = !pages.categories(asked.wish, language).is_empty();
         let is_of_shown = asked.is_product && !names_kind && memory.current == Some(Current::Products);
         let shown = memory.shown.as_ref().filter(|_| is_of_shown);
-        match shown.and_then(|shown| shown.category(knowledge, folders, language)) {
+        match shown.and_then(|shown| shown.category(&pages, language)) {
             Some(category) => Some(format!("{} {category}", asked.wish)),
             None => (asked.wish != asked.text).then(|| asked.wish.to_owned()),
         }
@@ -294,7 +294,7 @@ impl Retail {
     /// Whether a text has no meaningful word.
     fn names_nothing(&self, turn: &Turn, text: &str) -> bool {
         let query = Query { text: text.to_owned(), language: turn.language(), limit: 1, pages_only: false };
-        self.services.knowledge.names_nothing(&turn.persona.knowledge, &query)
+        self.services.pages(turn).names_nothing(&query)
     }
 
     /// Returns the clause of a message about products that asks something about the shop: "2 of them. How fast do you ship?".
@@ -324,9 +324,8 @@ impl Retail {
         is_aside: bool,
         memory: &Memory,
     ) {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let is_described =
-            || knowledge.find_by_words(folders, search).passages.first().is_some_and(|best| best.score >= DESCRIBED);
+        let pages = self.services.pages(turn);
+        let is_described = || pages.find_by_words(search).passages.first().is_some_and(|best| best.score >= DESCRIBED);
         let is_long = search.text.split_whitespace().count() >= MATTER;
         let is_question = match guess.at_least(LIKELY) {
             Some(Guessed::Shop | Guessed::Product) => true,
@@ -338,7 +337,7 @@ impl Retail {
             Some(Guessed::Warranty) => understood.clarify_needed,
             Some(_) | None => understood.clarify_needed || is_aside,
         };
-        let is_answered = || answer::is_answered(knowledge, folders, search, memory.subject.as_ref(), true);
+        let is_answered = || answer::is_answered(&pages, search, memory.subject.as_ref(), true);
         if is_question && is_answered() {
             understood.settle(Intent::Shopping, "documents");
             return;
@@ -349,7 +348,7 @@ impl Retail {
             Some(Guessed::Warranty) if memory.current != Some(Current::Record) => {
                 understood.settle(Intent::Warranty, "examples");
             }
-            Some(Guessed::Shop | Guessed::Product) if !knowledge.names_nothing(folders, search) => {
+            Some(Guessed::Shop | Guessed::Product) if !pages.names_nothing(search) => {
                 understood.settle(Intent::Shopping, "examples");
             }
             Some(_) | None => {}
@@ -357,7 +356,7 @@ impl Retail {
         // In a conversation, what the documents do not answer is not asked back.
         let is_business = guess.at_least(LIKELY).is_none_or(Guessed::is_business);
         let goes_on = memory.current.is_some() && understood.clarify_needed && understood.utterance.social().is_none();
-        if goes_on && is_business && !knowledge.names_nothing(folders, search) {
+        if goes_on && is_business && !pages.names_nothing(search) {
             understood.settle(Intent::Shopping, "conversation");
         }
     }

@@ -20,7 +20,7 @@ use crate::nlu::instalments::Plan;
 use crate::nlu::pick::{Pick, Sign};
 use crate::retrieval::mention::{Level, Mention};
 use crate::retrieval::rows::Row;
-use crate::retrieval::search::Knowledge;
+use crate::retrieval::search::Pages;
 use crate::retrieval::{Passage, Query};
 
 mod computed;
@@ -98,8 +98,7 @@ pub(super) struct Asked<'a> {
 struct Finder<'a> {
     desk: &'a Retail,
     turn: &'a Turn,
-    knowledge: &'a Knowledge,
-    folders: &'a [String],
+    pages: Pages,
     asked: &'a Asked<'a>,
     query: Query,
     shown: Option<&'a Shown>,
@@ -115,10 +114,10 @@ struct Finder<'a> {
 impl Retail {
     /// Returns the products that a message names, given those of the conversation.
     pub(super) fn named(&self, turn: &Turn, text: &str, memory: &Memory) -> Vec<Mention> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let shown = memory.shown.as_ref();
         let query = wish(turn, text);
-        let mut mentions = Shown::named(shown, knowledge, folders, &query);
+        let mut mentions = Shown::named(shown, &pages, &query);
         // "Does the keychron work with a macbook?", after keyboards.
         let is_known = |mention: &Mention| {
             let is_of = |row: &Row| shown.is_some_and(|shown| shown.products.contains(&row.passage.title));
@@ -138,21 +137,21 @@ impl Retail {
             && is_known(mention)
             && let Some(first) = mention.rows.first()
         {
-            let rows = knowledge.rows_of_category(folders, &first.passage.section, "", turn.language());
-            let told = knowledge.rows_told(folders, &rows, text, turn.language());
+            let rows = pages.rows_of_category(&first.passage.section, "", turn.language());
+            let told = pages.rows_told(&rows, text, turn.language());
             if told.len() == 1 && mention.rows != told {
                 mention.rows = told;
             }
         }
-        knowledge.without_parts(folders, &mut mentions, &query);
+        pages.without_parts(&mut mentions, &query);
         mentions
     }
 
     /// Makes the products that a message names those of the conversation.
     pub(super) fn focus(&self, turn: &Turn, text: &str, mentions: &[Mention], memory: &mut Memory) {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let earlier = memory.shown.as_ref();
-        if let Some(focused) = Shown::focused(earlier, mentions, knowledge, folders, &wish(turn, text)) {
+        if let Some(focused) = Shown::focused(earlier, mentions, &pages, &wish(turn, text)) {
             memory.shown = Some(focused);
         }
     }
@@ -163,24 +162,24 @@ impl Retail {
     }
 
     fn finder<'a>(&'a self, turn: &'a Turn, asked: &'a Asked<'a>, memory: &'a Memory) -> Finder<'a> {
-        let (knowledge, folders) = (self.services.knowledge.as_ref(), turn.persona.knowledge.as_slice());
+        let pages = self.services.pages(turn);
         let (query, shown) = (wish(turn, asked.wish), memory.shown.as_ref());
         let rest = self.picks.without_attributes(asked.wish);
-        let asks_attribute = rest.is_some_and(|rest| knowledge.names_nothing(folders, &wish(turn, &rest)));
-        let is_other = shown.is_some_and(|shown| shown.is_other_kind(knowledge, folders, &query));
+        let asks_attribute = rest.is_some_and(|rest| pages.names_nothing(&wish(turn, &rest)));
+        let is_other = shown.is_some_and(|shown| shown.is_other_kind(&pages, &query));
         let pick = self.picks.pick(asked.wish).map(|(pick, _)| pick);
         let current = memory.current;
-        Finder { desk: self, turn, knowledge, folders, asked, query, shown, current, pick, asks_attribute, is_other }
+        Finder { desk: self, turn, pages, asked, query, shown, current, pick, asks_attribute, is_other }
     }
 
     /// Returns the products that a message asks for and that are sold out.
     pub(super) fn sold_out(&self, turn: &Turn, asked: &Asked<'_>, memory: &Memory) -> Option<Chosen> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let (pages, language) = (self.services.pages(turn), turn.language());
         let finder = self.finder(turn, asked, memory);
-        let again = || Some(memory.shown.as_ref()?.again(knowledge, folders, language));
+        let again = || Some(memory.shown.as_ref()?.again(&pages, language));
         let of_shown = || memory.shown.as_ref().and_then(|shown| finder.of_shown(shown, true));
         let chosen = finder.named().or_else(of_shown).and_then(|goods| goods.chosen).or_else(again)?;
-        let rows = knowledge.rows_of(folders, &chosen.passages, language).into_iter();
+        let rows = pages.rows_of(&chosen.passages, language).into_iter();
         let passages: Vec<Passage> = rows.filter(|row| !row.in_stock).map(|row| row.passage).collect();
         (!passages.is_empty()).then_some(Chosen { passages, ..chosen })
     }
@@ -218,7 +217,7 @@ impl Finder<'_> {
         let mut rows: Vec<Row> = asked.mentions.iter().filter(is_meant).flat_map(|of| of.rows.clone()).collect();
         rows.extend(self.compared(&rows));
         let texts: String = rows.iter().map(Row::whole).collect();
-        let is_explained = || !self.knowledge.names_more_than(self.folders, asked.text, &texts, language);
+        let is_explained = || !self.pages.names_more_than(asked.text, &texts, language);
         let asks_attribute = || self.desk.picks.without_attributes(asked.text).is_some();
         let asks = asked.is_product || (!asked.is_look_up && asks_attribute());
         if rows.is_empty() || !((asks && !asked.is_shop) || is_explained()) {
@@ -244,7 +243,7 @@ impl Finder<'_> {
     fn compared(&self, named: &[Row]) -> Vec<Row> {
         let compares =
             named.len() == 1 && self.asked.mentions.len() == 1 && self.desk.picks.says(Sign::Versus, self.asked.text);
-        let before = self.knowledge.rows(self.folders, self.asked.before, self.query.language).into_iter().flatten();
+        let before = self.pages.rows(self.asked.before, self.query.language).into_iter().flatten();
         let is_other = |row: &Row| {
             let same = |of: &Row| of.passage.section == row.passage.section && of.passage.title != row.passage.title;
             compares && named.iter().all(same)
@@ -255,8 +254,8 @@ impl Finder<'_> {
     /// Returns a product of the conversation of another kind than the shown ones, at which the message points: "the board".
     fn earlier(&self) -> Option<Goods> {
         let shown = self.shown.filter(|_| self.is_other && self.desk.picks.points_at_kind(self.asked.text))?;
-        let kinds = self.knowledge.categories(self.folders, self.asked.text, self.query.language);
-        let rows = shown.all(self.knowledge, self.folders, self.query.language);
+        let kinds = self.pages.categories(self.asked.text, self.query.language);
+        let rows = shown.all(&self.pages, self.query.language);
         let row = rows.into_iter().find(|row| kinds.contains(&row.passage.section))?;
         Some(Goods::asked(shown.instead(vec![row])))
     }
@@ -287,18 +286,18 @@ impl Finder<'_> {
     /// the kind that a message of one word names ("and mice?").
     fn having(&self, shown: &Shown) -> Option<Goods> {
         let language = self.query.language;
-        let category = shown.category(self.knowledge, self.folders, language)?;
-        let of_kind = self.knowledge.rows_of_category(self.folders, &category, "", language);
-        let mut with = self.knowledge.rows_with(self.folders, &of_kind, self.asked.wish, language);
+        let category = shown.category(&self.pages, language)?;
+        let of_kind = self.pages.rows_of_category(&category, "", language);
+        let mut with = self.pages.rows_with(&of_kind, self.asked.wish, language);
         if !with.is_empty() && with.len() < of_kind.len() {
             with.sort_by_key(|row| !row.in_stock);
             with.truncate(self.query.limit);
             return Some(Goods::chosen(shown.instead(with)));
         }
-        if !self.knowledge.names_one(self.folders, &self.query) {
+        if self.pages.strong_words(&self.query) != 1 {
             return None;
         }
-        let rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1));
+        let rows = self.pages.rows_wished(&self.query, Some(1));
         Goods::wished(rows.into_iter().take(self.query.limit).map(|row| row.passage).collect())
     }
 
@@ -342,7 +341,7 @@ impl Finder<'_> {
 
     fn choose(&self, shown: &Shown, query: &Query, is_current: bool) -> Option<Chosen> {
         let is_current = is_current || self.asks_attribute;
-        shown.choose(self.knowledge, self.folders, &self.desk.picks, query, is_current)
+        shown.choose(&self.pages, &self.desk.picks, query, is_current)
     }
 
     /// Returns the shown products for a message that asks for what their rows do not say: pages about something else would answer it worse.
@@ -351,7 +350,7 @@ impl Finder<'_> {
         let is_asked = (self.asked.is_product || (points && self.is_other))
             && (self.current == Some(Current::Products) || points || self.asks_attribute);
         let is_short = words(self.asked.wish).len() <= SHORT || points;
-        let is_plain = is_asked && is_short && self.knowledge.budget(self.folders, self.asked.wish).is_none();
+        let is_plain = is_asked && is_short && self.pages.budget(self.asked.wish).is_none();
         let is_about = is_plain && (self.asks_attribute || self.is_said(shown) || !self.has_advice());
         is_about.then(|| Goods::asked(self.again(shown)))
     }
@@ -364,7 +363,7 @@ impl Finder<'_> {
     /// Whether the message is about the warranty that was looked up, or about the shop.
     fn is_about_else(&self) -> bool {
         // After a look-up, "how much is a new battery?" is no question about the product that the shop sells.
-        let names_kind = || !self.knowledge.categories(self.folders, self.asked.wish, self.query.language).is_empty();
+        let names_kind = || !self.pages.categories(self.asked.wish, self.query.language).is_empty();
         let is_of_record = self.current == Some(Current::Record)
             && !matches!(self.pick, Some(Pick::Similar | Pick::Cheaper))
             && !(self.asked.is_product && names_kind());
@@ -372,7 +371,7 @@ impl Finder<'_> {
     }
 
     fn again(&self, shown: &Shown) -> Chosen {
-        shown.again(self.knowledge, self.folders, self.query.language)
+        shown.again(&self.pages, self.query.language)
     }
 
     /// Whether the row of a shown product has what the message asks for.

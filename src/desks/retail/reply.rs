@@ -57,7 +57,7 @@ impl Retail {
         let of_topic = topic.as_ref().map(|(topic, _)| topic.asked.as_str());
         let question = of_topic.or(searched.as_deref()).unwrap_or(&utterance.text).to_owned();
         let question = question.as_str();
-        let (knowledge, folders) = (self.services.knowledge.clone(), turn.persona.knowledge.clone());
+        let pages = self.services.pages(turn);
         let mut more_pages: Vec<Passage> = Vec::new();
         let is_topic = topic.is_some();
         let known = match (chosen, topic) {
@@ -86,7 +86,7 @@ impl Retail {
         }
         let asked = self.search(turn, question, pages_only);
         if let Some(subject) = memory.subject.as_ref().filter(|_| quoted.is_empty() && is_of_subject) {
-            quoted = knowledge.find_in_document(&folders, &asked, subject).into_iter().take(1).collect();
+            quoted = pages.find_in_document(&asked, subject).into_iter().take(1).collect();
             found.passages.clone_from(&quoted);
         }
         if let Some(question) = &besides {
@@ -94,7 +94,7 @@ impl Retail {
             let is_about = |page: &Passage| {
                 let text = format!("{}\n{}\n{}", page.title, page.section, page.text);
                 page.language.is_none_or(|of| of == turn.language())
-                    && knowledge.words_met(&folders, question, &text, turn.language()) > 0
+                    && pages.words_met(question, &text, turn.language()) > 0
             };
             let pages = other.into_iter().take(1).filter(is_about);
             let pages: Vec<Passage> = pages.collect();
@@ -109,7 +109,7 @@ impl Retail {
         let is_catalogue = self.has_rows(turn, &quoted);
         let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
         let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
-        let shown = Shown::of(&knowledge, &folders, &asked, &quoted);
+        let shown = Shown::of(&pages, &asked, &quoted);
         memory.pieces.extend(counts);
         let total = if is_total { self.total(turn, &utterance.text, &quoted, pieces, memory)? } else { None };
         // What is computed is not left to a model.
@@ -155,7 +155,7 @@ impl Retail {
         let keeps = is_chosen || (names_products && !is_catalogue);
         let earlier = memory.shown.take();
         let latest = if keeps { earlier.clone() } else { shown.or_else(|| earlier.clone()) };
-        memory.shown = latest.map(|shown| shown.after(earlier.as_ref(), &knowledge, &folders, asked.language));
+        memory.shown = latest.map(|shown| shown.after(earlier.as_ref(), &pages, asked.language));
         memory.follow(&quoted, are_products, &asked.text);
         if is_computed {
             let said = quotation(turn)?;
@@ -288,29 +288,29 @@ impl Retail {
 
     /// Whether a row has what a message asks for: an attribute that it names, else any of its words.
     fn says(&self, turn: &Turn, asked: &str, row: &Passage) -> bool {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let (pages, language) = (self.services.pages(turn), turn.language());
         let text = format!("{}\n{}\n{}", row.title, row.section, row.text);
         let says_words = || {
             let query = Query { text: asked.to_owned(), language, limit: 1, pages_only: false };
-            knowledge.names_nothing(folders, &query) || knowledge.words_met(folders, asked, &text, language) > 0
+            pages.names_nothing(&query) || pages.words_met(asked, &text, language) > 0
         };
         attribute::answer_first(&self.picks, asked, &row.text).is_said.unwrap_or_else(says_words)
     }
 
     /// Returns a passage with only the part that answers; of a product, with that part first.
     fn excerpt(&self, turn: &Turn, asked: &str, passage: &Passage) -> Passage {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let is_row = !knowledge.rows_of(folders, std::slice::from_ref(passage), language).is_empty();
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let is_row = !pages.rows_of(std::slice::from_ref(passage), language).is_empty();
         let text = match is_row {
             true => attribute::answer_first(&self.picks, asked, &passage.text).text,
-            false => knowledge.excerpt(folders, asked, passage, language),
+            false => pages.excerpt(asked, passage, language),
         };
         Passage { text, ..passage.clone() }
     }
 
     /// Whether passages are rows of the catalogue.
     fn has_rows(&self, turn: &Turn, passages: &[Passage]) -> bool {
-        !self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language()).is_empty()
+        !self.services.pages(turn).rows_of(passages, turn.language()).is_empty()
     }
 
     pub(super) fn quotes(&self, turn: &Turn, passages: &[Passage]) -> Result<Vec<String>, MissingValue> {
@@ -322,12 +322,12 @@ impl Retail {
 
     /// Names products in stock of about the same price, where those of the passages are sold out.
     pub(super) fn instead(&self, turn: &Turn, passages: &[Passage]) -> Result<String, MissingValue> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let rows = knowledge.rows_of(folders, passages, language);
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let rows = pages.rows_of(passages, language);
         let Some(sold_out) = rows.first().filter(|_| rows.iter().all(|row| !row.in_stock)) else {
             return Ok(String::new());
         };
-        let mut others = knowledge.rows_of_category(folders, &sold_out.passage.section, "", language);
+        let mut others = pages.rows_of_category(&sold_out.passage.section, "", language);
         others.retain(|row| row.in_stock && row.price.is_some());
         others.sort_by_key(|row| row.price.unwrap_or_default().abs_diff(sold_out.price.unwrap_or_default()));
         let others: Vec<Passage> = others.into_iter().take(INSTEAD).map(|row| row.passage).collect();

@@ -82,10 +82,10 @@ impl Retail {
         passages: &[Passage],
         subject: Option<&Subject>,
     ) -> Vec<Passage> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let whole = self.quotable(turn, asked, passages);
-        let clauses = knowledge.clauses(folders, asked);
-        let answers = |best: &Passage| knowledge.has_most_of(folders, &asked.text, best, asked.language);
+        let clauses = pages.clauses(asked);
+        let answers = |best: &Passage| pages.has_most_of(&asked.text, best, asked.language);
         if clauses.is_empty() || whole.first().is_some_and(answers) {
             return whole;
         }
@@ -94,7 +94,7 @@ impl Retail {
         for question in clauses.into_iter().rev().take(CLAUSES) {
             let mut answers = question.into_iter().rev().take(CLAUSES).map(|clause| {
                 let query = Query { text: clause, ..asked.clone() };
-                let mut found = knowledge.find_by_words_about(folders, &query, subject);
+                let mut found = pages.find_by_words_about(&query, subject);
                 self.leave_out_of_place(turn, &asked.text, &mut found.passages);
                 self.quotable(turn, &query, &found.passages)
             });
@@ -113,13 +113,13 @@ impl Retail {
 
     /// Returns the passages that are worth quoting: one part of a document, or products within the budget.
     fn quotable(&self, turn: &Turn, asked: &Query, passages: &[Passage]) -> Vec<Passage> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let Some(best) = passages.first() else { return Vec::new() };
-        let products = knowledge.rows_of(folders, passages, asked.language);
+        let products = pages.rows_of(passages, asked.language);
         if !products.iter().any(|row| row.passage.title == best.title && row.passage.file == best.file) {
             return vec![best.clone()];
         }
-        let budget = knowledge.budget(folders, &asked.text);
+        let budget = pages.budget(&asked.text);
         let (within, beyond): (Vec<_>, Vec<_>) = products.into_iter().partition(|row| budget.allows(row.price));
         let rows = if within.is_empty() { beyond } else { within };
         let category = rows.first().map(|row| row.passage.section.clone());
@@ -133,8 +133,8 @@ impl Retail {
     /// Returns the search for a question.
     pub(super) fn search(&self, turn: &Turn, question: &str, pages_only: bool) -> Query {
         let text = self.rules.search_text(question, &self.vocabulary(turn));
-        let (folders, language) = (&turn.persona.knowledge, turn.language());
-        let text = if pages_only { self.services.knowledge.without_products(folders, &text, language) } else { text };
+        let language = turn.language();
+        let text = if pages_only { self.services.pages(turn).without_products(&text, language) } else { text };
         Query { text, language, limit: PASSAGES, pages_only }
     }
 

@@ -38,13 +38,13 @@ impl Candidate {
 impl Retail {
     /// Returns the topics to offer, if what is quoted is one section that is not certain to answer.
     pub(super) fn other_topics(&self, turn: &Turn, asked: &Query, quoted: &[Passage]) -> Vec<Candidate> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let [page] = quoted else { return Vec::new() };
         // What says little is about the subject of the conversation.
-        if self.services.llm.is_up() || knowledge.says_little(folders, asked) {
+        if self.services.llm.is_up() || pages.says_little(asked) {
             return Vec::new();
         }
-        let nearest = knowledge.nearest_sections(folders, &Query { limit: TOPICS, ..asked.clone() });
+        let nearest = pages.nearest_sections(&Query { limit: TOPICS, ..asked.clone() });
         let [first, others @ ..] = nearest.as_slice() else { return Vec::new() };
         let is_same = (&first.file, &first.section) == (&page.file, &page.section);
         let lead = first.score - others.first().map_or(0.0, |second| second.score);
@@ -67,20 +67,20 @@ impl Retail {
 
     /// Returns the topic that a message chooses among those that the last reply offered: "the second one", or a word of its heading.
     pub(super) fn chosen_topic(&self, turn: &Turn, text: &str, topics: &[Candidate]) -> Option<(Candidate, Passage)> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let (pages, language) = (self.services.pages(turn), turn.language());
         let at = match self.picks.pick(text) {
             Some((Pick::Nth(n), _)) => Some(n),
             Some((Pick::Last, _)) => topics.len().checked_sub(1),
             _ => text.trim().parse::<usize>().ok().and_then(|n| n.checked_sub(1)),
         };
         let query = Query { text: text.to_owned(), language, limit: 1, pages_only: true };
-        let is_word = words(text).len() <= SHORT && !knowledge.names_nothing(folders, &query);
-        let met = |topic: &Candidate| knowledge.words_met(folders, text, topic.name(), language);
+        let is_word = words(text).len() <= SHORT && !pages.names_nothing(&query);
+        let met = |topic: &Candidate| pages.words_met(text, topic.name(), language);
         let most = topics.iter().map(met).max().filter(|most| is_word && *most > 0);
         let mut best = topics.iter().filter(|topic| Some(met(topic)) == most);
         let named = best.next().filter(|_| best.next().is_none());
         let topic = at.and_then(|at| topics.get(at)).or(named)?;
-        let passage = knowledge.section(folders, &topic.file, &topic.section, language)?;
+        let passage = pages.section(&topic.file, &topic.section, language)?;
         Some((topic.clone(), passage))
     }
 }

@@ -206,8 +206,8 @@ impl Retail {
         // "MacBook Air 13 M4, màu đen": a colour follows the name.
         let name = record.product_name.split(',').next().unwrap_or_default().trim();
         let words = self.texts(turn).template(Text::RecordSubject);
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        memory.shown = Shown::only_product(knowledge, folders, name, turn.language()).or(memory.shown.take());
+        let pages = self.services.pages(turn);
+        memory.shown = Shown::only_product(&pages, name, turn.language()).or(memory.shown.take());
         memory.subject =
             Some(Subject { words: format!("{words}. {name}"), asked: words.to_owned(), ..Subject::default() });
         memory.current = Some(Current::Record);
@@ -220,7 +220,7 @@ impl Retail {
             return;
         };
         let search = self.search(turn, self.texts(turn).template(Text::RecordSubject), true);
-        let found = self.services.knowledge.find_by_words(&turn.persona.knowledge, &search);
+        let found = self.services.pages(turn).find_by_words(&search);
         subject.file = found.passages.into_iter().next().map(|page| page.file).unwrap_or_default();
     }
 

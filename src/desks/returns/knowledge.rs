@@ -67,15 +67,15 @@ impl Returns {
 
     /// Whether a passage answers a question for certain.
     pub(super) fn has_sure_answer(&self, turn: &Turn, text: &str) -> bool {
-        let find = || self.services.knowledge.find_by_words(&turn.persona.knowledge, &search(text, turn.language()));
+        let find = || self.services.pages(turn).find_by_words(&search(text, turn.language()));
         read_text(text.len(), || find().passages.first().is_some_and(|best| best.score >= SURE))
     }
 
     /// Whether the documents answer a message in the conversation.
     pub(super) fn has_answer(&self, turn: &Turn, state: &State, text: &str, is_question: bool) -> bool {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let (query, topic) = (search(text, turn.language()), self.topic(turn, state));
-        read_text(text.len(), || answer::is_answered(knowledge, folders, &query, topic.as_ref(), is_question))
+        read_text(text.len(), || answer::is_answered(&pages, &query, topic.as_ref(), is_question))
     }
 
     /// Returns what the conversation is about, if that is a part of the documents: what was quoted last, or what follows from a
@@ -90,7 +90,7 @@ impl Returns {
             _ => return None,
         };
         let query = Query { text: words.clone(), language: turn.language(), limit: 1, pages_only: true };
-        let found = self.services.knowledge.find_by_words(&turn.persona.knowledge, &query);
+        let found = self.services.pages(turn).find_by_words(&query);
         Some(Subject::of(found.passages.first()?, words))
     }
 
@@ -168,7 +168,7 @@ impl Returns {
         if parts.len() > 1 || (parts.len() == 1 && !self.has_sure_answer(turn, question)) {
             return self.quote(turn, state, question, (Scenario::PolicyIntro, by_words(parts))).await;
         }
-        let (language, folders) = (turn.language(), turn.persona.knowledge.clone());
+        let (language, pages) = (turn.language(), self.services.pages(turn));
         let query = |text: &str| search(text, language);
         let knowledge = self.services.knowledge.clone();
         let topic = self.topic(turn, state);
@@ -176,7 +176,7 @@ impl Returns {
         let mut found = turn.step("retrieve").take(find).await;
         if found.passages.is_empty() {
             // "Perfect. One more thing: can I use another box?"
-            let by_clauses = || retrieve::find_by_clauses(&knowledge, &folders, &query(question), topic.as_ref());
+            let by_clauses = || retrieve::find_by_clauses(&pages, &query(question), topic.as_ref());
             found.passages = read_text(question.len(), by_clauses);
         }
         let best = found.passages.first().map_or(0.0, |best| best.score);
@@ -206,13 +206,12 @@ impl Returns {
         best: &Passage,
         (near, found): (&[Passage], &[Passage]),
     ) -> Option<(Scenario, Passage)> {
-        let (knowledge, folders, query) =
-            (&self.services.knowledge, &turn.persona.knowledge, search(question, turn.language()));
-        let says_enough = !knowledge.names_nothing(folders, &query);
-        let has_most = |passage: &Passage| knowledge.has_most_of(folders, question, passage, turn.language());
+        let (pages, query) = (self.services.pages(turn), search(question, turn.language()));
+        let says_enough = !pages.names_nothing(&query);
+        let has_most = |passage: &Passage| pages.has_most_of(question, passage, turn.language());
         let is_other = |other: &&Passage| says_enough && !was_just_quoted(turn, other);
         // The subject of the conversation may hide a section that answers better.
-        let alone = read_text(question.len(), || knowledge.find_by_words(folders, &query));
+        let alone = read_text(question.len(), || pages.find_by_words(&query));
         let sure = alone.passages.into_iter().next().filter(|best| best.score >= SURE);
         let all = sentences(&best.text);
         let part = |text: &str| Passage { text: text.to_owned(), ..best.clone() };
@@ -221,7 +220,7 @@ impl Returns {
         let sentence = about.next().filter(|_| says_enough && all.len() > 1).map(|text| part(text));
         let other = near.iter().find(is_other).or_else(|| found.iter().filter(is_other).find(|other| has_most(other)));
         let other = other.or(sure.as_ref().filter(is_other)).cloned();
-        let met = |text: &str| knowledge.words_met(folders, question, text, turn.language());
+        let met = |text: &str| pages.words_met(question, text, turn.language());
         let nearest = all
             .iter()
             .copied()
@@ -237,8 +236,8 @@ impl Returns {
     /// Returns the sections that answer the questions of a message for certain, apart from those that the shop's data answer: "how long
     /// have I got, and what does it cost?"
     pub(super) fn sure_parts(&self, turn: &Turn, state: &State, text: &str) -> Vec<Passage> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let clauses = read_text(text.len(), || knowledge.clauses(folders, &search(text, turn.language())));
+        let pages = self.services.pages(turn);
+        let clauses = read_text(text.len(), || pages.clauses(&search(text, turn.language())));
         let mut parts: Vec<Passage> = Vec::new();
         for clause in clauses.into_iter().flatten() {
             if parts.len() == QUOTES {
@@ -250,7 +249,7 @@ impl Returns {
             if !is_general || !asks {
                 continue;
             }
-            let found = read_text(clause.len(), || knowledge.find_by_words(folders, &search(&clause, turn.language())));
+            let found = read_text(clause.len(), || pages.find_by_words(&search(&clause, turn.language())));
             let best = found.passages.into_iter().next().filter(|best| best.score >= SURE);
             let is_new =
                 |best: &Passage| !was_just_quoted(turn, best) && parts.iter().all(|part| part.text != best.text);
@@ -282,8 +281,8 @@ impl Returns {
         question: &str,
         (intro, mut found): (Scenario, Found),
     ) -> Result<(), DeskError> {
-        let (knowledge, folders) = (&self.services.knowledge, turn.persona.knowledge.clone());
-        let excerpt = |passage: &Passage| knowledge.excerpt(&folders, question, passage, turn.language());
+        let pages = self.services.pages(turn);
+        let excerpt = |passage: &Passage| pages.excerpt(question, passage, turn.language());
         let excerpts: Vec<String> = found.passages.iter().map(excerpt).collect();
         found.passages.iter_mut().zip(excerpts).for_each(|(passage, excerpt)| passage.text = excerpt);
         let passages = found.passages.as_slice();

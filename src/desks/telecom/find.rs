@@ -45,21 +45,19 @@ impl Telecom {
 
     /// Answers a question that only points at the last answer from its section ("how much is that?"), or at least from its page.
     fn keep_subject(&self, turn: &Turn, text: &str, memory: &Memory, passages: &mut Vec<Passage>) {
-        let (knowledge, folders, query) =
-            (&self.services.knowledge, &turn.persona.knowledge, retrieve::query(turn, text));
+        let (pages, query) = (self.services.pages(turn), retrieve::query(turn, text));
         let Some(subject) = memory.subject.as_ref().filter(|subject| !subject.file.is_empty()) else { return };
-        let Some(last) = knowledge.section(folders, &subject.file, &subject.section, query.language) else { return };
+        let Some(last) = pages.section(&subject.file, &subject.section, query.language) else { return };
         let asked = self.rules.parse(text).utterance;
-        let strong = knowledge.strong_words(folders, &query);
+        let strong = pages.strong_words(&query);
         let points = asked.asks(Topic::Pointing);
         if strong > LITTLE || strong > 0 && !points {
             return;
         }
         let best = passages.first().map_or(1.0, |best| best.score);
         let is_last = |passage: &Passage| (&passage.file, &passage.section) == (&last.file, &last.section);
-        let met = |passage: &Passage| knowledge.met_by(folders, &query, passage).0;
-        let names_nothing_else =
-            strong == 0 || strong == 1 && (met(&last) > 0 || knowledge.names_unknown(folders, &query));
+        let met = |passage: &Passage| pages.met_by(&query, passage).0;
+        let names_nothing_else = strong == 0 || strong == 1 && (met(&last) > 0 || pages.names_unknown(&query));
         let answers_quantity = if self.rules.names_price(text) {
             self.rules.names_price(&last.text)
         } else {
@@ -74,12 +72,12 @@ impl Telecom {
             passages.extend((strong == 0).then_some(last));
             return;
         };
-        let names_heading = knowledge.words_met(folders, text, &first.section, query.language) > 0;
+        let names_heading = pages.words_met(text, &first.section, query.language) > 0;
         if first.file == last.file || names_heading {
             return;
         }
         // A word that both pages have belongs to the one that the customer has just read.
-        let mut own = knowledge.find_in_document(folders, &query, subject);
+        let mut own = pages.find_in_document(&query, subject);
         if strong == 0 {
             own.retain(|passage| !is_last(passage));
             own.insert(0, Passage { score: best, ..last });
@@ -92,15 +90,14 @@ impl Telecom {
 
     /// Puts the section of the best page first that has much more of a short question's words: "and on a plane?"
     fn prefer_named_words(&self, turn: &Turn, text: &str, passages: &mut Vec<Passage>) {
-        let (knowledge, folders, query) =
-            (&self.services.knowledge, &turn.persona.knowledge, retrieve::query(turn, text));
+        let (pages, query) = (self.services.pages(turn), retrieve::query(turn, text));
         let Some(first) = passages.first() else { return };
-        if knowledge.strong_words(folders, &query) > FEW {
+        if pages.strong_words(&query) > FEW {
             return;
         }
-        let weight = |passage: &Passage| knowledge.weight_met_by(folders, &query, passage);
+        let weight = |passage: &Passage| pages.weight_met_by(&query, passage);
         let page = Subject { file: first.file.clone(), ..Subject::default() };
-        let sections = knowledge.find_in_document(folders, &query, &page).into_iter();
+        let sections = pages.find_in_document(&query, &page).into_iter();
         let richest = sections.map(|section| (weight(&section), section)).max_by(|(a, _), (b, _)| a.total_cmp(b));
         if let Some((_, richest)) = richest.filter(|(most, _)| *most > RICHER * weight(first)) {
             let score = first.score;
@@ -119,8 +116,8 @@ impl Telecom {
 
     /// Counts the meaningful words of a message.
     pub(super) fn strong_words(&self, turn: &Turn, text: &str) -> usize {
-        let (knowledge, query) = (&self.services.knowledge, retrieve::query(turn, text));
-        read_text(text.len(), || knowledge.strong_words(&turn.persona.knowledge, &query))
+        let (pages, query) = (self.services.pages(turn), retrieve::query(turn, text));
+        read_text(text.len(), || pages.strong_words(&query))
     }
 
     /// Whether a text has an amount, a duration, or the word "free".

@@ -77,8 +77,8 @@ impl Telecom {
 
     /// Whether a section has most of the question's meaningful words, in its passage or in the questions that it lists.
     fn covers(&self, turn: &Turn, question: &str, passage: &Passage) -> bool {
-        let (knowledge, query) = (&self.services.knowledge, retrieve::query(turn, question));
-        let (words, all) = knowledge.met_by(&turn.persona.knowledge, &query, passage);
+        let query = retrieve::query(turn, question);
+        let (words, all) = self.services.pages(turn).met_by(&query, passage);
         words > 0 && 2 * words >= all
     }
 
@@ -91,7 +91,7 @@ impl Telecom {
         }
         let Some(first) = found.first().filter(|first| memory.has_shown(first)) else { return passages };
         let query = retrieve::query(turn, question);
-        let met = |passage: &Passage| self.services.knowledge.met_by(&turn.persona.knowledge, &query, passage).0;
+        let met = |passage: &Passage| self.services.pages(turn).met_by(&query, passage).0;
         let least = met(first).max(1);
         let is_as_good = |passage: &Passage| {
             let is_new = passage.file == first.file && !memory.has_shown(passage);
@@ -106,13 +106,12 @@ impl Telecom {
 
     /// Whether a question is about the section that was quoted last and names hardly anything: "how much is it?"
     fn stays(&self, turn: &Turn, question: &str, found: &[Passage], memory: &Memory) -> bool {
-        let knowledge = &self.services.knowledge;
         let is_last = |first: &Passage| {
             memory.subject.as_ref().is_some_and(|last| (&last.file, &last.section) == (&first.file, &first.section))
         };
         found.first().is_some_and(is_last)
             && self.rules.parse(question).utterance.asks(Topic::Pointing)
-            && knowledge.strong_words(&turn.persona.knowledge, &retrieve::query(turn, question)) <= 1
+            && self.strong_words(turn, question) <= 1
     }
 
     /// Whether what answers a question sends the customer to the staff.
@@ -129,9 +128,9 @@ impl Telecom {
     /// Returns the part of a passage that answers a question: the sentences with most of its words, of which a question for a number
     /// wants one with a number, or else the most similar sentence. `None` if that is all of it.
     fn answering(&self, turn: &Turn, question: &str, passage: &Passage) -> Option<Part> {
-        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let pages = self.services.pages(turn);
         let sentences = sentences(&passage.text);
-        let weight = |sentence: &&str| knowledge.weight_met(folders, question, &with_units(sentence), turn.language());
+        let weight = |sentence: &&str| pages.weight_met(question, &with_units(sentence), turn.language());
         let met: Vec<f64> = sentences.iter().map(weight).collect();
         let most = met.iter().copied().fold(0.0, f64::max);
         let has_number = |n: &usize| self.names_quantity(sentences[*n]);
@@ -147,13 +146,13 @@ impl Telecom {
         let wants_number = asked.asks(Topic::Quantity);
         let query = retrieve::query(turn, question);
         let wants_more = asked.asks(Topic::MoreWays);
-        let is_sure = wants_more || most >= SURE * knowledge.weight_met_by(folders, &query, passage);
+        let is_sure = wants_more || most >= SURE * pages.weight_met_by(&query, passage);
         if wants_more && most > 0.0 {
             // The customer has done what the question names.
             let others: Vec<usize> = all.into_iter().filter(|n| met[*n] < most).collect();
             return part(&others, true);
         }
-        if wants_number && most < MOST * knowledge.weight_met(folders, question, question, turn.language()) {
+        if wants_number && most < MOST * pages.weight_met(question, question, turn.language()) {
             let numbered: Vec<usize> = all.into_iter().filter(has_number).collect();
             return part(&numbered, is_sure);
         }

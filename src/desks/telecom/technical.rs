@@ -167,8 +167,7 @@ impl Telecom {
         memory: &Memory,
     ) -> Option<Subject> {
         let Passage { title, file, section, .. } = quoted.first()?;
-        let says_little =
-            || self.services.knowledge.says_little(&turn.persona.knowledge, &retrieve::query(turn, question));
+        let says_little = || self.services.pages(turn).says_little(&retrieve::query(turn, question));
         let words = match memory.subject.as_ref().filter(|subject| subject.file == *file && says_little()) {
             Some(before) => before.words.clone(),
             None => format!("{question} {title}"),
@@ -179,10 +178,9 @@ impl Telecom {
     /// Whether a message is unlike the questions that the pages list. One with a meaningful word that no document has may be a little more
     /// like them.
     pub(super) fn is_unlike_pages(&self, turn: &Turn, text: &str) -> bool {
-        let (knowledge, folders, query) =
-            (&self.services.knowledge, &turn.persona.knowledge, retrieve::query(turn, text));
-        let likeness = knowledge.likeness_to_listed(folders, &query);
-        likeness < UNLIKE || likeness < LISTED && knowledge.names_unknown(folders, &query)
+        let (pages, query) = (self.services.pages(turn), retrieve::query(turn, text));
+        let likeness = pages.likeness_to_listed(&query);
+        likeness < UNLIKE || likeness < LISTED && pages.names_unknown(&query)
     }
 
     /// Says that the documents have no answer, and asks for details that may find one.

@@ -4,29 +4,22 @@ use super::{Chosen, Shown};
 use crate::nlu::pick::{PickRules, Sign};
 use crate::retrieval::Query;
 use crate::retrieval::rows::Row;
-use crate::retrieval::search::Knowledge;
+use crate::retrieval::search::Pages;
 
 impl Shown {
     /// Returns the products whose prices a message adds up: `pieces` of one, or what the conversation came to in each category,
     /// with the product that the message names. `None` if the conversation came to fewer products than the message counts.
-    pub fn to_sum(
-        &self,
-        knowledge: &Knowledge,
-        folders: &[String],
-        rules: &PickRules,
-        query: &Query,
-        pieces: Option<u64>,
-    ) -> Option<Chosen> {
-        if self.is_other_kind(knowledge, folders, query) {
+    pub fn to_sum(&self, pages: &Pages, rules: &PickRules, query: &Query, pieces: Option<u64>) -> Option<Chosen> {
+        if self.is_other_kind(pages, query) {
             return None;
         }
         // The 2 of "I take 2" names no "Superlight 2".
         let may_name = pieces.is_none() || rules.pick(&query.text).is_some();
-        let named = may_name.then(|| self.choose(knowledge, folders, rules, query, true)).flatten();
+        let named = may_name.then(|| self.choose(pages, rules, query, true)).flatten();
         let named = named.filter(|chosen| chosen.passages.len() == 1);
         let shown = named.map_or_else(|| self.clone(), |named| named.shown);
         let current = shown.current.and_then(|n| shown.products.get(n)).cloned();
-        let all = shown.clone().after(Some(self), knowledge, folders, query.language).taken;
+        let all = shown.clone().after(Some(self), pages, query.language).taken;
         let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         let products = match (rules.things(&query.text).map(count), pieces) {
             // "How much are those two?"
@@ -41,7 +34,7 @@ impl Shown {
         if products.len() < 2 && pieces.is_none() && rules.says(Sign::Both, &query.text) {
             return None;
         }
-        let rows: Vec<Row> = knowledge.rows(folders, &products, query.language).into_iter().flatten().collect();
+        let rows: Vec<Row> = pages.rows(&products, query.language).into_iter().flatten().collect();
         (!rows.is_empty()).then(|| shown.about(rows))
     }
 }

@@ -57,6 +57,25 @@ impl Deref for LazyView {
     }
 }
 
+/// The documents that a persona sees, as of one moment: they stay the same when the documents are read again. Empty for folders that were
+/// not read.
+#[derive(Clone, Default)]
+pub struct Pages(pub(super) Option<Arc<LazyView>>);
+
+impl Pages {
+    pub(in crate::retrieval) fn view(&self) -> Option<&View> {
+        self.0.as_ref().map(|view| view.index_now())
+    }
+
+    pub(in crate::retrieval) fn index(&self) -> Option<&LexicalIndex> {
+        self.view().map(|view| &view.index)
+    }
+
+    pub(in crate::retrieval) fn chunks(&self) -> &[Arc<Chunk>] {
+        self.index().map(LexicalIndex::chunks).unwrap_or_default()
+    }
+}
+
 pub(in crate::retrieval) struct View {
     pub(in crate::retrieval) index: LexicalIndex,
     pub(in crate::retrieval) titles: Titles,

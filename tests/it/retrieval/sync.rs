@@ -291,7 +291,7 @@ async fn rows_with_one_name_keep_their_prices() {
     let personas = BTreeSet::from([folders()]);
     knowledge.read(&personas, &SearchRules::from_toml(columns).unwrap()).unwrap();
     let found = find(&knowledge, "mouse").await.passages;
-    let rows = knowledge.rows_of(&folders(), &found, Language::EN);
+    let rows = knowledge.pages(&folders()).rows_of(&found, Language::EN);
     let mut prices: Vec<_> = rows.into_iter().map(|row| row.price).collect();
     prices.sort();
     assert_eq!(prices, [Some(500_000), Some(700_000)]);

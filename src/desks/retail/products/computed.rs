@@ -46,7 +46,7 @@ impl Finder<'_> {
             let messages = self.turn.history.iter().rev().filter(|message| message.sender == Sender::User);
             let is_about = |text: &str| {
                 let query = wish(self.turn, text);
-                let named = Shown::named(Some(shown), self.knowledge, self.folders, &query);
+                let named = Shown::named(Some(shown), &self.pages, &query);
                 named.iter().any(|of| of.rows.iter().any(|row| row.passage.title == *one))
             };
             let about = messages.take(EARLIER).take_while(|message| is_about(&message.text));
@@ -58,9 +58,9 @@ impl Finder<'_> {
     /// Returns the other products of the conversation, if the message takes some of them back: "without the mouse then".
     fn dropped(&self) -> Option<Goods> {
         let shown = self.shown.filter(|_| self.desk.picks.says(Sign::Drop, self.asked.text))?;
-        let kinds = self.knowledge.categories(self.folders, self.asked.text, self.query.language);
+        let kinds = self.pages.categories(self.asked.text, self.query.language);
         let named = |row: &Row| self.asked.mentions.iter().any(|of| of.rows.iter().any(|named| named == row));
-        let taken = self.knowledge.rows(self.folders, &shown.taken, self.query.language).into_iter().flatten();
+        let taken = self.pages.rows(&shown.taken, self.query.language).into_iter().flatten();
         let (gone, kept): (Vec<Row>, Vec<Row>) =
             taken.partition(|row| named(row) || kinds.contains(&row.passage.section));
         if gone.is_empty() || kept.is_empty() {
@@ -75,8 +75,8 @@ impl Finder<'_> {
     /// Returns the products of the conversation with another number of pieces of one kind: "make it two mice".
     fn recounted(&self) -> Option<Goods> {
         let (shown, count) = (self.shown?, self.desk.picks.recount(self.asked.text)?);
-        let kinds = self.knowledge.categories(self.folders, self.asked.text, self.query.language);
-        let taken = self.knowledge.rows(self.folders, &shown.taken, self.query.language).into_iter();
+        let kinds = self.pages.categories(self.asked.text, self.query.language);
+        let taken = self.pages.rows(&shown.taken, self.query.language).into_iter();
         let taken: Vec<Row> = taken.flatten().collect();
         let row = taken
             .iter()
@@ -100,8 +100,8 @@ impl Finder<'_> {
         let mut counts = Vec::new();
         for part in self.desk.picks.wishes_of(self.asked.text) {
             let Some(count) = self.desk.picks.count_of(&part) else { continue };
-            let kinds = self.knowledge.categories(self.folders, &part, self.query.language);
-            let mentions = Shown::named(self.shown, self.knowledge, self.folders, &wish(self.turn, &part));
+            let kinds = self.pages.categories(&part, self.query.language);
+            let mentions = Shown::named(self.shown, &self.pages, &wish(self.turn, &part));
             let is_named = |product: &&Passage| {
                 let is_it = |row: &Row| row.passage.title == product.title;
                 kinds.contains(&product.section) || mentions.iter().any(|mention| mention.rows.iter().any(is_it))
@@ -141,7 +141,7 @@ impl Finder<'_> {
             return Some(shown.about(vec![(*row).clone()]));
         }
         let pieces = pieces.filter(|_| !joins || sure.is_empty());
-        shown.to_sum(self.knowledge, self.folders, picks, &self.query, pieces)
+        shown.to_sum(&self.pages, picks, &self.query, pieces)
     }
 
     /// Returns the product of the conversation, with what it costs each month, if the message asks for it or names other months after
@@ -165,7 +165,7 @@ impl Finder<'_> {
         let names: Vec<String> = chosen.passages.iter().map(|row| row.title.clone()).collect();
         let [_] = names.as_slice() else { return None };
         let shown = &chosen.shown;
-        let row = self.knowledge.rows(self.folders, &names, self.query.language).into_iter().flatten().next()?;
+        let row = self.pages.rows(&names, self.query.language).into_iter().flatten().next()?;
         let plans = instalments.plans(text, earlier().map(|message| message.text.as_str()), row.price?);
         (!plans.is_empty()).then(|| Goods { plans, ..Goods::chosen(shown.about(vec![row])) })
     }
@@ -179,7 +179,7 @@ impl Finder<'_> {
     fn fitting(&self) -> Option<Goods> {
         let picks = &self.desk.picks;
         let shown = self.shown.filter(|_| picks.asks_fit(self.asked.text))?;
-        let others = shown.all(self.knowledge, self.folders, self.query.language);
+        let others = shown.all(&self.pages, self.query.language);
         let tells = |one: &Row| others.iter().find_map(|other| Some((other.clone(), self.fit(one, other)?)));
         let named: Vec<&Row> = self.asked.mentions.iter().filter_map(|mention| mention.rows.first()).collect();
         if let Some((one, (other, (fits, value, of_other)))) =
@@ -189,7 +189,7 @@ impl Finder<'_> {
             let together = FitTogether { fits, names, values: [value, of_other] };
             return Some(Goods { fit: Some(together), ..Goods::chosen(shown.about(vec![one.clone(), other])) });
         }
-        let rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1)).into_iter();
+        let rows = self.pages.rows_wished(&self.query, Some(1)).into_iter();
         let fitting = rows.filter(|row| tells(row).is_some_and(|(_, (fits, ..))| fits));
         let wished: Vec<Passage> = fitting.take(self.query.limit).map(|row| row.passage).collect();
         Goods::wished(wished)
@@ -203,9 +203,9 @@ impl Retail {
         if one.passage.section == other.passage.section {
             return None;
         }
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
+        let (pages, language) = (self.services.pages(turn), turn.language());
         let needs = |one: &Row, other: &Row| {
-            let named = knowledge.categories(folders, &one.passage.text, language);
+            let named = pages.categories(&one.passage.text, language);
             if !named.contains(&other.passage.section) {
                 return None;
             }

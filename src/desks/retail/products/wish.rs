@@ -27,13 +27,13 @@ impl Finder<'_> {
             return of_each;
         }
         let is_sure = self.asked.is_sure;
-        let mut rows = self.knowledge.rows_wished(self.folders, &self.query, is_sure.then_some(WISHED));
+        let mut rows = self.pages.rows_wished(&self.query, is_sure.then_some(WISHED));
         // "A power supply for my graphics card": any of the category, unless a page gives advice.
         if rows.is_empty() && is_sure && !self.has_advice() {
-            rows = self.knowledge.rows_wished(self.folders, &self.query, Some(1));
+            rows = self.pages.rows_wished(&self.query, Some(1));
         }
         // "An SSD for my old laptop": what fits depends on what the customer owns.
-        let told = self.knowledge.rows_told(self.folders, &rows, self.asked.text, self.query.language);
+        let told = self.pages.rows_told(&rows, self.asked.text, self.query.language);
         let rows = self.for_owned(if told.is_empty() { rows } else { told });
         // "The lightest laptop you have": one.
         let (rows, most) = match &self.pick {
@@ -47,7 +47,7 @@ impl Finder<'_> {
     /// Returns the rows without those that do not fit what the customer has: "I have an i5-12400F and want a board".
     fn for_owned(&self, mut rows: Vec<Row>) -> Vec<Row> {
         if self.asked.wish != self.asked.text {
-            let owned = self.knowledge.mentions(self.folders, self.asked.text, Near::default(), self.query.language);
+            let owned = self.pages.mentions(self.asked.text, Near::default(), self.query.language);
             let owned: Vec<Row> = owned.into_iter().flat_map(|of| of.rows).collect();
             rows.retain(|row| owned.iter().all(|other| self.fit(row, other).is_none_or(|(fits, ..)| fits)));
         }
@@ -57,7 +57,7 @@ impl Finder<'_> {
     /// Returns the product of the kind that the message names which has the least or the most of something: "the cheapest B650 board". It
     /// fits the products of the conversation.
     pub(super) fn best_of_kind(&self) -> Option<Goods> {
-        let (knowledge, folders, language) = (self.knowledge, self.folders, self.query.language);
+        let (pages, language) = (&self.pages, self.query.language);
         let (picks, wish) = (&self.desk.picks, self.asked.wish);
         if self.asked.is_shop || self.asked.mentions.len() > 1 || picks.points_at_shown(wish) {
             return None;
@@ -68,10 +68,10 @@ impl Finder<'_> {
             _ => None,
         };
         let (clause, (attribute, sign)) = clauses(wish).find_map(|clause| Some((clause, best(clause)?)))?;
-        let kinds = |text: &str| knowledge.categories(folders, text, language).into_iter().next();
+        let kinds = |text: &str| pages.categories(text, language).into_iter().next();
         let (kind, asked) = kinds(clause).map(|kind| (kind, clause)).or_else(|| Some((kinds(wish)?, wish)))?;
-        let rows = knowledge.rows_of_category(folders, &kind, wish, language);
-        let told = Some(knowledge.rows_told(folders, &rows, asked, language)).filter(|rows| !rows.is_empty());
+        let rows = pages.rows_of_category(&kind, wish, language);
+        let told = Some(pages.rows_told(&rows, asked, language)).filter(|rows| !rows.is_empty());
         let rows = self.fitting_rows(told.unwrap_or(rows));
         let row = sorted(rows, &attribute, sign).into_iter().next()?;
         let shown = Shown { asked: wish.to_owned(), ..self.shown.cloned().unwrap_or_default() };
@@ -81,7 +81,7 @@ impl Finder<'_> {
     /// Returns those of some rows that fit the products of the conversation, or all if none does.
     fn fitting_rows(&self, rows: Vec<Row>) -> Vec<Row> {
         let Some(shown) = self.shown else { return rows };
-        let others = shown.all(self.knowledge, self.folders, self.query.language);
+        let others = shown.all(&self.pages, self.query.language);
         let fits = |row: &&Row| others.iter().all(|other| self.fit(row, other).is_none_or(|(fits, ..)| fits));
         let fitting: Vec<Row> = rows.iter().filter(fits).cloned().collect();
         if fitting.is_empty() { rows } else { fitting }
@@ -90,26 +90,24 @@ impl Finder<'_> {
     /// Whether a page is about what the message says.
     pub(super) fn has_advice(&self) -> bool {
         let pages = Query { pages_only: true, ..self.query.clone() };
-        let found = self.knowledge.find_by_words(self.folders, &pages).passages;
-        let is_about =
-            |best: &Passage| self.knowledge.has_most_of(self.folders, &pages.text, best, self.query.language);
+        let found = self.pages.find_by_words(&pages).passages;
+        let is_about = |best: &Passage| self.pages.has_most_of(&pages.text, best, self.query.language);
         found.first().is_some_and(|best| best.score >= ADVISES && is_about(best))
     }
 
     /// Returns some products of each kind, where a message wishes for several: "a cheap headset plus a basic mouse".
     fn wished_of_each(&self) -> Vec<Passage> {
-        let (knowledge, folders, language) = (self.knowledge, self.folders, self.query.language);
+        let (pages, language) = (&self.pages, self.query.language);
         let mut kinds: Vec<(String, Vec<Row>)> = Vec::new();
         let first = self.asked.wish.split(['?', '.', '!', '\n']).next().unwrap_or_default();
         for part in self.desk.picks.wishes_of(first) {
-            let Some(kind) = knowledge.categories(folders, &part, language).into_iter().next() else { continue };
+            let Some(kind) = pages.categories(&part, language).into_iter().next() else { continue };
             // "A laptop with 16 GB of RAM and an SSD" wishes for one.
-            let is_part =
-                kinds.first().is_some_and(|(_, rows)| !knowledge.rows_with(folders, rows, &part, language).is_empty());
+            let is_part = kinds.first().is_some_and(|(_, rows)| !pages.rows_with(rows, &part, language).is_empty());
             if is_part || kinds.iter().any(|(known, _)| *known == kind) {
                 continue;
             }
-            let rows = knowledge.rows_wished_of(folders, &wish(self.turn, &part), &kind, Some(1));
+            let rows = pages.rows_wished_of(&wish(self.turn, &part), &kind, Some(1));
             kinds.push((kind, rows));
         }
         kinds.retain(|(_, rows)| !rows.is_empty());

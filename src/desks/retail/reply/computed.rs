@@ -34,7 +34,7 @@ impl Retail {
         plans: &[Plan],
         passages: &[Passage],
     ) -> Result<String, MissingValue> {
-        let rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
+        let rows = self.services.pages(turn).rows_of(passages, turn.language());
         let Some(row) = rows.first() else { return Ok(String::new()) };
         let price = money(row.price.unwrap_or_default());
         let intro = self.text(turn, Text::ReplyPlans, &[("name", &row.passage.title), ("price", &price)])?;
@@ -79,7 +79,7 @@ impl Retail {
         pieces: Option<u64>,
         memory: &Memory,
     ) -> Result<Option<String>, MissingValue> {
-        let mut rows = self.services.knowledge.rows_of(&turn.persona.knowledge, passages, turn.language());
+        let mut rows = self.services.pages(turn).rows_of(passages, turn.language());
         let is_swapped = |bundle: &Bundle, row: &Row| bundle.swaps.iter().any(|(_, new)| *new == row.passage.title);
         // A product that replaces one of its parts changes its price.
         let is_part =

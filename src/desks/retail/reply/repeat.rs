@@ -64,7 +64,7 @@ impl Retail {
         }
         if next.is_none() && !is_same {
             let pages = Query { pages_only: true, ..search.clone() };
-            let alone = self.services.knowledge.find_by_words(&turn.persona.knowledge, &pages).passages;
+            let alone = self.services.pages(turn).find_by_words(&pages).passages;
             if let Some(other) = alone.first() {
                 if was_said(other)? {
                     return Ok(Repeated::Again);
@@ -78,8 +78,8 @@ impl Retail {
 
     /// Returns a passage with only its sentences that have a word of a question, if these have most of its words.
     fn answering_part(&self, turn: &Turn, asked: &str, passage: &Passage) -> Option<Passage> {
-        let (knowledge, folders, language) = (&self.services.knowledge, &turn.persona.knowledge, turn.language());
-        let has_word = |sentence: &str| knowledge.words_met(folders, asked, sentence, language) > 0;
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let has_word = |sentence: &str| pages.words_met(asked, sentence, language) > 0;
         let mut lines: Vec<String> = Vec::new();
         let mut heading: Option<&str> = None;
         for line in passage.text.lines().filter(|line| !line.trim().is_empty()) {
@@ -97,8 +97,8 @@ impl Retail {
         let query = Query { text: asked.to_owned(), language, limit: 1, pages_only: false };
         // The headings were said, too.
         let said = Passage { title: String::new(), section: String::new(), text, ..passage.clone() };
-        let answers = || knowledge.has_most_of(folders, asked, &said, language);
-        let is_answer = !said.text.is_empty() && !knowledge.names_nothing(folders, &query) && answers();
+        let answers = || pages.has_most_of(asked, &said, language);
+        let is_answer = !said.text.is_empty() && !pages.names_nothing(&query) && answers();
         is_answer.then(|| Passage { text: said.text.clone(), ..passage.clone() })
     }
 
