@@ -236,7 +236,7 @@ impl Commerce {
                 Some(topic @ (Social::Goodbye | Social::Thanks)) => advance::small_talk(topic),
                 _ if !state.has_introduced && said.utterance.greets() => Line::Welcome,
                 Some(topic) => advance::small_talk(topic),
-                None => Line::SmallTalk,
+                None => Line::Plain(Text::SmallTalk),
             },
             Governing::Redirect => Line::Redirect,
         };
@@ -309,7 +309,7 @@ impl Desk for Commerce {
         let (intent, route) = (verdict.intent.as_str(), Some(journey.as_str()));
         turn.report_route(intent, route, (confidence, source), is_unclear).await?;
         if was_unreadable {
-            self.say_line(turn, &mut situation, &Line::Restarted).await?;
+            self.say_line(turn, &mut situation, &Line::Plain(Text::Restarted)).await?;
         }
         let wants_person = incoming.said.utterance.wants_person();
         if !wants_person && !self.govern(turn, &mut situation, &mut state, &incoming.said).await? {

@@ -5,6 +5,7 @@ use super::effect::{Began, Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
 use super::said::MOST_PIECES;
 use super::state::{ConversationState, Stage};
+use super::texts::Text;
 use super::{offers, orders, prefs, sales, support};
 use crate::dialogue::Social;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
@@ -34,7 +35,7 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
         Event::Failed => {
             state.tool_errors = state.tool_errors.saturating_add(1);
             if state.tool_errors < state.rules.tool_errors {
-                return (state, vec![Effect::Say(Line::TryLater)]);
+                return (state, vec![Effect::Say(Line::Plain(Text::TryLater))]);
             }
             hand_over(state, Reason::ToolErrors, Priority::High)
         }
@@ -65,9 +66,9 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
                     let order = state.order.as_ref().map(|order| order.id.clone());
                     state.clear_sale();
                     let line = match order {
-                        _ if !is_cancelled => Line::Settled,
+                        _ if !is_cancelled => Line::Plain(Text::Settled),
                         Some(order) => Line::Cancelled(order),
-                        None => Line::Dropped,
+                        None => Line::Plain(Text::Dropped),
                     };
                     (state, vec![Effect::Say(line)])
                 }
@@ -91,7 +92,7 @@ pub(super) fn is_unsure(state: &ConversationState, incoming: &Incoming) -> bool 
     matches!(
         effects.first(),
         Some(
-            Effect::Say(Line::Clarify | Line::Unclear | Line::Sorry)
+            Effect::Say(Line::Plain(Text::Clarify | Text::Unclear | Text::Sorry))
                 | Effect::Answer { .. }
                 | Effect::CallPerson { reason: Reason::Clarifications, .. }
         )
@@ -139,13 +140,13 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
         }
     }
     if incoming.switched_to.is_some() {
-        let mut effects = vec![Effect::Say(Line::LanguageAck)];
+        let mut effects = vec![Effect::Say(Line::Plain(Text::LanguageAck))];
         effects.extend(sales::reminder(&state).map(Effect::Say));
         return (state, effects);
     }
     if may_call && said.refuses() && said.utterance.only_answers() {
         state.clarifications = 0;
-        let line = sales::reminder(&state).unwrap_or(Line::AskNeed);
+        let line = sales::reminder(&state).unwrap_or(Line::Plain(Text::AskNeed));
         return (state, vec![Effect::Say(line)]);
     }
     let own_number = name_number(&mut state, incoming);
@@ -175,7 +176,7 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
     }
     if said.pin().is_some_and(is_no_price) {
         let reminder = sales::reminder(&state).map(Effect::Say);
-        return (state, [Effect::Say(Line::NoPayment)].into_iter().chain(reminder).collect());
+        return (state, [Effect::Say(Line::Plain(Text::NoPayment))].into_iter().chain(reminder).collect());
     }
     let seeks_cheaper = said.wants_cheaper() && !said.names_own_price() && state.kind().is_some();
     // "I have 2,000 only. What shoes can I get?" names a limit.
@@ -187,11 +188,11 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
     let waits = waits && !incoming.asks_else_of_shop();
     if waits && !matches!(state.stage, Stage::ConfirmAmount { .. } | Stage::Paying) {
         let line = match state.is_waiting {
-            true => Line::PersonWaiting,
-            false if state.is_selling() => Line::TakeTime,
-            false => Line::NobodyCalled,
+            true => Line::Plain(Text::PersonWaiting),
+            false if state.is_selling() => Line::Plain(Text::TakeTime),
+            false => Line::Plain(Text::NobodyCalled),
         };
-        state.offers_person = line == Line::NobodyCalled;
+        state.offers_person = line == Line::Plain(Text::NobodyCalled);
         return (state, vec![Effect::Say(line)]);
     }
     // Who waits for a person, and neither asks nor wants anything else, adds to what they said before.
@@ -203,13 +204,13 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         && said.clear_intents().is_empty()
         && !utterance.has_question()
     {
-        return (state, vec![Effect::Say(Line::PersonWaiting)]);
+        return (state, vec![Effect::Say(Line::Plain(Text::PersonWaiting))]);
     }
     // "It was 2 gum boots, paid already", after no order was found: the goods of that order.
     let is_lost = state.has_no_order && state.journey == Journey::Orders && !state.is_selling();
     if is_lost && incoming.describes_order() {
         return match state.is_waiting {
-            true => (state, vec![Effect::Say(Line::PersonWaiting)]),
+            true => (state, vec![Effect::Say(Line::Plain(Text::PersonWaiting))]),
             false => resolved((state, vec![Effect::GetOrders(None)]), incoming),
         };
     }
@@ -229,7 +230,7 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
                 Journey::Offers => offers::start(state, incoming),
                 Journey::Prefs => prefs::start(state, incoming),
                 Journey::Handoff | Journey::Governance | Journey::Unknown => {
-                    return clarify(state, incoming, Line::Unclear);
+                    return clarify(state, incoming, Line::Plain(Text::Unclear));
                 }
             };
             resolved(next, incoming)
@@ -252,16 +253,16 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         Routing::Unknown | Routing::Clarify if incoming.wants_unknown_goods() && !state.cart.is_empty() => {
             resolved(sales::start(state, incoming), incoming)
         }
-        Routing::Clarify => clarify(state, incoming, Line::Clarify),
+        Routing::Clarify => clarify(state, incoming, Line::Plain(Text::Clarify)),
         Routing::Unknown if utterance.greets() && utterance.stalls() => greet(state),
         Routing::Unknown if said.affirms() && utterance.only_answers() => match sales::reminder(&state) {
             Some(line) => (state, vec![Effect::Say(line)]),
-            None if state.is_waiting => (state, vec![Effect::Say(Line::PersonWaiting)]),
-            None if state.stage == Stage::Narrow => (state, vec![Effect::Say(Line::AskNeed)]),
-            None if state.journey != Journey::Unknown => (state, vec![Effect::Say(Line::Thanks)]),
+            None if state.is_waiting => (state, vec![Effect::Say(Line::Plain(Text::PersonWaiting))]),
+            None if state.stage == Stage::Narrow => (state, vec![Effect::Say(Line::Plain(Text::AskNeed))]),
+            None if state.journey != Journey::Unknown => (state, vec![Effect::Say(Line::Plain(Text::Thanks))]),
             None => greet(state),
         },
-        Routing::Unknown if said.only_hesitates() => (state, vec![Effect::Say(Line::TakeTime)]),
+        Routing::Unknown if said.only_hesitates() => (state, vec![Effect::Say(Line::Plain(Text::TakeTime))]),
         Routing::Unknown => support::ask_documents(state, said),
     }
 }
@@ -307,7 +308,7 @@ fn haggle(state: ConversationState, incoming: &Incoming) -> Next {
     let next = sales::answer(&state, &chosen).filter(|_| has_choice && !state.is_later);
     match next {
         Some((next, mut effects)) => {
-            effects.insert(0, Effect::Say(Line::PriceFixed));
+            effects.insert(0, Effect::Say(Line::Plain(Text::PriceFixed)));
             (next, effects)
         }
         None => offers::haggle(state),
@@ -373,7 +374,7 @@ pub(super) fn clarify(mut state: ConversationState, incoming: &Incoming, line: L
     if state.clarifications >= incoming.rules.clarifications || state.is_waiting {
         return hand_over(state, Reason::Clarifications, Priority::Medium);
     }
-    let line = if incoming.said.says(Says::Frustrated) { Line::Sorry } else { line };
+    let line = if incoming.said.says(Says::Frustrated) { Line::Plain(Text::Sorry) } else { line };
     (state, vec![Effect::Say(line)])
 }
 
@@ -386,10 +387,10 @@ pub(super) fn hand_over(mut state: ConversationState, reason: Reason, priority: 
 /// What is said to small talk that the governor lets through.
 pub(super) fn small_talk(topic: Social) -> Line {
     match topic {
-        Social::Thanks | Social::Compliment => Line::Thanks,
-        Social::Goodbye => Line::Goodbye,
+        Social::Thanks | Social::Compliment => Line::Plain(Text::Thanks),
+        Social::Goodbye => Line::Plain(Text::Goodbye),
         Social::HumanOrBot | Social::Name => Line::Assistant,
-        Social::Complaint => Line::Sorry,
-        _ => Line::SmallTalk,
+        Social::Complaint => Line::Plain(Text::Sorry),
+        _ => Line::Plain(Text::SmallTalk),
     }
 }

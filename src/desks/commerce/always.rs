@@ -5,6 +5,7 @@ use super::effect::{Effect, Incoming, Line};
 use super::rules::Says;
 use super::said::LARGEST_SIZE;
 use super::state::{ConversationState, Question, Search, Stage};
+use super::texts::Text;
 use super::{sales, support};
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::commerce::tenant::PaymentMethod;
@@ -13,7 +14,7 @@ use crate::domain::text::words;
 /// Warns who asks whether to send a PIN or the details of a card, and repeats what the desk asked.
 pub(super) fn warn(state: ConversationState) -> Next {
     let reminder = sales::reminder(&state).map(Effect::Say);
-    (state, [Effect::Say(Line::NeverSend)].into_iter().chain(reminder).collect())
+    (state, [Effect::Say(Line::Plain(Text::NeverSend))].into_iter().chain(reminder).collect())
 }
 
 /// Says that there are no pictures, with a link to the goods: those that are named, else those that are talked about.
@@ -52,7 +53,7 @@ pub(super) fn answer_at_every_stage(
     if said.says(Says::PaybillNumber) && !is_paying && said.utterance.has_question() {
         return Ok(match state.order {
             Some(_) => sales::to_payment(state, Some(PaymentMethod::MpesaC2b)),
-            None => (state, vec![Effect::Say(Line::PaybillLater)]),
+            None => (state, vec![Effect::Say(Line::Plain(Text::PaybillLater))]),
         });
     }
     // "What is the total, with delivery to Kasarani?"
@@ -62,7 +63,7 @@ pub(super) fn answer_at_every_stage(
     }
     if said.says(Says::Why) && !asked.is_empty() && !is_asking && !state.is_waiting {
         state.offers_person = true;
-        return Ok((state, vec![Effect::Say(Line::ReasonUnknown)]));
+        return Ok((state, vec![Effect::Say(Line::Plain(Text::ReasonUnknown))]));
     }
     // "And on the tenth day?", after a question about returns.
     let is_unknown = matches!(incoming.routing, Routing::Unknown | Routing::Clarify) && !incoming.names_goods();
@@ -78,7 +79,7 @@ pub(super) fn answer_at_every_stage(
         let is_first = asked.is_empty();
         let question = Question { text: String::new(), subjects: vec!["exchange".to_owned()] };
         (state.offers_person, state.question) = (true, is_first.then_some(question));
-        return Ok((state, vec![Effect::Say(Line::PersonDecides)]));
+        return Ok((state, vec![Effect::Say(Line::Plain(Text::PersonDecides))]));
     }
     // "2,900 is a bit much, let me think about it."
     let has_number = said.details.numbers.iter().any(|number| *number < LARGEST_SIZE);
@@ -92,14 +93,14 @@ pub(super) fn answer_at_every_stage(
     let is_story = is_story && !state.is_selling();
     if is_unsure && is_of_case && is_story && !state.postpones && !state.is_waiting && !said.utterance.stalls() {
         state.offers_person = true;
-        return Ok((state, vec![Effect::Say(Line::PersonDecides)]));
+        return Ok((state, vec![Effect::Say(Line::Plain(Text::PersonDecides))]));
     }
     if state.postpones && !decides && !said.utterance.cancels() && !is_paying && !state.is_waiting {
         let is_payment = is_asking || matches!(state.stage, Stage::Method { .. } | Stage::Phone { .. });
         if is_payment {
             state.stage = Stage::Draft;
         }
-        let line = if is_payment { Line::NotPaid } else { Line::TakeTime };
+        let line = if is_payment { Line::Plain(Text::NotPaid) } else { Line::Plain(Text::TakeTime) };
         return Ok((state, vec![Effect::Say(line)]));
     }
     Err(Box::new(state))

@@ -2,6 +2,7 @@
 
 use super::said::Said;
 use super::state::{PriceOrder, Question, Search, Shown, StoredItem, Wanted};
+use super::texts::Text;
 use super::tools::OrderView;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::commerce::sale::{CannotOrder, CouponRefused, Offer};
@@ -189,19 +190,11 @@ pub(super) enum Reason {
 /// Something that the desk says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
+    /// A text without values.
+    Plain(Text),
     Welcome,
-    Restarted,
-    Thanks,
-    Goodbye,
     Assistant,
-    SmallTalk,
     Redirect,
-    AskNeed,
-    /// Asks which of the likely things the customer means.
-    Clarify,
-    Unclear,
-    TakeTime,
-    LanguageAck,
     NothingFound {
         words: String,
         with_link: bool,
@@ -237,30 +230,19 @@ pub(super) enum Line {
         choice: String,
     },
     SoldOut(String),
-    /// The shop does not know when sold-out goods come back.
-    RestockUnknown,
     Stock {
         name: String,
         left: u32,
     },
-    TooMany,
     Cart {
         sale: Box<Sale>,
         offers: Vec<Offer>,
         /// Whether the ways to pay follow.
         is_paid_next: bool,
     },
-    PriceChanged,
-    NextStep,
-    EmptyCart,
-    /// The cart has nothing of what is to be removed.
-    NotInCart,
-    Dropped,
     /// This order is cancelled.
     Cancelled(SaleId),
-    Settled,
     Offers(Vec<Offer>),
-    NoOffers,
     /// What the offers make of the price of an item.
     OffersOn(Wanted, Vec<OnOffer>),
     CouponApplied {
@@ -270,18 +252,10 @@ pub(super) enum Line {
     CouponRefused(CouponRefused),
     /// The coupon counts as soon as there is an order.
     CouponKept(String),
-    /// Nobody changes a price.
-    PriceFixed,
     Methods {
         methods: Vec<PaymentMethod>,
         total: Money,
     },
-    NoMethods,
-    /// The order costs more than the ways to pay take.
-    TooLarge,
-    NothingToPay,
-    AskPhone,
-    AskCardPhone,
     /// The prompt goes only to the number of the conversation.
     OwnNumber(E164),
     Confirm {
@@ -291,44 +265,16 @@ pub(super) enum Line {
     },
     /// A yes came with another number than this amount.
     OtherNumber(Money),
-    NotPaid,
     Asked {
         payment: PaymentId,
     },
-    StillWaiting,
-    PayOpen,
-    AlreadyPaid,
-    PayReview,
-    /// A PIN without a payment that waits for it.
-    NoPayment,
     Orders(Vec<OrderView>),
-    NoOrders,
-    /// There is still none: a person may look for it.
-    StillNoOrders,
-    CancelOnPhone,
     PreferencesAre,
-    AskPreference,
     HandedOver,
-    PersonWaiting,
-    /// Nobody was called whom the customer could wait for.
-    NobodyCalled,
-    /// The rules do not settle it: a person may.
-    PersonDecides,
-    TryLater,
-    OfferPerson,
-    Sorry,
-    /// A PIN or the number of a card is not sent here.
-    NeverSend,
-    /// The documents have no answer: a person may.
-    NotKnown,
-    /// The reason of a rule is not known.
-    ReasonUnknown,
     /// There are no pictures here.
     NoPicture {
         link: Search,
     },
-    /// The number of the paybill comes with the amount.
-    PaybillLater,
 }
 
 /// How what is known of goods answers a question about them.

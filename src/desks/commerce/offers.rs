@@ -4,6 +4,7 @@ use super::advance::Next;
 use super::effect::{Effect, Incoming, Line};
 use super::rules::Says;
 use super::state::{ConversationState, Stage};
+use super::texts::Text;
 use crate::domain::commerce::Sale;
 use crate::domain::commerce::policy::Journey;
 use crate::domain::commerce::sale::{CouponRefused, Offer};
@@ -64,7 +65,7 @@ pub(super) fn start(state: ConversationState, incoming: &Incoming) -> Next {
 /// Answers a customer who bargains: prices are fixed, and offers are all there is.
 pub(super) fn haggle(state: ConversationState) -> Next {
     let (state, mut effects) = list(state);
-    effects.insert(0, Effect::Say(Line::PriceFixed));
+    effects.insert(0, Effect::Say(Line::Plain(Text::PriceFixed)));
     (state, effects)
 }
 
@@ -95,7 +96,7 @@ pub(super) fn listed(mut state: ConversationState, offers: Vec<Offer>) -> Next {
     if let [only] = offers.as_slice() {
         state.coupon = Some(only.code.clone());
     }
-    let line = if offers.is_empty() { Line::NoOffers } else { Line::Offers(offers) };
+    let line = if offers.is_empty() { Line::Plain(Text::NoOffers) } else { Line::Offers(offers) };
     (state, vec![Effect::Say(line)])
 }
 

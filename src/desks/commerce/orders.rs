@@ -5,6 +5,7 @@ use super::effect::{Effect, Incoming, Line, Reason};
 use super::rules::Says;
 use super::sales::to_payment;
 use super::state::{ConversationState, Question, Stage};
+use super::texts::Text;
 use super::tools::OrderView;
 use crate::domain::commerce::policy::Intent;
 use crate::domain::returns::Priority;
@@ -50,9 +51,9 @@ pub(super) fn listed(mut state: ConversationState, list: Vec<OrderView>) -> Next
     let line = match list.is_empty() {
         true if may_offer && !state.is_waiting => {
             state.offers_person = true;
-            Line::StillNoOrders
+            Line::Plain(Text::StillNoOrders)
         }
-        true => Line::NoOrders,
+        true => Line::Plain(Text::NoOrders),
         false => Line::Orders(list),
     };
     (state, vec![Effect::Say(line)])

@@ -139,20 +139,23 @@ impl Commerce {
         line: &Line,
     ) -> Result<(), DeskError> {
         let kind = match line {
-            Line::Clarify | Line::Unclear | Line::OfferPerson | Line::AskNeed | Line::AskPreference => Kind::Clarify,
-            Line::OffersOn(..) => kind::GOODS,
-            Line::Welcome | Line::Thanks | Line::Goodbye | Line::Assistant | Line::SmallTalk | Line::Redirect => {
-                Kind::Social
+            Line::Plain(Text::Clarify | Text::Unclear | Text::OfferPerson | Text::AskNeed | Text::AskPreference) => {
+                Kind::Clarify
             }
-            Line::LanguageAck => Kind::LanguageAck,
+            Line::OffersOn(..) => kind::GOODS,
+            Line::Welcome | Line::Assistant | Line::Redirect => Kind::Social,
+            Line::Plain(Text::Thanks | Text::Goodbye | Text::SmallTalk) => Kind::Social,
+            Line::Plain(Text::LanguageAck) => Kind::LanguageAck,
             Line::Options { .. } | Line::SameOptions(_) | Line::Compare(..) => kind::GOODS,
             Line::Item(_) | Line::Available(_) | Line::Details(..) | Line::About(..) => kind::GOODS,
             Line::Sum(_) | Line::Left(_) | Line::Ranked(..) => kind::GOODS,
             Line::Cart { .. } => kind::CART,
-            Line::Confirm { .. } | Line::Methods { .. } | Line::AskPhone | Line::AskCardPhone => kind::PAYMENT_PROMPT,
-            Line::Asked { .. } | Line::StillWaiting | Line::AlreadyPaid | Line::PayReview => kind::PAYMENT,
+            Line::Confirm { .. } | Line::Methods { .. } | Line::Plain(Text::AskPhone | Text::AskCardPhone) => {
+                kind::PAYMENT_PROMPT
+            }
+            Line::Asked { .. } | Line::Plain(Text::StillWaiting | Text::AlreadyPaid | Text::PayReview) => kind::PAYMENT,
             Line::Orders(_) => kind::ORDER,
-            Line::HandedOver | Line::PersonWaiting => Kind::Escalation,
+            Line::HandedOver | Line::Plain(Text::PersonWaiting) => Kind::Escalation,
             _ => Kind::Reply,
         };
         let metadata = match (line, &situation.payment) {

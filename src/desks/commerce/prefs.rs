@@ -4,6 +4,7 @@ use super::advance::Next;
 use super::effect::{Effect, Incoming, Line};
 use super::rules::Says;
 use super::state::ConversationState;
+use super::texts::Text;
 use crate::store::shoppers::PreferenceChange;
 
 /// Starts with a wish about messages or the language.
@@ -17,7 +18,7 @@ pub(super) fn start(state: ConversationState, incoming: &Incoming) -> Next {
     let marketing = wish(Says::MarketingOn, Says::MarketingOff);
     let notifications = wish(Says::NotificationsOn, Says::NotificationsOff);
     if marketing.is_none() && notifications.is_none() {
-        return (state, vec![Effect::Say(Line::AskPreference)]);
+        return (state, vec![Effect::Say(Line::Plain(Text::AskPreference))]);
     }
     let change = PreferenceChange::Set { language: None, marketing, notifications };
     (state, vec![Effect::ChangePreferences(change)])

@@ -7,6 +7,7 @@ use super::effect::{Effect, Incoming, Known, Line, OnOffer, OrderProblem};
 use super::rules::Says;
 use super::said::Said;
 use super::state::{ConversationState, Search, Shown, Stage, Wanted};
+use super::texts::Text;
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::{CannotOrder, add};
 use crate::domain::commerce::{CatalogItem, Sale};
@@ -87,7 +88,7 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
             return search(state, Search { is_question: true, ..Search::default() });
         }
         state.stage = Stage::Narrow;
-        return say(state, Line::AskNeed);
+        return say(state, Line::Plain(Text::AskNeed));
     }
     let is_other = said.says(Says::Instead) || (said.refuses() && incoming.names_goods());
     state.replaces = is_other && !said.says(Says::More) && !state.cart.is_empty();
@@ -312,7 +313,7 @@ pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, O
                 Ok(next) => return next,
                 Err(state) => *state,
             };
-            let mut effects: Vec<Effect> = has_changed.then_some(Effect::Say(Line::PriceChanged)).into_iter().collect();
+            let mut effects = Vec::from_iter(has_changed.then_some(Effect::Say(Line::Plain(Text::PriceChanged))));
             // The cart follows, with the offers or with the coupon.
             effects.push(match state.coupon.clone().filter(|_| state.wants_coupon) {
                 Some(code) => Effect::ApplyCoupon(code),
@@ -322,7 +323,7 @@ pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, O
         }
         Err(OrderProblem::Settled) => {
             state.clear_sale();
-            say(state, Line::Settled)
+            say(state, Line::Plain(Text::Settled))
         }
         Err(OrderProblem::Refused(refused)) => refuse_cart(state, refused),
     }
@@ -335,16 +336,15 @@ fn refuse_cart(mut state: ConversationState, refused: CannotOrder) -> Next {
         CannotOrder::Stock { item, name, left } => (item, left, Line::Stock { name, left }),
         CannotOrder::NoItem(item) | CannotOrder::Choice { item, .. } => {
             let name = state.order.iter().flat_map(|sale| &sale.lines).find(|line| line.line.item == item);
-            let line = name.map_or(Line::NothingFound { words: String::new(), with_link: false }, |line| {
-                Line::SoldOut(line.name.clone())
-            });
+            let line = name.map(|line| Line::SoldOut(line.name.clone()));
+            let line = line.unwrap_or(Line::NothingFound { words: String::new(), with_link: false });
             (item, 0, line)
         }
         CannotOrder::Quantity(_) | CannotOrder::TooManyLines | CannotOrder::Amount(_) | CannotOrder::Empty => {
-            let line = if refused == CannotOrder::Empty { Line::EmptyCart } else { Line::TooMany };
+            let text = if refused == CannotOrder::Empty { Text::EmptyCart } else { Text::TooMany };
             state.stage = if before.is_empty() { Stage::Narrow } else { Stage::Draft };
             state.cart = before;
-            return say(state, line);
+            return say(state, Line::Plain(text));
         }
     };
     // The customer may take what is left.
@@ -369,7 +369,7 @@ fn refuse_cart(mut state: ConversationState, refused: CannotOrder) -> Next {
 }
 
 pub(super) fn show_cart(state: ConversationState) -> Next {
-    if state.cart.is_empty() { say(state, Line::EmptyCart) } else { (state, vec![Effect::PlaceOrder]) }
+    if state.cart.is_empty() { say(state, Line::Plain(Text::EmptyCart)) } else { (state, vec![Effect::PlaceOrder]) }
 }
 
 /// Repeats the question that waits for an answer.
@@ -379,7 +379,7 @@ pub(super) fn reminder(state: &ConversationState) -> Option<Line> {
         Stage::Idle | Stage::Narrow | Stage::Done | Stage::Review | Stage::Offers => return None,
         Stage::Options => Line::SameOptions(state.options.clone()),
         Stage::Item { line } | Stage::Disambiguate { line } => Line::AskChoices(line.clone()),
-        Stage::Draft => Line::NextStep,
+        Stage::Draft => Line::Plain(Text::NextStep),
         Stage::Method { methods } => {
             Line::Methods { methods: methods.clone(), total: state.order.as_ref()?.totals.total }
         }
@@ -387,7 +387,7 @@ pub(super) fn reminder(state: &ConversationState) -> Option<Line> {
         Stage::ConfirmAmount { method, .. } => {
             Line::Confirm { method: *method, sale: order()?, phone: state.phone.clone() }
         }
-        Stage::Paying => Line::StillWaiting,
+        Stage::Paying => Line::Plain(Text::StillWaiting),
     })
 }
 

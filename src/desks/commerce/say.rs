@@ -21,9 +21,6 @@ use crate::store::payments::PaymentNotice;
 
 mod draft;
 mod goods;
-mod simple;
-
-use simple::simple_text;
 
 type TextResult = Result<String, MissingValue>;
 
@@ -184,7 +181,7 @@ impl Speaker<'_> {
             }
             Line::Asked { .. } => self.asked(),
             // The page's address may be far above by now.
-            Line::StillWaiting if self.situation.page.is_some() => self.asked(),
+            Line::Plain(Text::StillWaiting) if self.situation.page.is_some() => self.asked(),
             Line::Orders(orders) if orders.len() > 1 => {
                 Ok(format!("{}\n{}", self.plain(Text::Orders)?, self.orders(orders)?))
             }
@@ -199,7 +196,7 @@ impl Speaker<'_> {
                 let minutes = settings.handoff.expected_wait_minutes.to_string();
                 self.text(Text::HandedOver, &[("minutes", &minutes)])
             }
-            simple => self.plain(simple_text(simple)),
+            Line::Plain(text) => self.plain(*text),
         }
     }
 

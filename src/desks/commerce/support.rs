@@ -6,6 +6,7 @@ use super::rules::Says;
 use super::said::Said;
 use super::sales::reminder;
 use super::state::{ConversationState, OFFERS, Question, Stage};
+use super::texts::Text;
 use crate::domain::commerce::policy::Journey;
 use crate::domain::returns::Priority;
 
@@ -34,7 +35,7 @@ pub(super) fn start(mut state: ConversationState, incoming: &Incoming) -> Next {
 /// Says that the time at which goods come back is unknown, and offers a person.
 pub(super) fn restock_unknown(mut state: ConversationState) -> Next {
     state.offers_person = true;
-    (state, vec![Effect::Say(Line::RestockUnknown)])
+    (state, vec![Effect::Say(Line::Plain(Text::RestockUnknown))])
 }
 
 /// Asks the documents about a subject of which a message only asks for more.
@@ -79,7 +80,7 @@ fn not_known(mut state: ConversationState) -> Next {
         return hand_over(state, Reason::NoAnswer, Priority::Low);
     }
     (state.offers_person, state.clarifications) = (true, 0);
-    (state, vec![Effect::Say(Line::NotKnown)])
+    (state, vec![Effect::Say(Line::Plain(Text::NotKnown))])
 }
 
 /// Continues after the documents were asked. A question about the shop without an answer is for a person, another message is asked
@@ -102,9 +103,9 @@ pub(super) fn answered(mut state: ConversationState, is_answered: bool) -> Next 
     let may_offer = state.clarifications > 1 && !matches!(state.stage, Stage::ConfirmAmount { .. });
     if may_offer {
         state.offers_person = true;
-        return (state, vec![Effect::Say(Line::OfferPerson)]);
+        return (state, vec![Effect::Say(Line::Plain(Text::OfferPerson))]);
     }
     // What the desk asked is asked once more.
-    let line = reminder(&state).unwrap_or(Line::Unclear);
+    let line = reminder(&state).unwrap_or(Line::Plain(Text::Unclear));
     (state, vec![Effect::Say(line)])
 }

@@ -62,6 +62,7 @@ reply_keys! {
         Stopped = "stopped" [],
         Started = "started" [],
         AskNeed = "ask_need" [],
+        /// Asks which of the likely things the customer means.
         Clarify = "clarify" [],
         Unclear = "unclear" [],
         TakeTime = "take_time" [],
@@ -92,6 +93,7 @@ reply_keys! {
         Choice = "choice" [] must ["variant" "choices"],
         NoSuchChoice = "no_such_choice" [] must ["name" "choice" "choices"],
         SoldOut = "sold_out" [] must ["name"],
+        /// The shop does not know when sold-out goods come back.
         RestockUnknown = "restock_unknown" [],
         Stock = "stock" [] must ["name" "left"],
         TooMany = "too_many" [],
@@ -104,6 +106,7 @@ reply_keys! {
         OfferHint = "offer_hint" [] must ["code" "terms"],
         PriceChanged = "price_changed" [],
         EmptyCart = "empty_cart" [],
+        /// The cart has nothing of what is to be removed.
         NotInCart = "not_in_cart" [],
         Dropped = "dropped" [],
         Cancelled = "cancelled" [] must ["order"],
@@ -119,10 +122,12 @@ reply_keys! {
         CouponBelow = "coupon_below" [] must ["amount"],
         CouponOther = "coupon_other" [],
         CouponKept = "coupon_kept" [] must ["code"],
+        /// Nobody changes a price.
         PriceFixed = "price_fixed" [],
         Methods = "methods" [] must ["total"],
         Method = "method" [] must ["number" "method"],
         NoMethods = "no_methods" [],
+        /// The order costs more than the ways to pay take.
         TooLarge = "too_large" [],
         NothingToPay = "nothing_to_pay" [],
         OwnNumber = "own_number" [] must ["phone"],
@@ -152,8 +157,11 @@ reply_keys! {
         PayOpen = "pay_open" [],
         AlreadyPaid = "already_paid" [],
         PayReview = "pay_review" [],
+        /// A PIN without a payment that waits for it.
         NoPayment = "no_payment" [],
+        /// A PIN or the number of a card is not sent here.
         NeverSend = "never_send" [],
+        /// The number of the paybill comes with the amount.
         PaybillLater = "paybill_later" [],
         ReceiptChecking = "receipt_checking" [] must ["receipt"],
         ReceiptUnknown = "receipt_unknown" [] must ["receipt"],
@@ -168,6 +176,7 @@ reply_keys! {
         Orders = "orders" [],
         Order = "order" [] must ["order" "status" "total" "goods"],
         NoOrders = "no_orders" [],
+        /// There is still none: a person may look for it.
         StillNoOrders = "still_no_orders" [],
         StatusDraft = "status_draft" [],
         StatusPaid = "status_paid" [] must ["receipt"],
@@ -183,9 +192,13 @@ reply_keys! {
         HandedOver = "handed_over" [] must ["minutes"],
         PersonCall = "person_call" ["hotline"],
         PersonWaiting = "person_waiting" [],
+        /// Nobody was called whom the customer could wait for.
         NobodyCalled = "nobody_called" [],
+        /// The rules do not settle it: a person may.
         PersonDecides = "person_decides" [],
+        /// The documents have no answer: a person may.
         NotKnown = "not_known" [],
+        /// The reason of a rule is not known.
         ReasonUnknown = "reason_unknown" [],
         TryLater = "try_later" [],
         QuoteIntro = "quote_intro" [],

@@ -5,6 +5,7 @@ use super::super::effect::{Effect, Incoming, Known, Line};
 use super::super::rules::Says;
 use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, Stage};
+use super::super::texts::Text;
 use super::ask::{about_cart, compare, rank};
 use super::change::Change;
 use super::item::item;
@@ -63,8 +64,8 @@ pub(in crate::desks::commerce) fn answer(state: &ConversationState, incoming: &I
     let wants_to_pay = said.says(Says::Pay) && !said.describes_goods();
     match state.stage.clone() {
         Stage::Idle | Stage::Narrow | Stage::Offers => None,
-        Stage::Done => wants_to_pay.then(|| say(next, Line::AlreadyPaid)),
-        Stage::Review => wants_to_pay.then(|| say(next, Line::PayReview)),
+        Stage::Done => wants_to_pay.then(|| say(next, Line::Plain(Text::AlreadyPaid))),
+        Stage::Review => wants_to_pay.then(|| say(next, Line::Plain(Text::PayReview))),
         Stage::Options => options(next, incoming),
         Stage::Item { line } | Stage::Disambiguate { line } => item(next, incoming, line),
         Stage::Draft => draft(next, incoming),
@@ -104,11 +105,11 @@ fn cancel(mut state: ConversationState, said: &Said) -> Option<Next> {
             state.replaces = false;
             state.later.clear();
             state.stage = if state.order.is_some() { Stage::Draft } else { Stage::Narrow };
-            Some(say(state, Line::Dropped))
+            Some(say(state, Line::Plain(Text::Dropped)))
         }
         // Nothing was ordered in this conversation. An order of an earlier one is for the orders journey.
         Stage::Narrow | Stage::Offers if state.order.is_none() && !said.says(Says::ChangeOrder) => {
-            Some(say(state, Line::Dropped))
+            Some(say(state, Line::Plain(Text::Dropped)))
         }
         _ => None,
     }
@@ -286,12 +287,12 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     }
     if said.says(Says::More) && !said.describes_goods() && said.details.numbers.is_empty() {
         state.stage = Stage::Narrow;
-        return Some(say(state, Line::AskNeed));
+        return Some(say(state, Line::Plain(Text::AskNeed)));
     }
     if said.utterance.denies() && said.utterance.only_answers() {
         // "No" to "anything else?" may be the end of the shopping, or no wish to pay: the cart stays.
         state.stage = Stage::Draft;
-        return Some(say(state, Line::NotPaid));
+        return Some(say(state, Line::Plain(Text::NotPaid)));
     }
     None
 }
@@ -306,7 +307,7 @@ fn confirming(mut state: ConversationState, incoming: &Incoming, method: Payment
     let denies = said.utterance.denies() && !names_else && !said.utterance.has_question() && !said.says(Says::HowMuch);
     if denies || (said.refuses() && said.utterance.only_answers()) {
         state.stage = Stage::Draft;
-        return Some(say(state, Line::NotPaid));
+        return Some(say(state, Line::Plain(Text::NotPaid)));
     }
     let change = state.changes_line(incoming);
     if let Some(Change::Asked(wanted)) = change {
@@ -341,13 +342,13 @@ fn paying(state: ConversationState, incoming: &Incoming) -> Option<Next> {
         return None;
     }
     if said.refuses() && !said.says(Says::WentThrough) {
-        return Some(say(state, Line::CancelOnPhone));
+        return Some(say(state, Line::Plain(Text::CancelOnPhone)));
     }
     // "It hasn't shown up on my phone."
     let is_unclear = incoming.routing == Routing::Clarify && !incoming.names_goods();
     let asks =
         is_unclear || said.says(Says::WentThrough) || said.says(Says::Pay) || said.says(Says::Again) || said.affirms();
-    (asks || !said.methods.is_empty()).then(|| say(state, Line::StillWaiting))
+    (asks || !said.methods.is_empty()).then(|| say(state, Line::Plain(Text::StillWaiting)))
 }
 
 impl Said {

@@ -5,6 +5,7 @@
 use super::super::advance::{Next, hand_over};
 use super::super::effect::{Began, Effect, Incoming, Line, Reason};
 use super::super::state::{ConversationState, Stage};
+use super::super::texts::Text;
 use super::say;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::returns::Priority;
@@ -15,12 +16,12 @@ pub(in crate::desks::commerce) fn to_payment(mut state: ConversationState, wante
         return (state, vec![Effect::ListMethods(wanted)]);
     }
     if state.paying.is_some() {
-        return say(state, Line::StillWaiting);
+        return say(state, Line::Plain(Text::StillWaiting));
     }
     if state.item().is_none() {
         state.stage = Stage::Narrow;
     }
-    say(state, Line::EmptyCart)
+    say(state, Line::Plain(Text::EmptyCart))
 }
 
 /// Lists the ways to pay, or continues with the named one, or with the only one.
@@ -30,18 +31,18 @@ pub(in crate::desks::commerce) fn got_methods(
     wanted: Option<PaymentMethod>,
 ) -> Next {
     let Some(total) = state.order.as_ref().map(|sale| sale.totals.total) else {
-        return say(state, Line::EmptyCart);
+        return say(state, Line::Plain(Text::EmptyCart));
     };
     let chosen = wanted.filter(|wanted| methods.contains(wanted));
     match (methods.as_slice(), chosen) {
         ([], _) => {
             state.stage = Stage::Draft;
             let (line, reason) = match total.minor {
-                0 => (Line::NothingToPay, Reason::FreeOrder),
+                0 => (Line::Plain(Text::NothingToPay), Reason::FreeOrder),
                 _ if !PaymentMethod::ALL.iter().all(|method| method.takes(total)) => {
-                    return say(state, Line::TooLarge);
+                    return say(state, Line::Plain(Text::TooLarge));
                 }
-                _ => (Line::NoMethods, Reason::Payments),
+                _ => (Line::Plain(Text::NoMethods), Reason::Payments),
             };
             let (state, mut effects) = hand_over(state, reason, Priority::Medium);
             effects.insert(0, Effect::Say(line));
@@ -58,7 +59,7 @@ pub(in crate::desks::commerce) fn got_methods(
 
 /// Asks for the number, if none is known, then for the yes to the amount.
 pub(super) fn choose_method(mut state: ConversationState, method: PaymentMethod) -> Next {
-    let Some(sale) = state.order.clone() else { return say(state, Line::EmptyCart) };
+    let Some(sale) = state.order.clone() else { return say(state, Line::Plain(Text::EmptyCart)) };
     // The page for cards needs a number as well.
     if let Some(line) = ask_phone(method).filter(|_| state.phone.is_none()) {
         state.stage = Stage::Phone { method };
@@ -72,8 +73,8 @@ pub(super) fn choose_method(mut state: ConversationState, method: PaymentMethod)
 /// Returns the question for the number that a way to pay needs.
 pub(super) fn ask_phone(method: PaymentMethod) -> Option<Line> {
     match method {
-        PaymentMethod::MpesaStk => Some(Line::AskPhone),
-        PaymentMethod::Pesapal => Some(Line::AskCardPhone),
+        PaymentMethod::MpesaStk => Some(Line::Plain(Text::AskPhone)),
+        PaymentMethod::Pesapal => Some(Line::Plain(Text::AskCardPhone)),
         PaymentMethod::MpesaC2b => None,
     }
 }
@@ -117,17 +118,17 @@ pub(in crate::desks::commerce) fn began(mut state: ConversationState, began: Beg
         }
         Began::Open => {
             state.stage = Stage::Draft;
-            say(state, Line::PayOpen)
+            say(state, Line::Plain(Text::PayOpen))
         }
         Began::Review => {
             state.clear_sale();
             state.stage = Stage::Review;
-            say(state, Line::PayReview)
+            say(state, Line::Plain(Text::PayReview))
         }
         Began::Paid => {
             state.clear_sale();
             state.stage = Stage::Done;
-            say(state, Line::AlreadyPaid)
+            say(state, Line::Plain(Text::AlreadyPaid))
         }
     }
 }

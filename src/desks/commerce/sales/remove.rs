@@ -7,6 +7,7 @@ use super::super::effect::{Effect, Incoming, Line};
 use super::super::rules::Says;
 use super::super::said::{LARGEST_SIZE, MOST_PIECES, Said};
 use super::super::state::{ConversationState, Wanted};
+use super::super::texts::Text;
 use super::answer::is_same;
 use super::{next_goods, show_cart};
 use crate::domain::commerce::CartLine;
@@ -24,7 +25,7 @@ pub(super) fn remove(mut state: ConversationState, incoming: &Incoming) -> Next 
         Some(named) => named,
         None => {
             let (state, mut effects) = show_cart(state);
-            effects.insert(0, Effect::Say(Line::NotInCart));
+            effects.insert(0, Effect::Say(Line::Plain(Text::NotInCart)));
             return (state, effects);
         }
     };

@@ -228,7 +228,10 @@ fn higher_price_is_asked_again() {
     // The order is found to have changed.
     let (state, lines, _) = play(state, "yes", 101);
     assert_eq!(state.stage.as_str(), "draft");
-    assert!(lines.contains(&Line::PriceChanged) && matches!(lines.last(), Some(Line::Cart { .. })), "{lines:?}");
+    assert!(
+        lines.contains(&Line::Plain(Text::PriceChanged)) && matches!(lines.last(), Some(Line::Cart { .. })),
+        "{lines:?}"
+    );
 }
 
 proptest! {

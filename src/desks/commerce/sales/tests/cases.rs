@@ -145,7 +145,7 @@ fn receipt_while_waiting_joins_the_ticket() {
 #[test]
 fn order_that_cannot_be_cancelled_says_so() {
     let (_, effects) = advance(confirming(), Event::Cancelled(false));
-    assert_eq!(effects, [Effect::Say(Line::Settled)]);
+    assert_eq!(effects, [Effect::Say(Line::Plain(Text::Settled))]);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn waiting_amount_offers_no_person() {
 
 #[test]
 fn free_and_dear_orders_say_why() {
-    for (shillings, expected) in [(0, Line::NothingToPay), (300_000, Line::TooLarge)] {
+    for (shillings, expected) in [(0, Line::Plain(Text::NothingToPay)), (300_000, Line::Plain(Text::TooLarge))] {
         let mut state = confirming();
         if let Some(order) = &mut state.order {
             order.totals.total = Money::new(shillings * 100, CATALOG_CURRENCY);
