@@ -88,7 +88,7 @@ impl Gateways {
 }
 
 impl Accounts {
-    /// Only customers whom the channel knows by a number get real prompts: nobody may type the number of somebody else.
+    /// Only customers whom the channel knows by a number get real prompts: a customer must not type another person's number.
     fn can(&self, method: PaymentMethod, has_number: bool) -> bool {
         let daraja = self.daraja.as_ref();
         self.is_sandbox

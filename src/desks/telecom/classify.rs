@@ -114,7 +114,7 @@ impl Telecom {
         if utterance.asks(Topic::Progress) && memory.has_open_request() && !is_technical {
             return Verdict::by_rules(Category::Billing, CLEAR, "asks about the open request");
         }
-        // "No, the reason is the outage" is no report of one.
+        // "No, the reason is the outage" does not report one.
         if corrects_case(parsed, memory) && is_about_case && (!is_technical || utterance.asks(Topic::Field)) {
             return Verdict::by_rules(Category::Billing, CLEAR, "corrects the case");
         }

@@ -141,7 +141,7 @@ pub fn casual_turns(level: ChattinessLevel) -> u8 {
 
 impl Governed {
     /// Decides about a message, and counts it. Business forgets spam, and casual messages stay counted for the conversation.
-    /// After spam that was answered as often as it is, nothing but business is answered.
+    /// After the last answer to spam, only business is answered.
     pub fn decide(&mut self, class: GovernorClass, level: ChattinessLevel) -> Governing {
         match class {
             GovernorClass::Business => {

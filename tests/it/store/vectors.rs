@@ -108,7 +108,7 @@ async fn erased_customer_leaves_no_vectors() {
         let Erasure::Done { erased, .. } = done else { panic!("{done:?}") };
         assert!(erased.iter().any(|of| of.table == "vectors" && of.rows == 1), "{erased:?}");
         assert_eq!(list(&store, "acme", VectorScope::All).await, left);
-        // An external index is told by a job.
+        // A job deletes them from an external index.
         assert_eq!(count_jobs(&store, &[FORGET_CONVERSATION]).await.waiting, jobs);
     }
     assert_eq!(state(&store, "acme").await, (2, 2), "copies in memory notice it");

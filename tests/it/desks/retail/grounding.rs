@@ -181,7 +181,7 @@ async fn a_social_reply_is_held_against_the_persona() {
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     for (said, begins, count) in [
         ("Em 25 tuổi ạ.", format!("Em {STAND_IN} tuổi ạ. "), 1),
-        // With two figures replaced nobody could read it.
+        // With two figures replaced it would be unreadable.
         ("Em 25 tuổi, lương 9 triệu ạ.", "Dạ em vẫn khỏe".to_owned(), 2),
     ] {
         ollama.otherwise(move |chat| chat.get("format").is_none().then(|| Play::reply(said)));

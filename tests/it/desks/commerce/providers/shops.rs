@@ -85,7 +85,7 @@ async fn second_failure_of_provider_calls_a_person() {
     let (store, tenant) = (&shop.app.inner.store, TenantId::default());
     let conversation = chat.id.parse().unwrap();
     let tickets = async || store.tenant(&tenant).list_tickets_in(conversation).await.unwrap();
-    assert_eq!(tickets().await.len(), 0, "one failure calls nobody");
+    assert_eq!(tickets().await.len(), 0, "one failure calls no person");
     ask(&shop.app, &chat.id, "again").await;
     ask(&shop.app, &chat.id, "yes").await;
     let reasons: Vec<String> = tickets().await.into_iter().map(|ticket| ticket.summary).collect();
