@@ -20,7 +20,8 @@ use mail::{answer_about_mail, miss_mail, redirects_label, redirects_mail, send_l
 use next::{cancels, next_flow};
 pub use requests::continue_with;
 use slots::{
-    keep_reason, names_fewer_pieces, take_intent, take_label, take_last_return, take_lines, take_pieces, take_slots,
+    keep_reason, keeps_part, names_fewer_pieces, take_intent, take_label, take_last_return, take_lines, take_pieces,
+    take_slots,
 };
 
 /// Returns the state after the message.
@@ -214,9 +215,10 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
 
 /// Whether the customer wants to stop.
 fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
-    // Damage is decided whatever the customer answers. "I'll keep one" is not the end.
+    // Damage is decided whatever the customer answers. "I'll keep one", or "the socks", is not the end.
     let is_damaged = utterance.reports(Topic::Damage) && state.decision().is_some_and(|decision| decision.eligible);
-    if is_damaged || changes_intent(state, utterance) || names_fewer_pieces(state, utterance) {
+    let keeps_some = names_fewer_pieces(state, utterance) || keeps_part(state, utterance);
+    if is_damaged || keeps_some || changes_intent(state, utterance) {
         return false;
     }
     let asks_for_slot = asked.is_some_and(|question| question.is_for_slot() || question == Question::Locked);

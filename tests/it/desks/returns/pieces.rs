@@ -106,6 +106,8 @@ async fn kept_goods_are_not_offered_for_return() {
         &["Return the boots of 77901, keep the poles", "buyer-77900@example.com"],
         &["return 77901, buyer-77900@example.com", "yes, but not the poles"],
         &["return 77901, buyer-77900@example.com", "return it all, but not the poles"],
+        &["return 77901, buyer-77900@example.com", "yes, but I'll keep the poles"],
+        &["return 77901, buyer-77900@example.com", "sure, though I'd rather keep the poles"],
     ] {
         let mut chat = Chat::open(&app).await;
         let text = chat.say_all(said).await.text("order_confirm");

@@ -90,6 +90,15 @@ pub(super) fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
     true
 }
 
+/// Whether the message keeps some of the items that the flow is about, and not all: "yes, but I'll keep the socks".
+pub(super) fn keeps_part(state: &State, utterance: &Utterance) -> bool {
+    let (Some(order), Some(goods)) = (state.order(), &utterance.entities.kept_goods) else { return false };
+    let kept = items::named(&order.items, &goods.kept);
+    let all = || order.items.iter().map(|item| item.line).collect();
+    let shown = state.lines().cloned().unwrap_or_else(all);
+    !kept.is_empty() && shown.iter().any(|line| !kept.contains(line))
+}
+
 /// Takes the wish to return only some pieces of an item. The desk shows what comes back and asks again; a customer who still
 /// wants fewer gets a person. Returns whether the message says nothing else about the order.
 pub(super) fn take_pieces(state: &mut State, utterance: &Utterance, asked: Option<Question>) -> bool {
