@@ -294,7 +294,7 @@ impl Desk for Commerce {
         if self.answer_sandbox(turn, &situation, &said).await? || self.check_receipt(turn, &situation, &said).await? {
             return Ok(());
         }
-        let (said, question) = self.cut_question(said, &state);
+        let (said, question) = read_text(text.len(), || self.cut_question(said, &state));
         let (said, named) = self.name_goods(turn, said, &state).await?;
         let mut verdict = turn.step("classify").take(self.classify(turn, &said, &state, named.is_sure)).await?;
         let mut incoming = self.read_message(turn, &situation, said, &verdict, (named, question)).await?;

@@ -13,6 +13,7 @@ use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogQuery, Sea
 use crate::domain::commerce::policy::{GovernorClass, Intent, Routing, route};
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::{ConversationStatus, Language, Message, Sender};
+use crate::nlu::long_text::read_text;
 use crate::store::shoppers::PreferenceChange;
 
 /// The goods that a message names.
@@ -85,7 +86,7 @@ impl Commerce {
             let is_strange = known.has_none_of(&said);
             return Ok((Said { sought: known.sought(&said), ..said }, Named { is_strange, ..Named::default() }));
         }
-        let (mut said, later) = self.cut_goods(said, state, &known);
+        let (mut said, later) = read_text(said.text().len(), || self.cut_goods(said, state, &known));
         said.sought = known.sought(&said);
         let goods = known.name_goods(&mut said);
         let (is_sure, is_strange) = (known.has_name_in(&said), known.has_none_of(&said));

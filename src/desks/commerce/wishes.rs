@@ -15,6 +15,10 @@ use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 use crate::store::catalog::CatalogWords;
 
+/// A message with more parts is not divided: each part costs a reading of the message.
+const MOST_PARTS: usize = 16;
+/// The most questions that are tried one by one.
+const MOST_QUESTIONS: usize = 4;
 /// Shorter words begin too many others.
 const SHORTEST_BEGINNING: usize = 4;
 
@@ -119,6 +123,9 @@ impl Commerce {
         };
         let text = said.text();
         let pieces = self.rules.pieces(text);
+        if pieces.len() > MOST_PARTS {
+            return (said, None);
+        }
         let asks = |piece: &Range<usize>| {
             let asked = self.rules.parse(&text[piece.clone()]);
             let is_question = asked.utterance.has_question();
@@ -143,7 +150,7 @@ impl Commerce {
         let asking: Vec<Range<usize>> = pieces.into_iter().filter(asks).collect();
         // All questions together, else one of them.
         let several = (asking.len() > 1).then(|| asking.clone());
-        for cut in several.into_iter().chain(asking.into_iter().map(|piece| vec![piece])) {
+        for cut in several.into_iter().chain(asking.into_iter().take(MOST_QUESTIONS).map(|piece| vec![piece])) {
             let (mut asked, mut rest, mut at) = (Vec::new(), String::new(), 0);
             for piece in cut {
                 rest = format!("{rest}{} ", &text[at..piece.start]);
@@ -253,7 +260,7 @@ impl Commerce {
             false => self.rules.pieces_with(&said.rest, &known.choices),
         };
         let own = state.item().or(state.last.as_ref()).map(|wanted| wanted.item.names()).unwrap_or_default();
-        let is_cut = pieces.len() > 1 && !said.says(Says::Remove);
+        let is_cut = (2..=MOST_PARTS).contains(&pieces.len()) && !said.says(Says::Remove);
         if !is_cut || matches!(state.stage, Stage::Phone { .. } | Stage::ConfirmAmount { .. }) {
             return (said, Vec::new());
         }

@@ -257,6 +257,8 @@ impl Telecom {
         identity: &Identity,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
+        // The model asks in its own words.
+        memory.repeated = None;
         let needs_account = !matches!(wish, None | Some(Topic::Policy | Topic::OutOfScope | Topic::Progress));
         match identity {
             Identity::Known(user_id) => {

@@ -29,11 +29,21 @@ impl Telecom {
     ) -> Result<(), DeskError> {
         let Some(asked) = asked.filter(|asked| asked.is_of_account()) else { return Ok(()) };
         memory.asked = Some(asked);
+        if asked == Asked::Confirm {
+            // The customer has missed nothing.
+            let repeated = memory.repeated.take();
+            self.ask(turn, asked, "", memory).await?;
+            memory.repeated = repeated;
+            return Ok(());
+        }
         match memory.times_asked(asked) {
-            times if asked == Asked::Confirm => memory.repeated = Some((asked, times % 2)),
             0 | 1 => memory.repeated = Some((asked, 1)),
             2 if turn.conversation.status != ConversationStatus::Waiting => {}
-            _ => return Ok(()),
+            _ => {
+                // This reply offers no person, so a yes to it calls none.
+                memory.repeated = Some((asked, PUT_AT_MOST - 1));
+                return Ok(());
+            }
         }
         self.ask(turn, asked, "", memory).await
     }
@@ -55,7 +65,10 @@ impl Telecom {
             return Ok(());
         }
         if let (Asked::Confirm, Some(draft)) = (asked, &memory.refund) {
-            let text = self.summary(turn, if times == 1 { Text::Confirm } else { Text::ConfirmAgain }, draft)?;
+            let mut text = self.summary(turn, Text::Confirm, draft)?;
+            if Self::has_just_said(turn, &text) {
+                text = self.summary(turn, Text::ConfirmAgain, draft)?;
+            }
             return Ok(turn.say(kind::PROMPT, &text).await?);
         }
         let (full, what) = match asked {

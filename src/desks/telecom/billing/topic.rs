@@ -31,7 +31,7 @@ pub(in crate::desks::telecom) fn corrects_case(parsed: &Parsed, memory: &Memory)
         SaidAmount::Unclear => said.reason.is_some() && !said.is_concrete(),
         _ => !utterance.asks(Topic::Refund) && !names_invoice && (!said.claims() || repeats_reason),
     };
-    let claims_other = names_invoice && said.amount(false) != SaidAmount::Unclear;
+    let claims_other = names_invoice && (said.amount(false) != SaidAmount::Unclear || utterance.asks(Topic::Refund));
     let is_of_contract = utterance.asks(Topic::OutOfScope) || utterance.asks(Topic::Subscription);
     gives_other && !asks_more || utterance.asks(Topic::Correction) && !claims_other && !is_of_contract
 }
