@@ -24,7 +24,7 @@ use super::connection_limit::{ConnectionLimit, ConnectionPermit};
 use crate::app::App;
 use crate::config::HttpConfig;
 
-/// The most headers that hyper parses. More than [`head`](super::head) accepts, because hyper's own refusal has no body and no
+/// The most headers that hyper parses. More than [`limit_head`](super::body::limit_head) accepts, because hyper's own refusal has no body and no
 /// request id.
 const MAX_HEADERS: usize = 1024;
 /// How long a connection may take to read its last bytes after every turn has ended.
