@@ -24,8 +24,8 @@ use super::connection_limit::{ConnectionLimit, ConnectionPermit};
 use crate::app::App;
 use crate::config::HttpConfig;
 
-/// The most headers that hyper parses. More than [`limit_head`](super::body::limit_head) accepts, because hyper's own refusal has no body and no
-/// request id.
+/// The most headers that hyper parses. More than [`limit_head`](super::body::limit_head) accepts, because hyper's own refusal has no
+/// body and no request id.
 const MAX_HEADERS: usize = 1024;
 /// How long a connection may take to read its last bytes after every turn has ended.
 const LAST_BYTES: Duration = Duration::from_secs(2);

@@ -257,7 +257,7 @@ impl Telecom {
         identity: &Identity,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        // The model asks in its own words.
+        // The model words its questions.
         memory.repeated = None;
         let needs_account = !matches!(wish, None | Some(Topic::Policy | Topic::OutOfScope | Topic::Progress));
         match identity {
