@@ -8,21 +8,18 @@ const DAY = 86_400;
 // Older times are shown as dates.
 const RECENT_DAYS = 7;
 
-// The codes of `date_format` in `texts/common.LANG.toml` that are known here. Names of months are English ones there, too.
+// The known codes of `date_format` in `texts/common.LANG.toml`. Names of months are English ones.
 const twoDigits = (number) => String(number).padStart(2, "0");
-const month = (day, length) => new Intl.DateTimeFormat("en-US", { month: length, timeZone: "UTC" }).format(day);
 const DATE_CODES = {
-  "%Y": (day) => String(day.getUTCFullYear()),
+  "%Y": (day) => day.getUTCFullYear(),
+  "%-m": (day) => day.getUTCMonth() + 1,
+  "%b": (day) => new Intl.DateTimeFormat("en-US", { month: "short", timeZone: "UTC" }).format(day),
+  "%-d": (day) => day.getUTCDate(),
   "%m": (day) => twoDigits(day.getUTCMonth() + 1),
-  "%-m": (day) => String(day.getUTCMonth() + 1),
-  "%b": (day) => month(day, "short"),
-  "%B": (day) => month(day, "long"),
   "%d": (day) => twoDigits(day.getUTCDate()),
-  "%-d": (day) => String(day.getUTCDate()),
 };
 const CODE = /%-?[A-Za-z]/g;
 
-// The day of a moment in the browser's time zone, as midnight in UTC.
 const localDay = (moment) => new Date(Date.UTC(moment.getFullYear(), moment.getMonth(), moment.getDate()));
 
 export class Phrases extends Words {
@@ -114,7 +111,6 @@ export class Phrases extends Words {
     return format?.match(CODE)?.every((code) => DATE_CODES[code]) ? format : undefined;
   }
 
-  // Formats a day, given as midnight in UTC. Without a format, the browser's own words for the language serve.
   #dated(day, format, options) {
     if (format) return format.replace(CODE, (code) => DATE_CODES[code](day));
     return new Intl.DateTimeFormat(this.language, { ...options, timeZone: "UTC" }).format(day);
