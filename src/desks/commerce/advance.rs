@@ -32,13 +32,7 @@ pub(super) fn advance(state: ConversationState, event: Event) -> Next {
 fn decide(mut state: ConversationState, event: Event) -> Next {
     match event {
         Event::Message(incoming) => on_message(state, &incoming),
-        Event::Failed => {
-            state.tool_errors = state.tool_errors.saturating_add(1);
-            if state.tool_errors < state.rules.tool_errors {
-                return (state, vec![Effect::Say(Line::Plain(Text::TryLater))]);
-            }
-            hand_over(state, Reason::ToolErrors, Priority::High)
-        }
+        Event::Failed => tool_failed(state, vec![Effect::Say(Line::Plain(Text::TryLater))]),
         event => {
             // The list of ways to pay comes from the shop's rows: it says nothing about a provider that failed.
             if !matches!(event, Event::Methods(..) | Event::Began(Began::Unavailable { .. })) {
@@ -376,6 +370,15 @@ pub(super) fn clarify(mut state: ConversationState, incoming: &Incoming, line: L
     }
     let line = if incoming.said.says(Says::Frustrated) { Line::Plain(Text::Sorry) } else { line };
     (state, vec![Effect::Say(line)])
+}
+
+/// Counts a tool that failed. After too many in a row, a person is called instead of the effects.
+pub(super) fn tool_failed(mut state: ConversationState, effects: Vec<Effect>) -> Next {
+    state.tool_errors = state.tool_errors.saturating_add(1);
+    match state.tool_errors < state.rules.tool_errors {
+        true => (state, effects),
+        false => hand_over(state, Reason::ToolErrors, Priority::High),
+    }
 }
 
 /// Calls a person. The sale is unchanged, so that the customer can continue.

@@ -2,7 +2,7 @@
 //!
 //! [`Effect::Pay`] is made in one place, [`confirm`], by a clear yes to the amount that was just asked.
 
-use super::super::advance::{Next, hand_over};
+use super::super::advance::{Next, hand_over, tool_failed};
 use super::super::effect::{Began, Effect, Incoming, Line, Reason};
 use super::super::state::{ConversationState, Stage};
 use super::super::texts::Text;
@@ -105,11 +105,7 @@ pub(in crate::desks::commerce) fn began(mut state: ConversationState, began: Beg
         }
         Began::Unavailable { payment } => {
             state.begin_paying(payment, method);
-            state.tool_errors = state.tool_errors.saturating_add(1);
-            match state.tool_errors < state.rules.tool_errors {
-                true => (state, Vec::new()),
-                false => hand_over(state, Reason::ToolErrors, Priority::High),
-            }
+            tool_failed(state, Vec::new())
         }
         // The cart is priced again, and the customer sees it before the next yes.
         Began::Changed => {

@@ -89,9 +89,9 @@ impl Finder<'_> {
 
     /// Whether a page is about what the message says.
     pub(super) fn has_advice(&self) -> bool {
-        let pages = Query { pages_only: true, ..self.query.clone() };
-        let found = self.pages.find_by_words(&pages).passages;
-        let is_about = |best: &Passage| self.pages.has_most_of(&pages.text, best, self.query.language);
+        let query = Query { pages_only: true, ..self.query.clone() };
+        let found = self.pages.find_by_words(&query).passages;
+        let is_about = |best: &Passage| self.pages.has_most_of(&query.text, best, self.query.language);
         found.first().is_some_and(|best| best.score >= ADVISES && is_about(best))
     }
 

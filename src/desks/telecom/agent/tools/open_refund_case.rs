@@ -76,6 +76,7 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
 
 /// Returns the case as the model sees it.
 fn shown(case: &RefundCase, is_new: bool, steps: &str) -> Value {
+    // The design lists them in the result. The model may need them for a later question.
     let next_steps: Vec<&str> = steps.lines().filter_map(|line| line.strip_prefix("- ")).collect();
     let message = if is_new {
         "opened; the system adds the next steps to your answer as a list, so do not write them"
