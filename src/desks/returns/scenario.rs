@@ -1,30 +1,20 @@
 //! The scenarios that have a text, and the words that the desk fills in.
 
-use serde::{Deserialize, Serialize};
+use crate::replies::reply_keys;
 
 macro_rules! scenarios {
     (@is_decision decision) => { true };
     (@is_decision neutral) => { false };
     ($($(#[$doc:meta])* $name:ident = $key:literal [$($word:literal)*] $about:ident,)+) => {
-        /// A situation in which the desk sends a text. Each has variants in `prompts/texts/returns.{language}.toml`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum Scenario {
-            $($(#[$doc])* #[serde(rename = $key)] $name,)+
+        reply_keys! {
+            /// A situation in which the desk sends a text. Each has variants in `prompts/texts/returns.{language}.toml`.
+            #[derive(serde::Serialize)]
+            pub enum Scenario {
+                $($(#[$doc])* $name = $key [$($word)*],)+
+            }
         }
 
         impl Scenario {
-            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
-
-            /// The key in the file.
-            pub fn key(self) -> &'static str {
-                match self { $(Self::$name => $key,)+ }
-            }
-
-            /// The words that a variant may name.
-            pub fn words(self) -> &'static [&'static str] {
-                match self { $(Self::$name => &[$($word,)*],)+ }
-            }
-
             /// Whether the text announces or offers a decision. After one, a model's words are not shown.
             pub fn is_decision(self) -> bool {
                 match self { $(Self::$name => scenarios!(@is_decision $about),)+ }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::scenario::Scenario;
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{Action, Cause, Decision, Priority, RmaNumber};
+use crate::replies::ReplyKey;
 use crate::retrieval::Subject as Topic;
 
 mod intent;
@@ -109,7 +110,7 @@ impl Meta {
 
 fn known_scenarios<'de, D: Deserializer<'de>>(stored: D) -> Result<BTreeMap<Scenario, usize>, D::Error> {
     let said = BTreeMap::<String, usize>::deserialize(stored)?;
-    let known = |key: &str| Scenario::ALL.iter().find(|scenario| scenario.key() == key).copied();
+    let known = |key: &str| Scenario::ALL.iter().find(|scenario| scenario.as_str() == key).copied();
     Ok(said.into_iter().filter_map(|(key, variant)| Some((known(&key)?, variant))).collect())
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::scenario::Scenario;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::RmaStatus;
-use crate::replies::{Replies, ReplyKey};
+use crate::replies::Replies;
 use crate::tools::label::LabelTexts;
 
 /// How many variants each text has at least.
@@ -55,18 +55,6 @@ pub struct Lines {
     pub about_return: String,
 }
 
-impl ReplyKey for Scenario {
-    const ALL: &'static [Self] = Self::ALL;
-
-    fn as_str(self) -> &'static str {
-        self.key()
-    }
-
-    fn placeholders(self) -> &'static [&'static str] {
-        self.words()
-    }
-}
-
 impl ReturnsTexts {
     /// Checks the texts of every scenario and the names of every status.
     pub fn check(&self) -> Result<(), String> {
@@ -107,6 +95,7 @@ fn has_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replies::ReplyKey;
 
     const FILES: [&str; 2] = [
         include_str!("../../../prompts/texts/returns.en.toml"),
@@ -122,7 +111,7 @@ mod tests {
         for texts in texts() {
             texts.check().expect("the shipped texts");
             for scenario in Scenario::ALL {
-                let values: Vec<(&str, &str)> = scenario.words().iter().map(|word| (*word, "<value>")).collect();
+                let values: Vec<(&str, &str)> = scenario.placeholders().iter().map(|word| (*word, "<value>")).collect();
                 for last in 0..texts.replies.variants(*scenario).len() {
                     let (text, _) = texts.replies.pick(*scenario, Some(last), &values).expect("every word");
                     assert!(!text.contains(['{', '}']) && !text.contains("undefined"), "{scenario:?}: {text}");
@@ -143,7 +132,7 @@ mod tests {
     fn variants_take_turns_and_never_repeat() {
         for texts in texts() {
             for scenario in Scenario::ALL {
-                let values: Vec<(&str, &str)> = scenario.words().iter().map(|word| (*word, "x")).collect();
+                let values: Vec<(&str, &str)> = scenario.placeholders().iter().map(|word| (*word, "x")).collect();
                 let (mut last, mut said) = (None, Vec::new());
                 for _ in 0..2 * texts.replies.variants(*scenario).len() {
                     let (text, place) = texts.replies.pick(*scenario, last, &values).expect("every word");
