@@ -54,7 +54,7 @@ pub struct ReturnsRules {
     intents: IntentLists,
     asides: AsideLists,
     pieces: PieceRules,
-    /// The intents that a person settles, the surest first.
+    /// The patterns of each of `REQUESTS`, in their order.
     requests: Vec<(Intent, Vec<Pattern>)>,
     small_talk: SmallTalk,
     examples: Classifier,
@@ -88,7 +88,7 @@ impl ReturnsRules {
             .with_serial_words(serial_words);
         let patterns = |written: &[String]| lexicon.patterns(written);
         let mut requests = Vec::new();
-        for intent in Intent::ALL.into_iter().filter(|intent| intent.is_request()) {
+        for intent in REQUESTS {
             requests.push((intent, patterns(file.requests.get(&intent).map_or(&[], Vec::as_slice))?));
         }
         let mut asides = file.asides.parse(&lexicon)?;
@@ -311,6 +311,16 @@ fn without_contact(text: &str, contact: Option<&Contact>) -> String {
     let pieces = text.split_inclusive(char::is_whitespace).filter(|piece| !is_contact(piece));
     pieces.collect::<String>().trim().to_owned()
 }
+
+/// The intents that a person settles, the surest first.
+const REQUESTS: [Intent; 6] = [
+    Intent::WrongItem,
+    Intent::MissingItem,
+    Intent::DoubleCharge,
+    Intent::AddressChange,
+    Intent::Invoice,
+    Intent::Exchange,
+];
 
 /// The topics of small talk that the desk answers as such. Thanks, goodbyes, anger and persons have texts of the returns desk.
 const CHATS: [Social; 14] = [

@@ -202,7 +202,7 @@ fn apply(mut utterance: Utterance, label: &str, probability: f64) -> Utterance {
         }
         label => {
             let is_label = |intent: &Intent| intent.as_str() == label && *intent != Intent::Other;
-            let guessed = Intent::ALL.into_iter().find(|intent| is_very_likely && is_label(intent));
+            let guessed = Intent::ALL.iter().copied().find(|intent| is_very_likely && is_label(intent));
             utterance.intent = guessed.or(utterance.intent);
             let topic = CHATS.into_iter().find(|topic: &Social| topic.as_str() == label && names_nothing);
             topic.map_or(utterance.clone(), |topic| utterance.with(Act::Chat(topic)))

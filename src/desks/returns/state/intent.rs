@@ -1,57 +1,31 @@
 //! What customers want.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// What a customer wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Intent {
-    Return,
-    Refund,
-    OrderStatus,
-    /// Another size, colour or model in one go.
-    Exchange,
-    /// Something else arrived than was ordered.
-    WrongItem,
-    /// Something is missing from the parcel, or nothing came although the order counts as delivered.
-    MissingItem,
-    /// The order was paid for more than once.
-    DoubleCharge,
-    AddressChange,
-    Invoice,
-    Other,
+use crate::domain::string_enum;
+
+string_enum! {
+    /// What a customer wants.
+    #[derive(JsonSchema)]
+    pub enum Intent {
+        Return = "return",
+        Refund = "refund",
+        OrderStatus = "order_status",
+        /// Another size, colour or model in one go.
+        Exchange = "exchange",
+        /// Something else arrived than was ordered.
+        WrongItem = "wrong_item",
+        /// Something is missing from the parcel, or nothing came although the order counts as delivered.
+        MissingItem = "missing_item",
+        /// The order was paid for more than once.
+        DoubleCharge = "double_charge",
+        AddressChange = "address_change",
+        Invoice = "invoice",
+        Other = "other",
+    }
 }
 
 impl Intent {
-    pub const ALL: [Self; 10] = [
-        Self::Return,
-        Self::Refund,
-        Self::OrderStatus,
-        Self::WrongItem,
-        Self::MissingItem,
-        Self::DoubleCharge,
-        Self::AddressChange,
-        Self::Invoice,
-        Self::Exchange,
-        Self::Other,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Return => "return",
-            Self::Refund => "refund",
-            Self::OrderStatus => "order_status",
-            Self::Exchange => "exchange",
-            Self::WrongItem => "wrong_item",
-            Self::MissingItem => "missing_item",
-            Self::DoubleCharge => "double_charge",
-            Self::AddressChange => "address_change",
-            Self::Invoice => "invoice",
-            Self::Other => "other",
-        }
-    }
-
     /// Whether a person settles it: the desk verifies the order and opens a ticket.
     pub fn is_request(self) -> bool {
         !self.is_return() && !matches!(self, Self::OrderStatus | Self::Other)
