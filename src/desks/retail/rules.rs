@@ -112,45 +112,35 @@ struct RuleFile {
     /// The patterns of each topic.
     social: HashMap<Social, Vec<String>>,
     /// The groups of business patterns, in order.
-    groups: Vec<GroupFile>,
+    groups: Vec<Group>,
     /// The patterns of each group.
     patterns: HashMap<String, Vec<String>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GroupFile {
-    name: String,
-    speaks_for: Intent,
-    weight: f64,
-    #[serde(default)]
-    hides: bool,
-    #[serde(default)]
-    weak: bool,
-    #[serde(default)]
-    looks_up: bool,
-    #[serde(default)]
-    defect: bool,
-    #[serde(default)]
-    unless: Vec<String>,
-}
-
 /// Keywords that say the same thing.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Group {
     name: String,
     speaks_for: Intent,
     weight: f64,
     /// Whether later groups ignore its words.
+    #[serde(default)]
     hides: bool,
     /// Whether it names goods. Naming goods neither contradicts a warranty question nor changes the subject.
+    #[serde(default)]
     weak: bool,
     /// Whether it mentions a warranty. A serial number in the same message is then always looked up.
+    #[serde(default)]
     looks_up: bool,
     /// Whether it says that something is broken. The desk then leaves out its cheerful greeting.
+    #[serde(default)]
     defect: bool,
     /// Groups that exclude this one.
+    #[serde(default)]
     unless: Vec<String>,
+    /// Of the file's `patterns`, those under its name.
+    #[serde(skip)]
     patterns: Vec<Pattern>,
 }
 
@@ -180,17 +170,16 @@ impl RetailRules {
                 return Err(InvalidRules::Unless { group: group.name.clone(), missing: missing.clone() });
             }
         }
-        let mut groups = Vec::new();
-        for group in file.groups {
+        for group in &mut file.groups {
             let written = file.patterns.remove(&group.name).unwrap_or_default();
-            groups.push(Group::new(group, lexicon.patterns(&written)?));
+            group.patterns = lexicon.patterns(&written)?;
         }
         if let Some(name) = file.patterns.into_keys().next() {
             return Err(InvalidRules::Unknown(name));
         }
         Ok(Self {
             social: SocialRules::new(&file.topics, &file.social, &lexicon)?,
-            groups,
+            groups: file.groups,
             filler: lexicon.patterns(&file.filler)?,
             follow_up: lexicon.patterns(&file.follow_up)?,
             cancel: lexicon.patterns(&file.cancel)?,
@@ -248,20 +237,4 @@ fn settled(mut utterance: Utterance, intent: Intent, confidence: f64, because: &
     utterance.acts.retain(|act| !matches!(act, Act::Chat(_) | Act::Request(Topic::UnnamedGoods)));
     utterance.matched.insert(0, because.to_owned());
     Utterance { intent: Some(intent), confidence, ..utterance }
-}
-
-impl Group {
-    fn new(file: GroupFile, patterns: Vec<Pattern>) -> Self {
-        Self {
-            name: file.name,
-            speaks_for: file.speaks_for,
-            weight: file.weight,
-            hides: file.hides,
-            weak: file.weak,
-            looks_up: file.looks_up,
-            defect: file.defect,
-            unless: file.unless,
-            patterns,
-        }
-    }
 }
