@@ -6,11 +6,12 @@
 //! where nothing is decided.
 //!
 //! - [`tools`]: the six tools and their schemas; [`context`]: what they work on
-//! - [`prompt`]: the system message
 //! - [`speaker`]: whether the desk or the model speaks at the end of a turn
 //! - [`ending`]: how a turn ends
 //!
 //! The loop itself is [`crate::agent`]'s.
+
+use serde_json::{Value, json};
 
 use super::Returns;
 use super::rules::{Topic, Utterance};
@@ -18,15 +19,12 @@ use super::state::{Intent, Question, State};
 use crate::desks::machine::save;
 use crate::desks::{DeskError, Services, Turn};
 use crate::dialogue::Answer;
-use crate::dialogue::agent_turn::run_agent;
-use crate::dialogue::history::{room_for_history, window};
+use crate::dialogue::agent_turn::{first_messages, run_agent};
 use crate::grounding::{Canary, Grounding, GroundingRules};
 use crate::persona::{Mode, PromptError, Prompts};
-use crate::providers::llm::ChatMessage;
 
 mod context;
 mod ending;
-mod prompt;
 mod speaker;
 mod tools;
 
@@ -84,34 +82,39 @@ impl Returns {
         // A message is stored before its consequences happen.
         turn.stores_at_once = true;
         save(turn, &self.services.store, &state).await?;
-        let (messages, known) = self.first_messages(turn, &state);
+        let known = known(&state, turn.conversation.user_id.is_some()).to_string();
+        let (config, canary) = (&self.services.config, self.agent.grounding.canary());
+        let messages = first_messages(turn, &turn.history, config, canary, &self.agent.instructions, &known);
         let (step, tools) = (turn.step("agent"), tool_set());
         let mut context = ReturnsContext { desk: self, turn, state };
-        let run = run_agent(&self.services.llm, &self.services.config.agent, &tools, &mut context, messages);
+        let run = run_agent(&self.services.llm, &config.agent, &tools, &mut context, messages);
         let finished = step.take(run).await?;
         let ReturnsContext { turn, state, .. } = context;
         let facts: Vec<String> = std::iter::once(known).chain(finished.results).collect();
         self.end_agent_turn(turn, state, finished.outcome, &facts).await
     }
+}
 
-    /// Returns the system message, the conversation and the new message, and the known facts that they contain.
-    fn first_messages(&self, turn: &Turn, state: &State) -> (Vec<ChatMessage>, String) {
-        let known = prompt::known(state, turn.conversation.user_id.is_some()).to_string();
-        let system = prompt::system(&prompt::Given {
-            persona: &turn.persona,
-            persona_max_chars: self.services.config.prompts.persona_max_chars,
-            canary: &self.agent.grounding.canary().line(),
-            instructions: &self.agent.instructions,
-            language: turn.language(),
-            known: &known,
-            fence: &format!("{:016x}", rand::random::<u64>()),
-        });
-        let room = room_for_history(&self.services.config.llm, &[&system, &turn.message.text]);
-        let mut messages = vec![ChatMessage::system(system)];
-        messages.extend(window(&turn.history, self.services.config.desks.history_max_chars.min(room)));
-        messages.push(ChatMessage::user(turn.message.text.clone()));
-        (messages, known)
-    }
+/// Returns what the desk knows about the conversation, without anything that the customer may not know.
+fn known(state: &State, is_signed_in: bool) -> Value {
+    let order = state.order().map(|order| {
+        let items = order.items.iter();
+        json!({
+            "order_id": order.number, "status": order.status, "order_date": order.ordered_on,
+            "email": order.masked_email,
+            "items": items
+                .map(|item| json!({ "item_id": item.line, "name": item.name, "quantity": item.quantity }))
+                .collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "customer_is_signed_in": is_signed_in,
+        "contact_was_given": !state.case.needs_contact || state.meta.contact.is_some(),
+        "orders_looked_up": state.meta.opened,
+        "current_order": order,
+        "order_number_named": state.order_number(),
+        "last_return": state.meta.last_rma,
+    })
 }
 
 /// Returns whether the message answers a question of the state machine, which then does what was asked.
@@ -140,5 +143,21 @@ fn answers_machine(state: &State, utterance: &Utterance) -> bool {
             | Question::Trouble,
         )
         | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desks::returns::tests::sample;
+
+    #[test]
+    fn known_facts_hold_no_address() {
+        let mut state = sample::found(Intent::Return);
+        state.case.needs_contact = true;
+        state.meta.contact = Some("john.doe@example.com".to_owned());
+        let known = known(&state, false);
+        assert!(!known.to_string().contains("john.doe"), "{known}");
+        assert_eq!((&known["contact_was_given"], &known["customer_is_signed_in"]), (&json!(true), &json!(false)));
     }
 }
