@@ -1,6 +1,6 @@
 use super::super::advance::{Event, next_state};
 use super::super::rules::{Topic, Utterance};
-use super::super::state::{Case, Meta};
+use super::super::state::{ActionTicket, Case, Meta};
 use super::super::tests::sample;
 use super::*;
 use crate::dialogue::utterance::Entities;
@@ -26,12 +26,17 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
     let only_return = Progress::Decided { decision: sample::open(true, false), action: None };
     let refund = Progress::Agreed { decision: sample::approved(), action: Action::Refund };
     let cancel = with_case(Case { wants_cancel: true, ..Case::default() }, decided(sample::approved()));
+    let decided_now = Event::Decided(sample::refused(Cause::FraudFlag), vec![1], sample::refund());
+    let reviewed = next_state(found(Intent::Return), decided_now);
+    let before = ActionTicket { id: sample::rma().to_string(), status: TicketStatus::Duplicate };
+    let asked_before = next_state(found(Intent::Return), Event::AskedBefore(before));
     let opened = with_handoff(Handoff::Opened(HandoffReason::Person, "TICKET-1-AAAA".to_owned()));
     vec![
         (1, "a failure is reported first", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
         (1, "too many guesses", trouble(Trouble::OrderLocked), Step::Ask(Question::Locked)),
         (1, "the shop's own fault", trouble(Trouble::Internal), Step::Ask(Question::Trouble)),
         (1, "handoff due", with_handoff(Handoff::Due(HandoffReason::Person)), Step::Run(Handler::Escalate)),
+        (1, "a decision that a person reviews", reviewed, Step::Run(Handler::Escalate)),
         (1, "handoff made", opened, Step::Finish(Ending::Escalated)),
         (2, "flow is over", State { phase: Phase::Over, ..found(Intent::Return) }, Step::Wait),
         (3, "status wanted", found(Intent::OrderStatus), Step::Run(Handler::ShowStatus)),
@@ -69,6 +74,7 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
         (13, "cancellation", agreed(Action::Cancel), Step::Run(Handler::ProcessCancel)),
         (14, "refund", sample::with_progress(Intent::Refund, refund), Step::Run(Handler::ProcessRefund)),
         (15, "mail due", ticketed(TicketStatus::Created, Mail::Due), Step::Run(Handler::SendEmail)),
+        (15, "mail of an earlier request due", asked_before, Step::Run(Handler::SendEmail)),
         (15, "mail failed", mailed(EmailStatus::Failed), Step::Ask(Question::MailFailed)),
         (
             15,
