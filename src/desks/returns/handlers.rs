@@ -23,7 +23,6 @@ mod handoff;
 mod orders;
 mod tickets;
 
-pub(super) use crate::store::mails::mail_context;
 pub(super) use orders::status_of;
 pub(super) use tickets::decided;
 

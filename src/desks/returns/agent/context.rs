@@ -19,8 +19,7 @@ use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Phase, 
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::agent_turn::AgentContext;
 use crate::domain::calendar::day_of;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::{Money, Order, OrderNumber};
 use crate::domain::identity::Email;
 use crate::domain::{AuditEntry, AuditKind};
 use crate::store::TenantStore;
@@ -153,24 +152,28 @@ impl ReturnsContext<'_> {
 
     /// Returns the order as the model sees it.
     pub fn shown(&self, order: &Order) -> Value {
-        let numbers = &self.desk.common.get(self.turn.language()).number_format;
         let zone = self.desk.services.shop.time_zone;
         let day = |at| day_of(at, zone);
         let items = order.items.iter().map(|item| {
             let rma = item.rma.as_ref();
             json!({
                 "item_id": item.line, "name": item.name, "quantity": item.quantity,
-                "unit_price": item.unit_price.shown(numbers),
+                "unit_price": self.money(item.unit_price),
                 "return": rma.map(|rma| json!({ "rma_number": rma.number, "status": rma.status })),
             })
         });
         json!({
             "order_id": order.number, "status": order.status, "order_date": day(order.ordered_at),
             "shipped_on": order.shipped_at.map(day), "delivered_on": order.delivered_at.map(day),
-            "tracking": order.tracking, "total_paid": order.paid.shown(numbers),
+            "tracking": order.tracking, "total_paid": self.money(order.paid),
             "customer": { "name": order.customer.name, "email": order.email.masked() },
             "items": items.collect::<Vec<_>>(),
         })
+    }
+
+    /// Returns an amount as the customer reads it.
+    pub fn money(&self, amount: Money) -> String {
+        amount.shown(&self.desk.common.get(self.turn.language()).number_format)
     }
 
     fn store(&self) -> TenantStore<'_> {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::advance::{Event, is_shop_number};
 use super::super::items;
+use super::super::mail::Template;
 use super::super::scenario::Scenario;
 use super::super::state::{Intent, ItemSnapshot, OrderSnapshot, State};
 use super::super::texts::VariantPicker;
@@ -226,8 +227,9 @@ impl Returns {
         }
         // Use the address that the customer named last for this return.
         let sent = store.list_mails_of(&rma.number).await?.pop();
-        let id = MailNumber::new(rma.created_at, &[rma.number.as_str(), LABEL_MAIL, &request_of(turn, state)]);
-        let mut mail = NewMail::about(LABEL_MAIL, id, order, Some(rma), turn.language());
+        let template = Template::LabelReady.as_str();
+        let id = MailNumber::new(rma.created_at, &[rma.number.as_str(), template, &request_of(turn, state)]);
+        let mut mail = NewMail::about(template, id, order, Some(rma), turn.language());
         let named = state.case.label_to.as_deref().and_then(|address| address.parse().ok());
         let sent_to = sent.map(|sent| sent.to).filter(|to| !to.is_erased());
         mail.to = named.or(sent_to).unwrap_or(mail.to);
@@ -242,9 +244,6 @@ impl Returns {
         Ok(Some(said))
     }
 }
-
-/// The mail with a link to the label.
-const LABEL_MAIL: &str = "label_ready";
 
 /// Returns the order's status for clients, which do not read the text.
 pub(in crate::desks::returns) fn status_of(order: &Order) -> Value {

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::super::Returns;
 use super::super::advance::{Event, Ticketed};
+use super::super::mail::Template;
 use super::super::route::{can_be_cancelled, is_open};
 use super::super::state::{ActionTicket, EmailStatus, Intent, Progress, State, TicketStatus};
 use super::{WHO, by, request_of};
@@ -17,9 +18,6 @@ use crate::domain::returns::{Action, Cause, Decision, Rma, Terms};
 use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
-
-/// The mail about a return or a refund that was made.
-const APPROVED_MAIL: &str = "return_approved";
 
 impl Returns {
     /// Decides about the lines that come back, or finds the ticket of the same request.
@@ -81,8 +79,9 @@ impl Returns {
         let (Some(seen), Some(lines)) = (state.order(), state.lines()) else { return Ok(Event::Failed) };
         let language = turn.language();
         let mail = |order: &Order, rma: &Rma| {
-            let number = NewMail::number_for(rma, APPROVED_MAIL);
-            Some(NewMail::about(APPROVED_MAIL, number, order, Some(rma), language))
+            let template = Template::ReturnApproved.as_str();
+            let number = NewMail::number_for(rma, template);
+            Some(NewMail::about(template, number, order, Some(rma), language))
         };
         let new = NewReturn {
             order: &seen.number,
@@ -140,7 +139,7 @@ impl Returns {
         };
         let store = self.store_of(turn);
         let mails = store.list_mails_of(&number).await?;
-        let Some(mail) = mails.into_iter().rev().find(|mail| mail.template == APPROVED_MAIL) else {
+        let Some(mail) = mails.into_iter().rev().find(|mail| mail.template == Template::ReturnApproved.as_str()) else {
             return Ok(Event::Mailed(EmailStatus::None));
         };
         let named: Option<Email> = state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());

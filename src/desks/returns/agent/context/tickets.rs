@@ -3,10 +3,10 @@
 use chrono::Utc;
 
 use super::{ReturnsContext, about_return};
-use crate::desks::returns::advance::{Event, next_state};
+use crate::desks::returns::advance::{Event, Ticketed, next_state};
 use crate::desks::returns::agent::WHO;
 use crate::desks::returns::agent::tools::ToolError;
-use crate::desks::returns::handlers::{by, decided, mail_context, request_of};
+use crate::desks::returns::handlers::{by, decided, request_of};
 use crate::desks::returns::mail::Template;
 use crate::desks::returns::state::{ActionTicket, EmailStatus, Handoff, HandoffReason, State, TicketStatus};
 use crate::domain::commerce::Order;
@@ -26,28 +26,11 @@ pub(in crate::desks::returns::agent) enum Verdict {
     AskedBefore(ActionTicket),
 }
 
-/// A return, new or made before.
-pub(in crate::desks::returns::agent) struct CreatedReturn {
-    pub rma: String,
-    pub refund: Option<String>,
-    pub is_new: bool,
-}
-
-pub(in crate::desks::returns::agent) struct GivenLabel {
-    pub url: String,
-    pub tracking: String,
-}
-
 pub(in crate::desks::returns::agent) struct QueuedMail {
     pub number: MailNumber,
     /// The first 200 characters; empty until it was sent.
     pub preview: String,
     pub status: &'static str,
-}
-
-pub(in crate::desks::returns::agent) struct OpenedTicket {
-    pub id: String,
-    pub priority: Priority,
 }
 
 impl ReturnsContext<'_> {
@@ -67,14 +50,14 @@ impl ReturnsContext<'_> {
         Ok(verdict)
     }
 
-    /// Makes the return if the rules allow it now.
+    /// Makes the return if the rules allow it now, or returns the one that was made before.
     pub async fn make_return(
         &mut self,
         order: &Order,
         lines: &[u32],
         action: Action,
         reason: &str,
-    ) -> Result<CreatedReturn, ToolError> {
+    ) -> Result<Ticketed, ToolError> {
         if self.state.case.is_held_back {
             return Err(ToolError::HeldBack);
         }
@@ -99,14 +82,11 @@ impl ReturnsContext<'_> {
         let event = self.desk.process(self.turn, &asked, action).await?;
         match &event {
             Event::Ticketed(made) => {
-                let numbers = &self.desk.common.get(self.turn.language()).number_format;
-                let is_new = made.ticket.status == TicketStatus::Created;
-                let refund = made.refund.map(|refund| refund.shown(numbers));
-                let made = CreatedReturn { rma: made.ticket.id.clone(), refund, is_new };
+                let made = made.clone();
                 let is_refused = self.state.decision().is_some_and(|decision| !decision.eligible);
                 if let Some(subject) = self.state.subject_mut() {
                     subject.lines = asked.lines().cloned();
-                    if !is_new && is_refused {
+                    if made.ticket.status == TicketStatus::Duplicate && is_refused {
                         // The items are in this return already, which does not refuse it.
                         subject.progress.undecide();
                     }
@@ -141,8 +121,8 @@ impl ReturnsContext<'_> {
         rma.filter(|rma| rma.order == order.number).ok_or(ToolError::NoRma)
     }
 
-    /// Returns the label of a return, and issues one if there is none.
-    pub async fn label(&self, rma: &Rma) -> Result<GivenLabel, ToolError> {
+    /// Returns the link to the label of a return and its tracking number. Issues a label if there is none.
+    pub async fn label(&self, rma: &Rma) -> Result<(String, TrackingNumber), ToolError> {
         let tracking = TrackingNumber::new(rand::random());
         let outcome = self.store().issue_label(&rma.number, &tracking, &self.by()).await?;
         let label = match outcome {
@@ -152,7 +132,7 @@ impl ReturnsContext<'_> {
             LabelOutcome::NotFound => return Err(ToolError::NoRma),
         };
         let url = self.desk.services.labels.link(&self.turn.conversation.tenant, &rma.number);
-        Ok(GivenLabel { url, tracking: label.tracking.to_string() })
+        Ok((url, label.tracking))
     }
 
     /// Sends a mail to the address on the order. Sending the same one again has no effect.
@@ -200,20 +180,12 @@ impl ReturnsContext<'_> {
             (Template::LabelReady, Some(rma)) if rma.label.is_none() => return Err(ToolError::NoLabel),
             (_, Some(rma)) => (NewMail::number_for(rma, name), Some(rma)),
         };
-        Ok(NewMail {
-            number,
-            to: order.email.clone(),
-            template: name.to_owned(),
-            language: self.turn.language(),
-            context: mail_context(order, rma),
-            conversation: Some(self.turn.conversation.id),
-            order: Some(order.number.clone()),
-            rma: rma.map(|rma| rma.number.clone()),
-        })
+        let mail = NewMail::about(name, number, order, rma, self.turn.language());
+        Ok(NewMail { conversation: Some(self.turn.conversation.id), ..mail })
     }
 
-    /// Hands the conversation to a person. Returns the same ticket while it is open.
-    pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<OpenedTicket, ToolError> {
+    /// Hands the conversation to a person. Returns the id and the priority of its ticket, which is the same while it is open.
+    pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<(String, Priority), ToolError> {
         if self.state.handoff == Handoff::None {
             self.check_open()?;
         }
@@ -224,7 +196,7 @@ impl ReturnsContext<'_> {
             self.advance(event);
         }
         let id = self.state.handoff.ticket().cloned().ok_or(ToolError::Trouble)?;
-        Ok(OpenedTicket { id, priority: self.state.priority(why) })
+        Ok((id, self.state.priority(why)))
     }
 
     fn by(&self) -> By<'static> {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{OrderId, ToolError};
 use crate::agent::Tool;
 use crate::desks::returns::agent::context::ReturnsContext;
+use crate::desks::returns::state::TicketStatus;
 use crate::domain::returns::Action;
 
 /// Makes the return (RMA). Call it when check_eligibility says that it is open and the customer wants it. The rules decide once more; what they refuse is not made.
@@ -44,13 +45,13 @@ impl<'t> Tool<ReturnsContext<'t>> for CreateRma {
     async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
         let order = context.open(&self.order_id).await?;
         let made = context.make_return(&order, &self.item_ids, self.action(), &self.return_reason).await?;
-        let again = if made.is_new {
-            "created"
-        } else {
-            "this was asked for before: it is the same return, and no second one was made"
+        let again = match made.ticket.status {
+            TicketStatus::Created => "created",
+            TicketStatus::Duplicate => "this was asked for before: it is the same return, and no second one was made",
         };
         Ok(json!({
-            "success": true, "rma_number": made.rma, "refund_amount": made.refund,
+            "success": true, "rma_number": made.ticket.id,
+            "refund_amount": made.refund.map(|refund| context.money(refund)),
             "message": format!("{again}; next call generate_return_label, then send_email"),
         }))
     }

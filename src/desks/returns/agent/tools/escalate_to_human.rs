@@ -30,9 +30,9 @@ impl<'t> Tool<ReturnsContext<'t>> for EscalateToHuman {
     }
 
     async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
-        let ticket = context.hand_over(self.priority).await?;
+        let (id, priority) = context.hand_over(self.priority).await?;
         Ok(json!({
-            "success": true, "ticket_id": ticket.id, "priority": ticket.priority,
+            "success": true, "ticket_id": id, "priority": priority,
             "message": "a colleague takes over, and the desk tells the customer the ticket_id; call no more tools",
         }))
     }

@@ -29,9 +29,9 @@ impl<'t> Tool<ReturnsContext<'t>> for GenerateReturnLabel {
     async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
         let order = context.open(&self.order_id).await?;
         let rma = context.rma_of(&order, &self.rma_number).await?;
-        let label = context.label(&rma).await?;
+        let (url, tracking) = context.label(&rma).await?;
         Ok(json!({
-            "success": true, "label_url": label.url, "tracking_number": label.tracking, "message": "next call send_email",
+            "success": true, "label_url": url, "tracking_number": tracking, "message": "next call send_email",
         }))
     }
 }
