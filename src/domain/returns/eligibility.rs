@@ -48,13 +48,7 @@ pub struct Terms {
 impl Terms {
     /// Returns the rules with the shop's own policies.
     pub fn with(&self, policies: Vec<Policy>) -> Rules {
-        Rules {
-            policies: Policies::new(policies, self.windows),
-            damage: self.damage.clone(),
-            damage_reported: self.damage_reported,
-            frequency: self.frequency,
-            time_zone: self.time_zone,
-        }
+        Rules { policies: Policies::new(policies, self.windows), terms: self.clone() }
     }
 }
 
@@ -62,11 +56,7 @@ impl Terms {
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub policies: Policies,
-    pub damage: DamageWords,
-    pub damage_reported: bool,
-    pub frequency: Frequency,
-    /// `SHOP_TIME_ZONE`
-    pub time_zone: Tz,
+    pub terms: Terms,
 }
 
 /// A person's decision about a line of an order that has no RMA yet.
@@ -215,7 +205,7 @@ pub fn decide(
     // 1: the order
     let Some(order) = order else { return nothing };
     // 2: its days
-    let days = Days::of(order, rules.time_zone, today);
+    let days = Days::of(order, rules.terms.time_zone, today);
     let known = Decision {
         days_since_order: Some(days.since_order),
         computed_days_since_delivery: days.counted.map(|(_, days)| days),
@@ -260,7 +250,7 @@ pub fn decide(
     }
     // 4 to 6: what needs a person
     if !history.approves(lines)
-        && let Some(cause) = needs_review(order, reason, history, rules, today)
+        && let Some(cause) = needs_review(order, reason, history, &rules.terms, today)
     {
         return refuse(cause, Vec::new());
     }
@@ -297,9 +287,9 @@ pub fn decide(
 }
 
 /// Returns why a person has to decide, if one has to.
-fn needs_review(order: &Order, reason: &str, history: &History, rules: &Rules, today: NaiveDate) -> Option<Cause> {
+fn needs_review(order: &Order, reason: &str, history: &History, terms: &Terms, today: NaiveDate) -> Option<Cause> {
     // 4: damage
-    if rules.damage_reported || rules.damage.is_reported_in(reason) {
+    if terms.damage_reported || terms.damage.is_reported_in(reason) {
         return Some(Cause::Damaged);
     }
     // 5: the fraud flag
@@ -307,8 +297,8 @@ fn needs_review(order: &Order, reason: &str, history: &History, rules: &Rules, t
         return Some(Cause::FraudFlag);
     }
     // 6: how often goods came back
-    let recent = |day: &&NaiveDate| (0..=i64::from(rules.frequency.days)).contains(&days_between(**day, today));
-    let is_too_often = history.returns.iter().filter(recent).count() >= rules.frequency.count;
+    let recent = |day: &&NaiveDate| (0..=i64::from(terms.frequency.days)).contains(&days_between(**day, today));
+    let is_too_often = history.returns.iter().filter(recent).count() >= terms.frequency.count;
     is_too_often.then_some(Cause::ReturnsTooFrequent)
 }
 

@@ -86,9 +86,9 @@ pub fn orders_of(rows: &[Row], tenant: &TenantId, zone: Tz) -> (Vec<ListedOrder>
     let mut drafts: BTreeMap<OrderNumber, Draft> = BTreeMap::new();
     for row in rows {
         match row::read(row, tenant, zone) {
-            Ok((order, item)) => match drafts.get_mut(&order.order.number) {
-                Some(draft) => draft.add(row, order, item),
-                None => drop(drafts.insert(order.order.number.clone(), Draft::new(row, order, item))),
+            Ok(((listed, paid), item)) => match drafts.get_mut(&listed.order.number) {
+                Some(draft) => draft.add(row, (listed, paid), item),
+                None => drop(drafts.insert(listed.order.number.clone(), Draft::new(row, (listed, paid), item))),
             },
             Err(refused) => {
                 bad.extend(refused);
@@ -125,24 +125,21 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(row: &Row, fields: OrderFields, item: OrderItem) -> Self {
-        let OrderFields { mut order, paid, is_vip, fraud_flag } = fields;
+    fn new(row: &Row, (mut listed, paid): OrderFields, item: OrderItem) -> Self {
         let item = number_line(item, 1);
         let lines = BTreeSet::from([item.line]);
-        order.items.push(item);
-        let listed = ListedOrder { order, is_vip, fraud_flag };
+        listed.order.items.push(item);
         let rows = HashMap::from([(row.fields.clone(), row.place)]);
         Self { first: row.place, listed, paid, rows, lines, bad: Vec::new() }
     }
 
-    fn add(&mut self, row: &Row, fields: OrderFields, item: OrderItem) {
+    fn add(&mut self, row: &Row, (listed, paid): OrderFields, item: OrderItem) {
         let order = &mut self.listed.order;
         let item = number_line(item, order.items.len() as u32 + 1);
         let number = order.number.to_string();
         let items = std::mem::take(&mut order.items);
-        let is_same = (&*order, self.paid, self.listed.is_vip, self.listed.fraud_flag)
-            == (&fields.order, fields.paid, fields.is_vip, fields.fraud_flag);
-        order.items = items;
+        let is_same = (&self.listed, self.paid) == (&listed, paid);
+        self.listed.order.items = items;
         let mut refuse = |field, value: &str, hint: String| {
             self.bad.push(BadRow { place: row.place, field, value: value.to_owned(), hint });
         };

@@ -308,7 +308,7 @@ async fn decide_on(
         history.returns = return_days(connection, tenant, order, &rules, asked_at).await?;
         (history.reviews, is_under_review) = reviews_of(connection, tenant, &order.number).await?;
     }
-    let decision = decide(order, lines, reason, &history, &rules, day_of(asked_at, rules.time_zone));
+    let decision = decide(order, lines, reason, &history, &rules, day_of(asked_at, terms.time_zone));
     let waits = is_under_review && !history.approves(lines);
     Ok(if waits { decision.under_review() } else { decision })
 }
@@ -322,7 +322,7 @@ async fn return_days(
     asked_at: DateTime<Utc>,
 ) -> Result<Vec<NaiveDate>> {
     // Two days more: the shop's days do not start at midnight UTC.
-    let since = asked_at - TimeDelta::days(i64::from(rules.frequency.days) + 2);
+    let since = asked_at - TimeDelta::days(i64::from(rules.terms.frequency.days) + 2);
     let made: Vec<DateTime<Utc>> = rmas::Entity::of(tenant)
         .select_only()
         .column(rmas::Column::CreatedAt)
@@ -331,7 +331,7 @@ async fn return_days(
         .into_tuple()
         .all(connection)
         .await?;
-    Ok(made.into_iter().map(|at| day_of(at, rules.time_zone)).collect())
+    Ok(made.into_iter().map(|at| day_of(at, rules.terms.time_zone)).collect())
 }
 
 pub(in crate::store) fn rma_row(tenant: &TenantId, order: &Order, rma: &Rma) -> rmas::ActiveModel {

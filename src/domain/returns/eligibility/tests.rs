@@ -132,13 +132,9 @@ impl Case {
             true => Policies::exactly(self.policies.clone(), windows.refund_days),
             false => Policies::new(self.policies.clone(), windows),
         };
-        let rules = Rules {
-            policies,
-            damage: shop_words(),
-            damage_reported: self.damage_reported,
-            frequency: Frequency::default(),
-            time_zone: self.zone,
-        };
+        let (frequency, damage_reported, time_zone) = (Frequency::default(), self.damage_reported, self.zone);
+        let terms = Terms { windows, frequency, damage: shop_words(), damage_reported, time_zone };
+        let rules = Rules { policies, terms };
         decide(self.order.as_ref(), &self.lines, &self.reason, &self.history, &rules, self.today)
     }
 }

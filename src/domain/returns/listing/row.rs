@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SubsecRound, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::{BadRow, Field, Row};
+use super::{BadRow, Field, ListedOrder, Row};
 use crate::domain::TenantId;
 use crate::domain::commerce::money::{Currency, Money};
 use crate::domain::commerce::order::{Customer, CustomerId, Order, OrderItem, OrderStatus};
@@ -15,13 +15,8 @@ use crate::domain::warranty::parse_date;
 /// The longest name, in characters.
 const MAX_NAME_LENGTH: usize = 500;
 
-/// The fields of an order, without those of its items.
-pub(super) struct OrderFields {
-    pub order: Order,
-    pub paid: Option<Money>,
-    pub is_vip: Option<bool>,
-    pub fraud_flag: Option<bool>,
-}
+/// An order without its items, and what the row says was paid for it.
+pub(super) type OrderFields = (ListedOrder, Option<Money>);
 
 /// Reads a row: the fields of its order, and its item. Returns all values that are refused.
 pub(super) fn read(row: &Row, tenant: &TenantId, zone: Tz) -> Result<(OrderFields, OrderItem), Vec<BadRow>> {
@@ -85,7 +80,7 @@ fn read_order(
         paid: Money::zero(currency?),
         items: Vec::new(),
     };
-    Some(OrderFields { order, paid, is_vip, fraud_flag })
+    Some((ListedOrder { order, is_vip, fraud_flag }, paid))
 }
 
 /// Line 0 means that the row has no line number.
