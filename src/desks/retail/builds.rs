@@ -5,7 +5,7 @@ use super::context::About;
 use super::memory::{Bundle, Current, Memory};
 use super::products::{Asked, FitTogether};
 use super::texts::Text;
-use super::topics::Candidate;
+use super::topics::{Candidate, heading};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::answer;
 use crate::dialogue::shown::Shown;
@@ -53,7 +53,7 @@ impl Retail {
         let mut builds = sections.filter_map(|page| Some((self.picks.bundle_price(&page.text)?, page)));
         // Without a budget, the purpose decides.
         let says_purpose = |page: &Passage| {
-            let (heading, first) = (name_of(page), page.text.lines().next().unwrap_or_default());
+            let (heading, first) = (heading(&page.section), page.text.lines().next().unwrap_or_default());
             pages.words_met(asked.wish, &format!("{heading}. {first}"), language) > 0
         };
         let (_, page) = builds.find(|(price, page)| match most {
@@ -91,7 +91,8 @@ impl Retail {
         let adds_up = rows.iter().map(|row| row.price.unwrap_or_default()).sum::<u64>() == price;
         let products = rows.into_iter().filter(|_| adds_up).map(|row| row.passage.title).collect();
         let (file, section) = (page.file.clone(), page.section.clone());
-        Some(Bundle { name: name_of(page).to_owned(), price, parts, products, swaps: Vec::new(), file, section })
+        let name = heading(&page.section).to_owned();
+        Some(Bundle { name, price, parts, products, swaps: Vec::new(), file, section })
     }
 
     /// Returns what a message asks of the build of the conversation: another part in it, whether a part fits, or its price.
@@ -268,9 +269,4 @@ impl Bundle {
             .iter()
             .map(|product| self.swaps.iter().find(|(old, _)| old == product).map_or(product, |(_, new)| new))
     }
-}
-
-/// Returns the heading of a section.
-fn name_of(page: &Passage) -> &str {
-    page.section.rsplit(" > ").next().unwrap_or(&page.title)
 }

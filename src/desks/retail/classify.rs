@@ -1,7 +1,8 @@
 //! Decides what a message is about: rules first, the language model if they are unsure.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tracing::warn;
 
 use super::intent::Intent;
@@ -61,16 +62,18 @@ impl Understood {
         self.clarify_needed = false;
     }
 
-    /// Returns the classification for the receipt.
-    pub fn receipt(&self, confidence: f64) -> Receipt<'_> {
-        Receipt {
-            intent: self.intent().as_str(),
-            confidence,
-            source: self.source,
-            matched: &self.utterance.matched,
-            rationale: self.rationale.as_deref(),
-            model_error: self.model_error.as_deref(),
+    /// Returns the classification for the receipt, with the rules' evidence.
+    pub fn receipt(&self, confidence: f64) -> Value {
+        let mut receipt = json!({
+            "intent": self.intent().as_str(), "confidence": confidence, "source": self.source,
+            "matched": self.utterance.matched,
+        });
+        for (name, value) in [("rationale", &self.rationale), ("model_error", &self.model_error)] {
+            if let Some(value) = value {
+                receipt[name] = json!(value);
+            }
         }
+        receipt
     }
 }
 
@@ -84,20 +87,6 @@ impl Unusable {
     fn because(reason: &str) -> Self {
         Self { reason: reason.to_owned(), is_late: false }
     }
-}
-
-/// Why a message was classified this way.
-#[derive(Serialize)]
-pub(super) struct Receipt<'a> {
-    intent: &'a str,
-    confidence: f64,
-    source: IntentSource,
-    /// The rules' evidence.
-    matched: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rationale: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model_error: Option<&'a str>,
 }
 
 // A doc comment here would be shown to the model.

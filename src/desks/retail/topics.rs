@@ -28,11 +28,9 @@ pub(super) struct Candidate {
     pub asked: String,
 }
 
-impl Candidate {
-    /// The heading of the section.
-    fn name(&self) -> &str {
-        self.section.rsplit(" > ").next().unwrap_or(&self.section)
-    }
+/// Returns the heading of a section.
+pub(super) fn heading(section: &str) -> &str {
+    section.rsplit(" > ").next().unwrap_or(section)
 }
 
 impl Retail {
@@ -61,7 +59,7 @@ impl Retail {
 
     /// Lists topics, one per line.
     pub(super) fn offer_topics(&self, turn: &Turn, topics: &[Candidate]) -> Result<String, MissingValue> {
-        let names: Vec<String> = topics.iter().map(|topic| format!("\n• {}", topic.name())).collect();
+        let names: Vec<String> = topics.iter().map(|topic| format!("\n• {}", heading(&topic.section))).collect();
         self.text(turn, Text::ReplyOtherTopics, &[("topics", &names.concat())])
     }
 
@@ -75,7 +73,7 @@ impl Retail {
         };
         let query = Query { text: text.to_owned(), language, limit: 1, pages_only: true };
         let is_word = words(text).len() <= SHORT && !pages.names_nothing(&query);
-        let met = |topic: &Candidate| pages.words_met(text, topic.name(), language);
+        let met = |topic: &Candidate| pages.words_met(text, heading(&topic.section), language);
         let most = topics.iter().map(met).max().filter(|most| is_word && *most > 0);
         let mut best = topics.iter().filter(|topic| Some(met(topic)) == most);
         let named = best.next().filter(|_| best.next().is_none());

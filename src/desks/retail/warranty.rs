@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, NaiveDate, Utc};
-use serde::Serialize;
+use serde_json::json;
 
 use super::classify::Understood;
 use super::failed_attempts::AttemptKey;
@@ -14,6 +13,7 @@ use super::texts::Text;
 use super::{Incoming, Retail, kind};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::shown::Shown;
+use crate::domain::calendar::day_of;
 use crate::domain::serial::{Likeness, PossibleSerial, most_serial_like};
 use crate::domain::warranty::{WarrantyRecord, format_date};
 use crate::domain::{Kind, Message, Metadata, Sender, Serial};
@@ -28,17 +28,9 @@ const JOINED: usize = 3;
 /// A message of at most so many words may be an attempt to give a serial number.
 const FEW_WORDS: usize = 4;
 
-/// `metadata.warranty_meta`
-#[derive(Serialize)]
-struct WarrantyMeta<'a> {
-    kind: &'static str,
-    found: bool,
-    serial: Option<&'a str>,
-}
-
 fn metadata(kind: Kind, found: bool, serial: Option<&str>) -> Metadata {
     let name = if kind == kind::WARRANTY_RESULT { "result" } else { "prompt" };
-    Metadata::of(kind).with("warranty_meta", WarrantyMeta { kind: name, found, serial })
+    Metadata::of(kind).with("warranty_meta", json!({ "kind": name, "found": found, "serial": serial }))
 }
 
 /// Records, and serial numbers without one, in the order of the message.
@@ -91,7 +83,7 @@ impl Retail {
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         let utterance = &incoming.utterance;
-        let mut serials = keep_likely(utterance.entities.serials.clone());
+        let mut serials = keep_best(utterance.entities.serials.clone(), CANDIDATES, PossibleSerial::likeness);
         if serials.is_empty() {
             return self.ask_for_serial(turn, incoming).await;
         }
@@ -112,7 +104,7 @@ impl Retail {
                 let given = |serial: &&PossibleSerial| serial.likeness() == Likeness::Serial;
                 let given = utterance.entities.serials.iter().filter(given).count();
                 let is_cut = answers.len() > most || given > CANDIDATES;
-                let shown = keep_answers(answers, most);
+                let shown = keep_best(answers, most, Result::is_ok);
                 for (at, answer) in shown.iter().enumerate() {
                     let is_last = at + 1 == shown.len();
                     let most = (is_cut && is_last).then_some(most.min(CANDIDATES));
@@ -245,7 +237,8 @@ impl Retail {
         most: Option<usize>,
         is_again: bool,
     ) -> Result<(), DeskError> {
-        let today = today(turn.accepted_at(), self.services.shop.time_zone);
+        // The shop's day when the customer asked decides whether a warranty has expired.
+        let today = day_of(turn.accepted_at(), self.services.shop.time_zone);
         let (mut text, serial) = match answer {
             Ok(record) => {
                 let date = format_date(record.warranty_end_date);
@@ -323,11 +316,6 @@ impl Retail {
     }
 }
 
-/// Keeps the words that look most like serial numbers.
-fn keep_likely(serials: Vec<PossibleSerial>) -> Vec<PossibleSerial> {
-    keep_best(serials, CANDIDATES, PossibleSerial::likeness)
-}
-
 /// Removes missing serial numbers that look less like one than the other answers: next to "ABC123", "5990000" is a price.
 fn without_unlikely(answers: Answers, likeness: impl Fn(&str) -> Likeness) -> Answers {
     let likeness = |answer: &Result<WarrantyRecord, Serial>| match answer {
@@ -339,22 +327,12 @@ fn without_unlikely(answers: Answers, likeness: impl Fn(&str) -> Likeness) -> An
     answers.into_iter().filter(|answer| answer.is_ok() || Some(likeness(answer)) >= least).collect()
 }
 
-/// Keeps at most `most` answers in the order of the message, preferring those that were found.
-fn keep_answers(answers: Answers, most: usize) -> Answers {
-    keep_best(answers, most, Result::is_ok)
-}
-
 /// Keeps the `most` items with the highest rank, in their order. Of equal items the first are kept.
 fn keep_best<T, R: Ord>(items: Vec<T>, most: usize, rank: impl Fn(&T) -> R) -> Vec<T> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(rank(&items[*at])));
     order.truncate(most);
     items.into_iter().enumerate().filter(|(at, _)| order.contains(at)).map(|(_, item)| item).collect()
-}
-
-/// Returns the shop's local date when the customer asked, which decides whether a warranty has expired.
-fn today(asked_at: DateTime<Utc>, shop: chrono_tz::Tz) -> NaiveDate {
-    asked_at.with_timezone(&shop).date_naive()
 }
 
 /// Returns whether the message holds nothing but these words.
