@@ -24,7 +24,8 @@ const FENCE: &str = "```";
 /// tools is empty: it was not written for a customer.
 pub fn for_customer(reply: &str, tool_names: &[&str]) -> (String, bool) {
     let text = last_channel(reply);
-    let text = CALLS_FOLLOW.iter().fold(text, |text, mark| before(text, mark));
+    let calls = CALLS_FOLLOW.iter().filter_map(|mark| text.find(*mark)).min();
+    let text = text[..calls.unwrap_or(text.len())].to_owned();
     let text = ELEMENTS.iter().fold(text, |text, name| without_element(text, name));
     let text = without_json(&without_fences(text));
     let text = tidy(&text);
@@ -50,13 +51,6 @@ fn last_channel(reply: &str) -> String {
         text.replace_range(start..end, "");
     }
     text
-}
-
-fn before(text: String, mark: &str) -> String {
-    match text.find(mark) {
-        Some(at) => text[..at].to_owned(),
-        None => text,
-    }
 }
 
 /// Removes `<name …>…</name>`: to the end of the text if it is not closed, and an end tag without a start tag.

@@ -177,7 +177,10 @@ impl<'t, C: ToolContext> Run<'t, C> {
     }
 
     fn plan(&mut self, call: &ToolCall) -> Result<PlannedCall<C>, GiveUp> {
-        let times = self.calls.entry((call.name.clone(), canonical(&call.arguments))).or_default();
+        // The order of fields does not matter.
+        let mut arguments = call.arguments.clone();
+        arguments.sort_all_objects();
+        let times = self.calls.entry((call.name.clone(), arguments.to_string())).or_default();
         *times += 1;
         if *times > self.limits.same_call {
             return Err(GiveUp::SameCall);
@@ -199,18 +202,6 @@ impl<'t, C: ToolContext> Run<'t, C> {
             }
         }
         Ok(PlannedCall { name: call.name.clone(), call: parsed })
-    }
-}
-
-/// Returns the arguments as a text that does not depend on the order of the fields.
-fn canonical(arguments: &Value) -> String {
-    match arguments {
-        Value::Object(fields) => {
-            let sorted: BTreeMap<&String, String> =
-                fields.iter().map(|(name, value)| (name, canonical(value))).collect();
-            format!("{sorted:?}")
-        }
-        other => other.to_string(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! - `handoff`: tickets for a person
 
 use chrono::Utc;
+use serde_json::Value;
 
 use super::Returns;
 use super::advance::Event;
@@ -12,7 +13,6 @@ use super::route::Handler;
 use super::state::{Intent, Stage, State};
 use crate::config::OrderVerification;
 use crate::desks::{DeskError, Turn};
-use crate::domain::AuditEntry;
 use crate::domain::AuditKind;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::{Action, Hand, Terms};
@@ -81,21 +81,8 @@ impl Returns {
     }
 
     /// Records an action that changed nothing.
-    async fn record(
-        &self,
-        turn: &Turn,
-        what: &str,
-        order: &OrderNumber,
-        after: serde_json::Value,
-    ) -> Result<(), DeskError> {
-        let entry = AuditEntry {
-            kind: AuditKind::Tool,
-            after: Some(after),
-            conversation: Some(turn.conversation.id),
-            order: Some(order.clone()),
-            ..AuditEntry::system(WHO, what, Utc::now())
-        };
-        Ok(self.store_of(turn).record(&entry).await?)
+    async fn record(&self, turn: &Turn, what: &str, order: &OrderNumber, after: Value) -> Result<(), DeskError> {
+        self.record_row(turn, Some(order.clone()), AuditKind::Tool, WHO, what, Some(after)).await
     }
 }
 

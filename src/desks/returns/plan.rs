@@ -37,17 +37,11 @@ pub(super) struct Plan<'a> {
 }
 
 impl Returns {
-    /// Sets the conversation's language. Returns the message without a request to switch it, and whether there was one.
-    fn settle_language(&self, turn: &mut Turn) -> (String, bool) {
-        let settled = language::settle(turn, &self.language_rules, |text| self.rules.without_names(text));
-        (settled.text, settled.switched_to.is_some())
-    }
-
     /// Parses the message of the turn, and sets the conversation's language.
     pub(super) fn read_message(&self, turn: &mut Turn, state: &State) -> Message {
         read_text(turn.message.text.len(), || {
-            let (text, switched) = self.settle_language(turn);
-            self.parse_message(state, text, switched)
+            let settled = language::settle(turn, &self.language_rules, |text| self.rules.without_names(text));
+            self.parse_message(state, settled.text, settled.switched_to.is_some())
         })
     }
 

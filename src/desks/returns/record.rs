@@ -6,6 +6,7 @@ use chrono::Utc;
 use serde_json::{Value, json};
 
 use super::Returns;
+use super::handlers::WHO;
 use super::state::{Ending, HandoffReason, State};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::OrderNumber;
@@ -93,10 +94,11 @@ impl Returns {
             "email": state.email_status(),
         });
         let order = state.order().map(|order| order.number.clone());
-        self.record_row(turn, order, AuditKind::Assistant, super::handlers::WHO, "flow.ended", Some(details)).await
+        self.record_row(turn, order, AuditKind::Assistant, WHO, "flow.ended", Some(details)).await
     }
 
-    async fn record_row(
+    /// Adds a row about the turn.
+    pub(super) async fn record_row(
         &self,
         turn: &Turn,
         order: Option<OrderNumber>,

@@ -1,6 +1,6 @@
 //! Sends questions and endings, with metadata for clients that do not read the text.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::advance::Event;
 use super::route::can_be_cancelled;
@@ -308,17 +308,13 @@ fn metadata(kind: Kind, state: &State, text: &str) -> Metadata {
         metadata = metadata.with("action_ticket", ticket);
     }
     if let Some(ticket) = state.handoff.ticket().filter(|_| kind == Kind::Escalation) {
-        metadata = metadata.with("escalation", escalation(state, ticket));
+        let priority = state.handoff.reason().map(|reason| state.priority(reason));
+        metadata = metadata.with("escalation", json!({ "ticket_id": ticket, "priority": priority }));
     }
     if let Some(status) = state.email_status().filter(|_| kind == kind::RETURN_TICKET) {
         metadata = metadata.with("email_status", status);
     }
     metadata
-}
-
-fn escalation(state: &State, ticket: &str) -> Value {
-    let priority = state.handoff.reason().map(|reason| state.priority(reason));
-    json!({ "ticket_id": ticket, "priority": priority })
 }
 
 #[cfg(test)]
