@@ -3,12 +3,10 @@
 //!
 //! - [`answer`]: yes, no, and anything else
 //! - `cut`: replaces addresses and numbers with placeholder words
-//! - `facts`: short questions about the order or the decision in talk
 //! - `file`: the rule file
-//! - `goods`: the words that can name an item
+//! - `goods`: the words that can name an item, and how many pieces of it
 //! - `guess`: likeness to examples, where the patterns understand nothing
 //! - `intent`: what a message wants, and damage
-//! - `pieces`: how many pieces of goods a message names
 //! - `topic`: what a message asks about, requests, reports and mentions
 
 use std::mem::take;
@@ -29,18 +27,15 @@ use crate::persona::{PromptError, Prompts};
 
 pub mod answer;
 mod cut;
-mod facts;
 mod file;
 mod goods;
 mod guess;
 mod intent;
-mod pieces;
 mod topic;
 
 use answer::{AnswerRules, Reading};
 use file::{AsideLists, IntentLists, OrderWords, RuleFile, Signs};
-use goods::GoodsWords;
-use pieces::PieceRules;
+use goods::{GoodsWords, PieceRules};
 pub use topic::{Topic, without_question};
 
 /// A parsed message of this desk's customer.
@@ -82,7 +77,7 @@ impl ReturnsRules {
         serial_words: SerialWords,
         (small_talk, examples): (SmallTalk, Classifier),
     ) -> Result<Self, InvalidPattern> {
-        file.classes.insert(pieces::COUNT.to_owned(), file.piece_counts.keys().cloned().collect());
+        file.classes.insert(goods::COUNT.to_owned(), file.piece_counts.keys().cloned().collect());
         let lexicon = Lexicon::new(file.aliases, file.classes)
             .with_plain_words(&file.plain_words)
             .with_serial_words(serial_words);

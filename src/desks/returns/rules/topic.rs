@@ -2,8 +2,10 @@
 
 use super::super::state::Intent;
 use super::Utterance;
+use super::file::AsideLists;
 use crate::dialogue::utterance::Entities;
 use crate::dialogue::{Act, Answer};
+use crate::domain::text::{TokenStream, any_match};
 
 /// What customers of this desk ask about, request, report and mention, apart from their intents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +65,25 @@ pub enum Topic {
     Assortment,
     /// The label does not open any more.
     BrokenLabel,
+}
+
+impl AsideLists {
+    /// Returns what a short question asks of the order or the decision in talk: "which carrier?", "why not?", "when does it come?".
+    /// "I thought it was 30 days" asks without being one, and "cancel the first one" may be none.
+    pub(super) fn facts(&self, stream: &TokenStream<'_>, has_question: bool) -> Vec<Act<Topic>> {
+        // A reason and a window are known only in some conversations, so the examples may understand such a question in another way.
+        let lists = [
+            (Act::Mention(Topic::Window), &self.window, true),
+            (Act::Mention(Topic::FirstOrder), &self.first_order, true),
+            (Act::Mention(Topic::Reason), &self.reason, has_question),
+            (Act::Ask(Topic::Arrival), &self.arrival, has_question && !any_match(&self.no_arrival, stream, &[])),
+            (Act::Ask(Topic::Tracking), &self.tracking, has_question),
+            (Act::Ask(Topic::Changes), &self.changes, has_question),
+            (Act::Ask(Topic::Assortment), &self.assortment, has_question),
+        ];
+        let matching = lists.into_iter().filter(|(_, patterns, counts)| *counts && any_match(patterns, stream, &[]));
+        matching.map(|(act, ..)| act).collect()
+    }
 }
 
 /// Returns what is left of a message once its general question is answered: a yes or a "never mind" with what belongs to it, damage
