@@ -135,18 +135,8 @@ impl ReturnsRules {
             has(&self.asides.label_again) || (breaks_label && (has(&self.asides.send_again) || !orders.is_empty()));
         let misses_mail = has(&self.asides.mail_missing) && !requests_label;
         let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
-        let Reading {
-            answer,
-            answer_to_cancel,
-            answer_to_ticket,
-            mentions_cancel,
-            hesitates,
-            has_question,
-            equivocates,
-            instructs,
-            acknowledges,
-            thanks,
-        } = self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
+        let reading = self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
+        let Reading { answer, answer_to_cancel, mentions_cancel, has_question, .. } = reading;
         // "Yes, and what does it cost?" asks as well; "yes, it was a gift" does not.
         let only_answers = self.answers.is_nothing_else(&stream);
         let cancels = mentions_cancel && answer_to_cancel == Some(Answer::Yes);
@@ -159,7 +149,7 @@ impl ReturnsRules {
             && !wants_person
             && !is_answer;
         // "Register the return, please": no question about the procedure.
-        let is_told = instructs && !has_question;
+        let is_told = reading.instructs && !has_question;
         let asks_policy = ((has_policy_words && !requests_label) || misses_mail || asks_deadline)
             && names_nothing
             && !wants_person
@@ -200,20 +190,20 @@ impl ReturnsRules {
         let asks_nothing = !(has_question || asks_policy || asks_ticket);
         // "What a joke!" asks for none.
         let complains = topics.contains(&Social::Complaint);
-        let chats_about = topics.iter().copied().find(|topic| CHATS.contains(topic) && !complains).filter(|_| {
+        let chats_about = topics.iter().copied().find(|topic| is_chat(*topic) && !complains).filter(|_| {
             requests_nothing && !(asks_policy || asks_ticket || requests_label || reports_damage || answer.is_some())
         });
         let acts = [
             (Act::Greet, has(&self.intents.greeting)),
             (Act::Leave, has(&self.asides.goodbye) && requests_nothing && asks_nothing && !reports_damage),
-            (Act::Thank, thanks && requests_nothing && asks_nothing && !reports_damage),
+            (Act::Thank, reading.thanks && requests_nothing && asks_nothing && !reports_damage),
             (Act::PointBack, has(&self.asides.pointing_back)),
             (Act::WantPerson, wants_person),
             (Act::Question, has_question),
-            (Act::Hesitate, hesitates),
-            (Act::Equivocate, equivocates),
+            (Act::Hesitate, reading.hesitates),
+            (Act::Equivocate, reading.equivocates),
             (Act::LeaveOpen, !asks_policy && has(&self.intents.both)),
-            (Act::Acknowledge, acknowledges && only_answers && names_nothing),
+            (Act::Acknowledge, reading.acknowledges && only_answers && names_nothing),
             (Act::OnlyAnswer, only_answers),
             (Act::Ask(Topic::Policy), asks_policy),
             (Act::Ask(Topic::Deadline), asks_deadline && names_nothing),
@@ -236,7 +226,7 @@ impl ReturnsRules {
             (Act::Ask(Topic::Purpose), has(&self.asides.purpose)),
             (Act::Report(Topic::NothingCame), has(&self.asides.nothing_came)),
             (Act::Report(Topic::BrokenLabel), breaks_label),
-            (Act::Request(Topic::Return), instructs && !equivocates),
+            (Act::Request(Topic::Return), reading.instructs && !reading.equivocates),
             (Act::Ask(Topic::Return), has_question && self.only_supposes(&stream) && !reports_damage),
             (Act::Complain, complains && !(asks_ticket || wants_person)),
             (Act::Chat(chats_about.unwrap_or(Social::Other)), chats_about.is_some()),
@@ -250,7 +240,7 @@ impl ReturnsRules {
             intent,
             answer: answer.filter(counts),
             answer_to_cancel: answer_to_cancel.filter(|_| !spells_number),
-            answer_to_ticket: answer_to_ticket.filter(counts),
+            answer_to_ticket: reading.answer_to_ticket.filter(counts),
             entities: Entities {
                 has_unread_order: names_nothing
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
@@ -317,23 +307,10 @@ const REQUESTS: [Intent; 6] = [
     Intent::Exchange,
 ];
 
-/// The topics of small talk that the desk answers as such. Thanks, goodbyes, anger and persons have texts of the returns desk.
-const CHATS: [Social; 14] = [
-    Social::HumanOrBot,
-    Social::Relationship,
-    Social::HangOut,
-    Social::Love,
-    Social::Age,
-    Social::Name,
-    Social::HowAreYou,
-    Social::WhatDoing,
-    Social::Food,
-    Social::Weather,
-    Social::Joke,
-    Social::Bored,
-    Social::Compliment,
-    Social::Other,
-];
+/// Whether the desk answers a topic of small talk as such. Thanks, goodbyes, anger and persons have texts of the returns desk.
+fn is_chat(topic: Social) -> bool {
+    !matches!(topic, Social::Person | Social::Complaint | Social::Goodbye | Social::Thanks)
+}
 
 /// At least this many digits may be an order number written in parts ("77 893").
 const UNREAD_DIGITS: usize = 4;

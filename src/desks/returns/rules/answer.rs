@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::file::pattern_lists;
+use super::intent::clauses_of;
 use crate::dialogue::Answer;
 use crate::domain::text::{Pattern, TokenStream, any_match, match_mask};
 
@@ -115,12 +116,9 @@ impl AnswerRules {
         let asks: Vec<bool> = asks.iter().zip(answers).map(|(asks, answers)| *asks && !answers).collect();
         let leading = match_mask(&self.leading_yes, stream, hidden);
         let mut clauses = Vec::new();
-        let mut at = 0;
-        while at < stream.tokens().len() {
-            let words = stream.clause(at);
+        for words in clauses_of(stream) {
             let yes = words.start..words.start + leading[words.clone()].iter().take_while(|leads| **leads).count();
             let rest = yes.end..words.end;
-            at = words.end.max(at + 1);
             for words in [yes, rest].into_iter().filter(|words| !words.is_empty()) {
                 let end = stream.tokens()[words.end - 1].span.end;
                 let next = stream.tokens().get(words.end).map_or(stream.text().len(), |token| token.span.start);

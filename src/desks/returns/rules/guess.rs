@@ -1,7 +1,7 @@
 //! What a message means by its likeness to examples (`prompts/examples/returns.LANG.tsv`). The patterns decide where they
 //! understand a message; the examples where they do not.
 
-use super::{CHATS, Intent, Topic, Utterance};
+use super::{Intent, Topic, Utterance, is_chat};
 use crate::dialogue::{Act, Answer, Social};
 use crate::nlu::examples::{Classifier, Guess};
 use crate::replies::ReplyKey;
@@ -204,7 +204,8 @@ fn apply(mut utterance: Utterance, label: &str, probability: f64) -> Utterance {
             let is_label = |intent: &Intent| intent.as_str() == label && *intent != Intent::Other;
             let guessed = Intent::ALL.iter().copied().find(|intent| is_very_likely && is_label(intent));
             utterance.intent = guessed.or(utterance.intent);
-            let topic = CHATS.into_iter().find(|topic: &Social| topic.as_str() == label && names_nothing);
+            let is_topic = |topic: &&Social| is_chat(**topic) && topic.as_str() == label && names_nothing;
+            let topic = Social::ALL.iter().find(is_topic).copied();
             topic.map_or(utterance.clone(), |topic| utterance.with(Act::Chat(topic)))
         }
     }

@@ -1,5 +1,7 @@
 //! What a message wants, and whether it reports damage.
 
+use std::ops::Range;
+
 use super::super::state::Intent;
 use super::{ReturnsRules, cut};
 use crate::dialogue::utterance::KeptGoods;
@@ -97,7 +99,7 @@ impl ReturnsRules {
 
     /// Splits a message into the part that the customer does not keep, and the part that they keep.
     fn split(&self, stream: &TokenStream<'_>) -> (String, String) {
-        let starts = stream.tokens().iter().map(|token| token.span.start);
+        let clauses = stream.tokens().iter().map(|token| token.span.start);
         let ends = starts.clone().skip(1).chain([stream.text().len()]);
         let (mut wanted, mut kept) = (String::new(), String::new());
         for ((start, end), is_kept) in starts.zip(ends).zip(self.kept_words(stream)) {
@@ -151,17 +153,20 @@ impl ReturnsRules {
 
     /// Whether a clause without any hidden word reports damage.
     fn reports_damage_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
-        let mut at = 0;
-        while at < stream.tokens().len() {
-            let words = stream.clause(at);
-            at = words.end.max(at + 1);
+        clauses_of(stream).into_iter().any(|words| {
             let is_free = hidden.get(words.clone()).is_some_and(|hidden| !hidden.contains(&true));
-            if is_free && self.order_words.damage.is_reported_in(stream.source(words)) {
-                return true;
-            }
-        }
-        false
+            is_free && self.order_words.damage.is_reported_in(stream.source(words))
+        })
     }
+}
+
+/// Returns the words of each clause.
+pub(super) fn clauses_of(stream: &TokenStream<'_>) -> Vec<Range<usize>> {
+    let clauses = stream.tokens().chunk_by(|word, next| word.clause == next.clause).scan(0_usize, |end, words| {
+        *end += words.len();
+        Some(*end - words.len()..*end)
+    });
+    clauses.collect()
 }
 
 /// Returns for each word whether one of the masks has it. The second mask may be shorter.
@@ -173,11 +178,8 @@ fn either(mut mask: Vec<bool>, other: &[bool]) -> Vec<bool> {
 /// Returns for each word whether its clause has a flagged word.
 fn clauses_with(stream: &TokenStream<'_>, flags: &[bool]) -> Vec<bool> {
     let mut with = vec![false; stream.tokens().len()];
-    let mut at = 0;
-    while at < with.len() {
-        let words = stream.clause(at);
+    for words in clauses_of(stream) {
         let has_flag = flags.get(words.clone()).is_some_and(|flags| flags.contains(&true));
-        at = words.end.max(at + 1);
         with[words].fill(has_flag);
     }
     with
