@@ -14,7 +14,7 @@ use crate::domain::commerce::order::{Order, OrderItem, OrderStatus};
 
 mod cause;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use cause::{Cause, ReasonCode};
 

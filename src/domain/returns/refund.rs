@@ -29,10 +29,11 @@ pub fn refund(order: &Order, lines: &[u32]) -> Result<(Money, Vec<RmaLine>), Mon
 
 #[cfg(test)]
 mod tests {
+    use super::super::eligibility::tests::{delivered_order, item};
     use super::super::rma::RmaStatus;
     use super::*;
     use crate::domain::commerce::money::Currency;
-    use crate::domain::commerce::order::{Customer, CustomerId, ItemReturn, OrderItem, OrderStatus};
+    use crate::domain::commerce::order::{ItemReturn, OrderItem};
 
     fn usd(cents: i64) -> Money {
         Money::new(cents, Currency::Usd)
@@ -40,39 +41,12 @@ mod tests {
 
     /// An order of items with these prices and quantities.
     fn order(items: &[(i64, u32)], paid: i64) -> Order {
-        let email: crate::domain::identity::Email = "a@b.vn".parse().unwrap();
-        let items = items.iter().zip(1..).map(|((price, quantity), line)| OrderItem {
-            line,
-            sku: None,
-            name: "Boots".to_owned(),
-            category: None,
+        let priced = |((price, quantity), line): (&(i64, u32), u32)| OrderItem {
             quantity: *quantity,
             unit_price: usd(*price),
-            is_returnable: true,
-            is_final_sale: false,
-            rma: None,
-        });
-        Order {
-            number: "77893".parse().unwrap(),
-            customer: Customer {
-                id: CustomerId::of(&"default".parse().unwrap(), &email),
-                name: "A".to_owned(),
-                email: email.clone(),
-                phone: None,
-                user_id: None,
-                is_vip: false,
-                fraud_flag: false,
-            },
-            email,
-            phone: None,
-            status: OrderStatus::Delivered,
-            ordered_at: chrono::DateTime::UNIX_EPOCH,
-            shipped_at: None,
-            delivered_at: None,
-            tracking: None,
-            paid: usd(paid),
-            items: items.collect(),
-        }
+            ..item(line)
+        };
+        Order { paid: usd(paid), items: items.iter().zip(1..).map(priced).collect(), ..delivered_order() }
     }
 
     fn in_rma(order: &mut Order, line: usize, status: RmaStatus, cents: i64) {

@@ -7,6 +7,7 @@ use super::super::rma::RmaStatus;
 use super::*;
 use crate::domain::commerce::money::{Currency, Money};
 use crate::domain::commerce::order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
+use crate::domain::identity::Email;
 
 mod conflicts;
 mod properties;
@@ -33,7 +34,7 @@ fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-fn item(line: u32) -> OrderItem {
+pub fn item(line: u32) -> OrderItem {
     OrderItem {
         line,
         sku: None,
@@ -47,34 +48,38 @@ fn item(line: u32) -> OrderItem {
     }
 }
 
+/// Boots that were delivered ten days before 22 November 2026, to a customer without any history.
+pub fn delivered_order() -> Order {
+    let email: Email = "john.doe@example.com".parse().unwrap();
+    let customer = Customer {
+        id: CustomerId::of(&"default".parse().unwrap(), &email),
+        name: "John Doe".to_owned(),
+        email: email.clone(),
+        phone: None,
+        user_id: None,
+        is_vip: false,
+        fraud_flag: false,
+    };
+    Order {
+        number: "77893".parse().unwrap(),
+        customer,
+        email,
+        phone: None,
+        status: OrderStatus::Delivered,
+        ordered_at: at("2026-11-09T05:00:00Z"),
+        shipped_at: None,
+        delivered_at: Some(at("2026-11-12T05:00:00Z")),
+        tracking: None,
+        paid: Money::new(12_999, Currency::Usd),
+        items: vec![item(1)],
+    }
+}
+
 impl Case {
-    /// Boots that were delivered ten days ago, by a customer who has sent nothing back so far.
+    /// A customer who has sent nothing back so far wants to return the boots after ten days.
     fn new() -> Self {
-        let email = "john.doe@example.com".parse().unwrap();
-        let customer = Customer {
-            id: CustomerId::of(&"default".parse().unwrap(), &email),
-            name: "John Doe".to_owned(),
-            email: email.clone(),
-            phone: None,
-            user_id: None,
-            is_vip: false,
-            fraud_flag: false,
-        };
-        let order = Order {
-            number: "77893".parse().unwrap(),
-            customer,
-            email,
-            phone: None,
-            status: OrderStatus::Delivered,
-            ordered_at: at("2026-11-09T05:00:00Z"),
-            shipped_at: None,
-            delivered_at: Some(at("2026-11-12T05:00:00Z")),
-            tracking: None,
-            paid: Money::new(12_999, Currency::Usd),
-            items: vec![item(1)],
-        };
         Self {
-            order: Some(order),
+            order: Some(delivered_order()),
             lines: vec![1],
             reason: "too small".to_owned(),
             damage_reported: false,
