@@ -53,13 +53,13 @@ pub fn room_for_history(config: &LlmConfig, others: &[&str]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use chrono::Utc;
 
     use super::*;
     use crate::domain::{ConversationId, MessageId, Metadata};
 
-    fn message(sender: Sender, kind: Option<Kind>, text: &str) -> Message {
+    pub fn message(sender: Sender, kind: Option<Kind>, text: &str) -> Message {
         Message {
             id: MessageId::now(),
             conversation_id: ConversationId::now(),

@@ -70,15 +70,10 @@ pub(super) fn part_of(items: &[ItemSnapshot], said: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desks::returns::tests::sample;
 
     fn items(names: &[&str]) -> Vec<ItemSnapshot> {
-        let item = |(at, name): (usize, &&str)| ItemSnapshot {
-            line: at as u32 + 1,
-            name: (*name).to_owned(),
-            quantity: 1,
-            stays_sold: false,
-        };
-        names.iter().enumerate().map(item).collect()
+        (1..).zip(names).map(|(line, name)| sample::item(line, name)).collect()
     }
 
     #[test]

@@ -320,7 +320,6 @@ fn metadata(kind: Kind, state: &State, text: &str) -> Metadata {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desks::returns::state::ItemSnapshot;
     use crate::desks::returns::tests::sample;
 
     #[test]
@@ -328,12 +327,7 @@ mod tests {
         for (cause, expected) in [(Cause::NotShipped, vec![1, 2]), (Cause::NotDelivered, vec![2])] {
             let mut state = sample::decided(sample::refused(cause));
             let subject = state.subject_mut().expect("an order");
-            subject.order.items.push(ItemSnapshot {
-                line: 2,
-                name: "Wool Socks".to_owned(),
-                quantity: 1,
-                stays_sold: false,
-            });
+            subject.order.items.push(sample::item(2, "Wool Socks"));
             subject.lines = Some(vec![2]);
             assert!(names_part(&state));
             let order = state.order().expect("an order");

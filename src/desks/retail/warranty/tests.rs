@@ -1,9 +1,7 @@
-use chrono::Utc;
-
 use super::*;
 use crate::desks::retail::RetailRules;
-use crate::domain::Vocabulary;
-use crate::domain::{ConversationId, Language, MessageId};
+use crate::dialogue::history::tests::message;
+use crate::domain::{Language, Vocabulary};
 
 fn texts() -> ByLanguage<Replies<Text>> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
@@ -11,26 +9,12 @@ fn texts() -> ByLanguage<Replies<Text>> {
     ByLanguage::load(&prompts, "retail", &[Language::VI, Language::EN]).expect("the texts")
 }
 
-fn said(sender: Sender, kind: Option<Kind>, text: &str) -> Message {
-    Message {
-        id: MessageId::now(),
-        conversation_id: ConversationId::now(),
-        turn: 1,
-        position: 1,
-        sender,
-        text: text.to_owned(),
-        created_at: Utc::now(),
-        metadata: kind.map(Metadata::of).unwrap_or_default(),
-        receipt: None,
-    }
-}
-
 #[test]
 fn desk_waits_while_last_message_is_a_prompt() {
     let texts = texts();
     let waits = |kinds: &[Kind]| {
-        let mut history: Vec<Message> = kinds.iter().map(|kind| said(Sender::Assistant, Some(*kind), "…")).collect();
-        history.push(said(Sender::User, None, "bảo hành"));
+        let mut history: Vec<Message> = kinds.iter().map(|kind| message(Sender::Assistant, Some(*kind), "…")).collect();
+        history.push(message(Sender::User, None, "bảo hành"));
         is_waiting(&history, &texts)
     };
     for prompt in [kind::WARRANTY_PROMPT, kind::WARRANTY_PROMPT_INVALID] {
@@ -58,11 +42,11 @@ fn untyped_prompt_is_recognized_by_first_words() {
         (false, "I could not find serial 'ABC123' in SSTC's warranty records."),
         (false, ""),
     ] {
-        let prompt = |sender| [said(sender, None, text), said(Sender::User, None, "đây ạ")];
+        let prompt = |sender| [message(sender, None, text), message(Sender::User, None, "đây ạ")];
         assert_eq!(is_waiting(&prompt(Sender::Assistant), &texts), waits, "{text}");
         assert!(!is_waiting(&prompt(Sender::User), &texts), "the customer's own words: {text}");
     }
-    let mut unknown = said(Sender::Assistant, None, "Please give me the serial number");
+    let mut unknown = message(Sender::Assistant, None, "Please give me the serial number");
     unknown.metadata = Metadata::default().with("type", "poll");
     assert!(!is_waiting(&[unknown], &texts), "a type that is not known is a type");
 }

@@ -74,6 +74,10 @@ pub fn number() -> OrderNumber {
     "77893".parse().expect("a number")
 }
 
+pub fn item(line: u32, name: &str) -> ItemSnapshot {
+    ItemSnapshot { line, name: name.to_owned(), quantity: 1, stays_sold: false }
+}
+
 pub fn order() -> OrderSnapshot {
     order_of(number())
 }
@@ -83,7 +87,7 @@ pub fn order_of(number: OrderNumber) -> OrderSnapshot {
         number,
         status: OrderStatus::Delivered,
         ordered_on: "2026-11-01".parse().expect("a day"),
-        items: vec![ItemSnapshot { line: 1, name: "Hiking Boots".to_owned(), quantity: 1, stays_sold: false }],
+        items: vec![item(1, "Hiking Boots")],
         masked_email: "j***@example.com".to_owned(),
     }
 }

@@ -3,9 +3,7 @@
 use super::*;
 use crate::desks::returns::advance::{Event, next_state};
 use crate::desks::returns::route::{Handler, Step, decide, route};
-use crate::desks::returns::state::{
-    ActionTicket, EmailStatus, Ending, ItemSnapshot, Mail, Meta, Subject, TicketStatus,
-};
+use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Mail, Meta, Subject, TicketStatus};
 use crate::desks::returns::tests::sample;
 use crate::dialogue::Act;
 use crate::dialogue::utterance::Entities;
@@ -75,9 +73,8 @@ fn shipped_order_is_not_returned_instead_of_cancelled() {
 
 #[test]
 fn named_items_are_confirmed_before_a_partial_return() {
-    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1, stays_sold: false };
     let mut order = sample::order();
-    order.items.push(socks);
+    order.items.push(sample::item(2, "Wool Socks"));
     let yes = |text: &str| Event::Said(Utterance { answer: Some(Answer::Yes), ..says(text) });
     let both = sample::with_subject(Intent::Return, Subject::new(order, 1.0));
     let asked = |state: State, lines: &[u32]| {
@@ -269,8 +266,7 @@ fn other_wish_or_items_restart_the_repetitions() {
     let refund = Utterance { intent: Some(Intent::Refund), ..says("rather a refund") };
     assert_eq!(next_state(repeated(), Event::Said(refund)).case.repetitions(Question::Confirm), 0);
     let mut two = repeated();
-    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1, stays_sold: false };
-    two.subject_mut().expect("an order").order.items.push(socks);
+    two.subject_mut().expect("an order").order.items.push(sample::item(2, "Wool Socks"));
     assert_eq!(next_state(two, Event::Said(says("only the socks"))).case.repetitions(Question::Confirm), 0);
     assert_eq!(next_state(repeated(), Event::Said(says("hm"))).case.repetitions(Question::Confirm), 2);
 }
@@ -300,9 +296,8 @@ fn declined_order_stays_the_subject() {
 #[test]
 fn part_of_an_order_is_not_cancelled() {
     let mut state = sample::decided(sample::refused(Cause::NotShipped));
-    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1, stays_sold: false };
     let subject = state.subject_mut().expect("an order");
-    subject.order.items.push(socks);
+    subject.order.items.push(sample::item(2, "Wool Socks"));
     subject.lines = Some(vec![1, 2]);
     let yes = |text: &str| Event::Said(Utterance { answer_to_cancel: Some(Answer::Yes), ..says(text) });
     let asked = sample::after(Question::OfferCancel, state);
