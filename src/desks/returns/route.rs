@@ -145,7 +145,7 @@ fn not_eligible(state: &State) -> Option<Step> {
         {
             Some(Step::Run(Handler::ShowStatus))
         }
-        Progress::Decided { decision, .. } if !is_open(decision) => {
+        Progress::Decided { decision, .. } if !decision.eligible => {
             let offers_cancel = can_be_cancelled(decision);
             Some(if offers_cancel { Step::Ask(Question::OfferCancel) } else { Step::Finish(Ending::NotEligible) })
         }
@@ -206,11 +206,6 @@ fn finalize(state: &State) -> Option<Step> {
         None if state.case.intent == Some(Intent::Other) => Some(Step::Finish(Ending::Other)),
         None => None,
     }
-}
-
-/// Whether a return or a refund is possible.
-pub fn is_open(decision: &Decision) -> bool {
-    decision.is_return_eligible || decision.is_refund_eligible
 }
 
 /// Returns the action that the customer asked for, if it is possible. `None` means that the desk has to ask.

@@ -318,7 +318,7 @@ impl State {
         let Some(Progress::Decided { decision, .. }) = self.subject().map(|subject| &subject.progress) else {
             return false;
         };
-        !decision.is_return_eligible && !decision.is_refund_eligible && self.handoff == Handoff::None
+        !decision.eligible && self.handoff == Handoff::None
     }
 
     /// Whether the customer wants some pieces of an item back that the shop only books as a whole.

@@ -92,27 +92,20 @@ impl ReturnsContext<'_> {
             }
             found => found,
         };
-        match found {
+        let (event, error) = match found {
             // The number may be that of a return or a ticket.
             Event::OrderFound(OrderSnapshot { number, .. }, lines) => {
                 let order = self.store().find_order(&number).await?.ok_or(ToolError::Trouble)?;
                 self.state.meta.remember_order(&number);
                 self.turn_to(&order, lines);
-                Ok(order)
+                return Ok(order);
             }
-            Event::OtherContact => {
-                self.missed(number, Event::OtherContact);
-                Err(ToolError::NoContact)
-            }
-            Event::OrderLocked => {
-                self.missed(number, Event::OrderLocked);
-                Err(ToolError::Locked)
-            }
-            _ => {
-                self.missed(number, Event::OrderNotFound);
-                Err(ToolError::NotFound)
-            }
-        }
+            Event::OtherContact => (Event::OtherContact, ToolError::NoContact),
+            Event::OrderLocked => (Event::OrderLocked, ToolError::Locked),
+            _ => (Event::OrderNotFound, ToolError::NotFound),
+        };
+        self.state = missed(std::mem::take(&mut self.state), number, event);
+        Err(error)
     }
 
     /// Returns the newest orders of the session's customer.
@@ -210,11 +203,6 @@ impl ReturnsContext<'_> {
         let made = self.state.action_ticket().is_some_and(|ticket| ticket.status == TicketStatus::Created);
         if made || self.state.handoff.ticket().is_some() { Err(ToolError::AlreadyDone) } else { Ok(()) }
     }
-
-    /// Records that an order was not found. If the customer did not write its number, what the customer gave stays.
-    fn missed(&mut self, number: &OrderNumber, event: Event) {
-        self.state = missed(std::mem::take(&mut self.state), number, event);
-    }
 }
 
 /// Returns the order that the customer, not only the model, named in this flow.
@@ -227,6 +215,7 @@ fn named_order(state: &State) -> Option<&OrderNumber> {
     }
 }
 
+/// Records that an order was not found. If the customer did not write its number, what the customer gave stays.
 fn missed(mut state: State, number: &OrderNumber, event: Event) -> State {
     match &state.stage {
         Stage::Found(_) => return state,

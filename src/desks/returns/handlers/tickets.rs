@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::Returns;
 use super::super::advance::{Event, Ticketed};
 use super::super::mail::Template;
-use super::super::route::{can_be_cancelled, is_open};
+use super::super::route::can_be_cancelled;
 use super::super::state::{ActionTicket, EmailStatus, Intent, Progress, State, TicketStatus};
 use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
@@ -166,7 +166,7 @@ pub(in crate::desks::returns) fn decided(order: &Order, decision: Decision, line
         // The whole order is cancelled.
         _ if can_be_cancelled(&decision) => order.paid,
         Ok((refund, _)) => refund,
-        Err(_) if is_open(&decision) => return Event::Failed,
+        Err(_) if decision.eligible => return Event::Failed,
         Err(_) => Money::zero(order.paid.currency),
     };
     Event::Decided(decision, lines, refund)
