@@ -114,7 +114,7 @@ fn cost(work: &dyn Fn(&str), text: &str) -> Duration {
 
 #[test]
 fn doubling_a_text_never_triples_its_cost() {
-    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).unwrap();
+    let prompts = Prompts::shipped();
     let returns = ReturnsRules::read(&prompts).unwrap();
     let retail = RetailRules::read(&prompts).unwrap();
     let telecom = TelecomRules::read(&prompts).unwrap();

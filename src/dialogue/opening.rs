@@ -78,8 +78,7 @@ mod tests {
 
     #[tokio::test]
     async fn hold_of_reply_without_letters_is_bounded() {
-        let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
-        let rules = LanguageRules::read(&prompts).expect("the shipped rules");
+        let rules = LanguageRules::read(&Prompts::shipped()).expect("the shipped rules");
         let wanted = Wanted { rules: &rules, language: Language::EN, spoken: vec![Language::EN] };
         let digits = stream::repeat_with(|| Ok("12345 ".to_owned()));
         let mut shown = wanted.checked(Box::pin(digits)).await.expect("no other language");

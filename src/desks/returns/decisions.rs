@@ -257,13 +257,13 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
+    use crate::domain::Language;
+    use crate::persona::Prompts;
+    use crate::persona::texts::CommonTexts;
 
     #[test]
     fn every_decision_has_its_text_in_each_language() {
-        let files = [
-            (include_str!("../../../prompts/texts/returns.en.toml"), ",", ".", "$129.99"),
-            (include_str!("../../../prompts/texts/returns.vi.toml"), ".", ",", "129"),
-        ];
+        let prompts = Prompts::shipped();
         let rma: crate::domain::returns::RmaNumber = "RMA-1701234567-ABCD".parse().unwrap();
         let refund = crate::domain::commerce::Money::new(12_999, crate::domain::commerce::Currency::Usd);
         let outcomes = [
@@ -275,14 +275,9 @@ mod tests {
             Outcome::MoreInfo { question: "Is the sole torn?".to_owned() },
             Outcome::Closed,
         ];
-        for (file, thousands, decimals, amount) in files {
-            let numbers = NumberFormat {
-                thousands: thousands.into(),
-                decimals: decimals.into(),
-                symbol_after: false,
-                symbols: Default::default(),
-            };
-            let texts: ReturnsTexts = toml::from_str(file).unwrap();
+        for (language, amount) in [(Language::EN, "$129.99"), (Language::VI, "129")] {
+            let texts: ReturnsTexts = prompts.texts("returns", language).unwrap();
+            let common: CommonTexts = prompts.texts("common", language).unwrap();
             for outcome in &outcomes {
                 let notice = Notice {
                     ticket: "TICKET-1-AAAA".to_owned(),
@@ -292,7 +287,7 @@ mod tests {
                     at: DateTime::UNIX_EPOCH,
                 };
                 for variant in 0..3 {
-                    let said = text(&texts, &numbers, &notice, variant).unwrap();
+                    let said = text(&texts, &common.number_format, &notice, variant).unwrap();
                     assert!(!said.contains(['{', '}']), "{said}");
                     match outcome {
                         Outcome::Returned { .. } => assert!(said.contains(amount) && said.contains("RMA-"), "{said}"),

@@ -27,7 +27,7 @@ fn share(part: usize, of: usize) -> usize {
 
 #[test]
 fn general_questions_are_answered_from_documents() {
-    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
+    let prompts = Prompts::shipped();
     let rules = ReturnsRules::read(&prompts).expect("the shipped rules");
     let search = SearchRules::read(&prompts).expect("the shipped rules");
     let index = LexicalIndex::load("knowledge/returns".as_ref(), &search).expect("the shipped documents");

@@ -2,11 +2,10 @@ use super::*;
 use crate::desks::retail::RetailRules;
 use crate::dialogue::history::tests::message;
 use crate::domain::{Language, Vocabulary};
+use crate::persona::Prompts;
 
 fn texts() -> ByLanguage<Replies<Text>> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
-    let prompts = crate::persona::Prompts::load(&folder, &folder.join("system_persona_vi.md")).expect("the prompts");
-    ByLanguage::load(&prompts, "retail", &[Language::VI, Language::EN]).expect("the texts")
+    ByLanguage::load(&Prompts::shipped(), "retail", &[Language::VI, Language::EN]).expect("the texts")
 }
 
 #[test]
@@ -62,7 +61,7 @@ fn warranty_ends_with_the_shops_day() {
 
 #[test]
 fn least_likely_candidates_are_dropped_first() {
-    let rules = RetailRules::read(&crate::persona::Prompts::shipped()).expect("the shipped rules");
+    let rules = RetailRules::read(&Prompts::shipped()).expect("the shipped rules");
     let candidates = |message: &str| -> Vec<String> {
         let serials = rules.parse(message, &Vocabulary::default()).entities.serials;
         keep_best(serials, CANDIDATES, PossibleSerial::likeness).into_iter().map(|serial| serial.text).collect()
@@ -76,7 +75,7 @@ fn least_likely_candidates_are_dropped_first() {
 
 #[test]
 fn price_next_to_serial_is_not_reported_missing() {
-    let rules = RetailRules::read(&crate::persona::Prompts::shipped()).expect("the shipped rules");
+    let rules = RetailRules::read(&Prompts::shipped()).expect("the shipped rules");
     let answers = |serials: &[(&str, bool)]| -> Vec<Result<WarrantyRecord, Serial>> {
         let answer = |(serial, found): &(&str, bool)| match found {
             true => Ok(crate::domain::warranty::parse_row(serial, "Chuột", "2025-06-30").expect("a row")),

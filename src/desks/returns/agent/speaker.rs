@@ -117,8 +117,7 @@ mod tests {
     use crate::domain::returns::Cause;
 
     fn words() -> DecisionWords {
-        let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("prompts");
-        DecisionWords::read(&prompts).expect("the words")
+        DecisionWords::read(&Prompts::shipped()).expect("the words")
     }
 
     /// The rows of `tests/data/agent_replies.tsv`: situation and reply.

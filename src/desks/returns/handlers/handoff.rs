@@ -33,9 +33,7 @@ impl Returns {
         let escalated = self.store_of(turn).escalate(&new, &by(turn)).await?;
         Ok(Event::Escalated(escalated.ticket().id.clone()))
     }
-}
 
-impl Returns {
     /// Returns the claim that the person decides. `None` if the customer wants a person for something else.
     async fn claim(&self, turn: &Turn, state: &State, reason: HandoffReason) -> Result<Option<Claim>, DeskError> {
         let is_review = match reason {

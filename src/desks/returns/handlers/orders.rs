@@ -204,9 +204,7 @@ impl Returns {
         turn.say_with(kind::ORDER_STATUS, &text, Metadata::of(kind::ORDER_STATUS).with("order", status)).await?;
         Ok(said)
     }
-}
 
-impl Returns {
     /// Sends a new link to the label of the return that the customer named, or of the order's last one, and mails it. `None` if the
     /// order has no open return.
     async fn give_label(&self, turn: &mut Turn, state: &State, order: &Order) -> Result<Option<Event>, DeskError> {

@@ -2,8 +2,7 @@ use super::*;
 use crate::domain::commerce::OrderNumber;
 
 pub fn rules() -> Arc<ReturnsRules> {
-    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
-    ReturnsRules::read(&prompts).expect("the shipped rules")
+    ReturnsRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 
 /// A table of sentences. It is read as the test runs, so that one who writes rules need not build.

@@ -88,8 +88,7 @@ fn examples_outweigh_words_of_small_talk_and_status() {
 
 #[test]
 fn ten_fold_validation_understands_most_examples() {
-    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
-    let examples = Classifier::read(&prompts, "returns").expect("the shipped examples");
+    let examples = Classifier::read(&Prompts::shipped(), "returns").expect("the shipped examples");
     let (right, all) = examples.cross_validate(10, |text, wanted, got| {
         if wanted != got {
             eprintln!("{text:?}: wanted {wanted}, got {got}");
