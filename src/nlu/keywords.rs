@@ -1,8 +1,37 @@
-//! The words that show what a message wants: some are clear by themselves, others need more to be sure.
+//! The words that show what a message wants: some are clear by themselves, others need more to be sure. And how a desk lists its words.
 
-use serde::Deserialize;
+use crate::domain::text::{Pattern, TokenStream, any_match};
 
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match};
+/// Declares lists of patterns by their keys: as they are written in a rule file, with its other fields, and as they are parsed.
+macro_rules! pattern_lists {
+    ($(#[$doc:meta])* $vis:vis $file:ident => $lists:ident {
+        $($name:ident $(as $key:literal)?),* $(,)?
+    } $(with { $($other:ident: $kind:ty),* $(,)? })?) => {
+        $(#[$doc])*
+        #[derive(Default, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        $vis struct $file {
+            $($(#[serde(rename = $key)])? pub $name: Vec<String>,)*
+            $($(pub $other: $kind,)*)?
+        }
+
+        /// The same lists, parsed.
+        #[derive(Debug)]
+        $vis struct $lists {
+            $(pub $name: Vec<$crate::domain::text::Pattern>,)*
+        }
+
+        impl $file {
+            $vis fn parse(
+                &self,
+                lexicon: &$crate::domain::text::Lexicon,
+            ) -> Result<$lists, $crate::domain::text::InvalidPattern> {
+                Ok($lists { $($name: lexicon.patterns(&self.$name)?,)* })
+            }
+        }
+    };
+}
+pub(crate) use pattern_lists;
 
 /// How clearly the words of a message show something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,28 +42,12 @@ pub enum Strength {
     Clear,
 }
 
-/// The patterns for one thing that a message may want.
-#[derive(Debug)]
-pub struct Keywords {
-    clear: Vec<Pattern>,
-    weak: Vec<Pattern>,
-}
-
-/// [`Keywords`] as a rule file has them.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KeywordFile {
-    clear: Vec<String>,
-    weak: Vec<String>,
+pattern_lists! {
+    /// The patterns for one thing that a message may want.
+    pub KeywordFile => Keywords { clear, weak }
 }
 
 impl Keywords {
-    /// # Errors
-    /// A pattern is malformed.
-    pub fn new(file: &KeywordFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
-        Ok(Self { clear: lexicon.patterns(&file.clear)?, weak: lexicon.patterns(&file.weak)? })
-    }
-
     /// Returns how clearly a message has the words. Those whose `hidden` flag is set do not count.
     pub fn strength(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> Strength {
         let has = |patterns: &[Pattern]| any_match(patterns, stream, hidden);

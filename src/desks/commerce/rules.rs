@@ -1,9 +1,8 @@
 //! Parses messages by rules, without a model. The words are in `prompts/rules/commerce.toml` and `prompts/rules/commerce.LANG.toml`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
-
-use serde::Deserialize;
 
 use super::phone;
 use super::said::{Details, End, LARGEST_SIZE, Said};
@@ -14,12 +13,11 @@ use crate::domain::commerce::policy::{GovernorClass, Intent};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 use crate::nlu::counts::{Count, Counts};
-use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
+use crate::nlu::keywords::{KeywordFile, Keywords, Strength, pattern_lists};
 use crate::nlu::pick::PickRules;
 use crate::persona::{PromptError, Prompts};
 
 mod exact;
-mod limits;
 mod pieces;
 mod says;
 
@@ -32,32 +30,11 @@ pub(super) type Utterance = dialogue::Utterance<Intent, Says>;
 #[derive(Debug)]
 pub(super) struct CommerceRules {
     lexicon: Lexicon,
+    lists: WordLists,
+    limits: LimitLists,
     social: SocialRules,
     counts: Counts,
     picks: Arc<PickRules>,
-    greeting: Vec<Pattern>,
-    filler: Vec<Pattern>,
-    polite: Vec<Pattern>,
-    without: Vec<Pattern>,
-    negated: Vec<Pattern>,
-    dislikes: Vec<Pattern>,
-    turns: Vec<Pattern>,
-    permits: Vec<Pattern>,
-    unsure: Vec<Pattern>,
-    joins: Vec<Pattern>,
-    alternatives: Vec<Pattern>,
-    exchanged: Vec<Pattern>,
-    occasions: Vec<Pattern>,
-    measures: Vec<Pattern>,
-    brands: Vec<Pattern>,
-    coupon: Vec<Pattern>,
-    cancel: Vec<Pattern>,
-    yes: Vec<Pattern>,
-    no: Vec<Pattern>,
-    hesitate: Vec<Pattern>,
-    question: Vec<Pattern>,
-    abuse: Vec<Pattern>,
-    spam: Vec<Pattern>,
     intents: Vec<(Intent, Keywords)>,
     goods: Vec<(String, Vec<Pattern>)>,
     needs: Vec<(String, Vec<Pattern>)>,
@@ -69,62 +46,47 @@ pub(super) struct CommerceRules {
     says: Vec<(Says, Vec<Pattern>)>,
     methods: Vec<(PaymentMethod, Vec<Pattern>)>,
     compliance: Vec<(String, Vec<Pattern>)>,
-    most: Vec<Pattern>,
-    least: Vec<Pattern>,
     sandbox: Vec<(SandboxWish, Vec<Pattern>)>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct RuleFile {
-    plain_words: Vec<String>,
-    aliases: HashMap<String, String>,
-    classes: HashMap<String, Vec<String>>,
-    topics: Vec<Social>,
-    social: HashMap<Social, Vec<String>>,
-    greeting: Vec<String>,
-    filler: Vec<String>,
-    polite: Vec<String>,
-    without: Vec<String>,
-    negated: Vec<String>,
-    dislikes: Vec<String>,
-    turns: Vec<String>,
-    permits: Vec<String>,
-    unsure: Vec<String>,
-    joins: Vec<String>,
-    alternatives: Vec<String>,
-    exchanged: Vec<String>,
-    occasions: Vec<String>,
-    measures: Vec<String>,
-    brands: Vec<String>,
-    coupon: Vec<String>,
-    cancel: Vec<String>,
-    yes: Vec<String>,
-    no: Vec<String>,
-    hesitate: Vec<String>,
-    question: Vec<String>,
-    abuse: Vec<String>,
-    spam: Vec<String>,
-    intents: BTreeMap<Intent, KeywordFile>,
-    goods: BTreeMap<String, Vec<String>>,
-    needs: BTreeMap<String, Vec<String>>,
-    subjects: BTreeMap<String, Vec<String>>,
-    queries: HashMap<Language, BTreeMap<String, String>>,
-    kinds: BTreeMap<String, Vec<String>>,
-    qualities: BTreeMap<String, Vec<String>>,
-    exact: BTreeMap<String, Vec<String>>,
-    says: BTreeMap<Says, Vec<String>>,
-    methods: BTreeMap<PaymentMethod, Vec<String>>,
-    compliance: BTreeMap<String, Vec<String>>,
-    limits: LimitFile,
-    sandbox: BTreeMap<SandboxWish, Vec<String>>,
+pattern_lists! {
+    /// The rule files, which explain each list.
+    RuleFile => WordLists {
+        greeting, filler, polite, without, negated, dislikes, turns, permits, unsure, joins, alternatives, exchanged,
+        occasions, measures, brands, coupon, cancel, yes, no, hesitate, question, abuse, spam,
+    } with {
+        plain_words: Vec<String>,
+        aliases: HashMap<String, String>,
+        classes: HashMap<String, Vec<String>>,
+        topics: Vec<Social>,
+        social: HashMap<Social, Vec<String>>,
+        intents: BTreeMap<Intent, KeywordFile>,
+        goods: BTreeMap<String, Vec<String>>,
+        needs: BTreeMap<String, Vec<String>>,
+        subjects: BTreeMap<String, Vec<String>>,
+        queries: HashMap<Language, BTreeMap<String, String>>,
+        kinds: BTreeMap<String, Vec<String>>,
+        qualities: BTreeMap<String, Vec<String>>,
+        exact: BTreeMap<String, Vec<String>>,
+        says: BTreeMap<Says, Vec<String>>,
+        methods: BTreeMap<PaymentMethod, Vec<String>>,
+        compliance: BTreeMap<String, Vec<String>>,
+        limits: LimitFile,
+        sandbox: BTreeMap<SandboxWish, Vec<String>>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct LimitFile {
-    most: Vec<String>,
-    least: Vec<String>,
+pattern_lists! {
+    /// `[limits]` of the rule files.
+    LimitFile => LimitLists { most, least }
+}
+
+/// The limits of a price with their words.
+#[derive(Debug, Default)]
+struct Limits {
+    least: Option<i64>,
+    most: Option<i64>,
+    words: Vec<Range<usize>>,
 }
 
 impl CommerceRules {
@@ -148,33 +110,11 @@ impl CommerceRules {
         ) -> Result<Vec<(K, Vec<Pattern>)>, InvalidPattern> {
             written.into_iter().map(|(key, written)| Ok((key, lexicon.patterns(&written)?))).collect()
         }
-        let patterns = |written: &Vec<String>| lexicon.patterns(written);
-        let intents = file.intents.iter().map(|(intent, file)| Ok((*intent, Keywords::new(file, &lexicon)?)));
+        let intents = file.intents.iter().map(|(intent, file)| Ok((*intent, file.parse(&lexicon)?)));
         Ok(Self {
+            lists: file.parse(&lexicon)?,
+            limits: file.limits.parse(&lexicon)?,
             social: SocialRules::new(&file.topics, &file.social, &lexicon)?,
-            greeting: patterns(&file.greeting)?,
-            filler: patterns(&file.filler)?,
-            polite: patterns(&file.polite)?,
-            without: patterns(&file.without)?,
-            negated: patterns(&file.negated)?,
-            dislikes: patterns(&file.dislikes)?,
-            turns: patterns(&file.turns)?,
-            permits: patterns(&file.permits)?,
-            unsure: patterns(&file.unsure)?,
-            joins: patterns(&file.joins)?,
-            alternatives: patterns(&file.alternatives)?,
-            exchanged: patterns(&file.exchanged)?,
-            occasions: patterns(&file.occasions)?,
-            measures: patterns(&file.measures)?,
-            brands: patterns(&file.brands)?,
-            coupon: patterns(&file.coupon)?,
-            cancel: patterns(&file.cancel)?,
-            yes: patterns(&file.yes)?,
-            no: patterns(&file.no)?,
-            hesitate: patterns(&file.hesitate)?,
-            question: patterns(&file.question)?,
-            abuse: patterns(&file.abuse)?,
-            spam: patterns(&file.spam)?,
             intents: intents.collect::<Result<_, _>>()?,
             says: listed(&lexicon, file.says)?,
             goods: listed(&lexicon, file.goods)?,
@@ -186,8 +126,6 @@ impl CommerceRules {
             exact: listed(&lexicon, file.exact)?,
             methods: listed(&lexicon, file.methods)?,
             compliance: listed(&lexicon, file.compliance)?,
-            most: patterns(&file.limits.most)?,
-            least: patterns(&file.limits.least)?,
             sandbox: listed(&lexicon, file.sandbox)?,
             counts,
             picks,
@@ -208,7 +146,7 @@ impl CommerceRules {
     /// Returns the message without names that belong to no language: "lipa na mpesa".
     pub fn without_brands(&self, text: &str) -> String {
         let stream = self.lexicon.tokenize(text);
-        let brands = match_mask(&self.brands, &stream, &[]);
+        let brands = match_mask(&self.lists.brands, &stream, &[]);
         let left = (0..brands.len()).filter(|at| !brands[*at]).map(|at| stream.source(at..at + 1));
         left.collect::<Vec<_>>().join(" ")
     }
@@ -217,7 +155,7 @@ impl CommerceRules {
     pub fn parse(&self, text: &str) -> Said {
         let (phone, rest) = phone::cut(text);
         let stream = self.lexicon.tokenize(&rest);
-        let aside = match_mask(&self.without, &stream, &[]);
+        let aside = match_mask(&self.lists.without, &stream, &[]);
         let negated = self.negated(&stream);
         let has = |patterns: &[Pattern]| any_match(patterns, &stream, &aside);
         let mask = |patterns: &[Pattern]| match_mask(patterns, &stream, &aside);
@@ -226,11 +164,12 @@ impl CommerceRules {
             utterance.set(Act::Mention(*says), has(patterns));
         }
         utterance.set(Act::Mention(Says::NoCoupon), aside.contains(&true));
-        let (greeting, filler, polite) = (mask(&self.greeting), mask(&self.filler), mask(&self.polite));
-        let (yes, hesitating) = (mask(&self.yes), mask(&self.hesitate));
+        let (greeting, filler, polite) =
+            (mask(&self.lists.greeting), mask(&self.lists.filler), mask(&self.lists.polite));
+        let (yes, hesitating) = (mask(&self.lists.yes), mask(&self.lists.hesitate));
         // "I don't know", "let me pay": no refusals.
-        let no = match_mask(&self.no, &stream, &either(&aside, &match_mask(&self.unsure, &stream, &[])));
-        let permitted = either(&aside, &match_mask(&self.permits, &stream, &[]));
+        let no = match_mask(&self.lists.no, &stream, &either(&aside, &match_mask(&self.lists.unsure, &stream, &[])));
+        let permitted = either(&aside, &match_mask(&self.lists.permits, &stream, &[]));
         let is_padding = |at: usize| filler[at] || greeting[at] || polite[at];
         let mut numbers = self.counts.find(&stream);
         numbers.retain(|count| !count.words.clone().any(|at| negated[at] || aside[at]));
@@ -238,14 +177,14 @@ impl CommerceRules {
         let has_only =
             |mask: &[bool]| (0..mask.len()).all(|at| mask[at] || polite[at] || is_number(at)) && mask.contains(&true);
         utterance.answer = match () {
-            () if any_match(&self.cancel, &stream, &permitted) => Some(Answer::Cancel),
+            () if any_match(&self.lists.cancel, &stream, &permitted) => Some(Answer::Cancel),
             () if no.contains(&true) && !yes.contains(&true) => Some(Answer::No),
             () if yes.contains(&true) && !no.contains(&true) => Some(Answer::Yes),
             () => None,
         };
         utterance.set(Act::OnlyAnswer, phone.is_none() && (has_only(&yes) || has_only(&no)));
         utterance.set(Act::Hesitate, hesitating.contains(&true) || no.contains(&true));
-        utterance.set(Act::Question, text.contains('?') || has(&self.question));
+        utterance.set(Act::Question, text.contains('?') || has(&self.lists.question));
         utterance.set(Act::Greet, greeting.contains(&true));
         utterance.set(Act::Stall, !stream.tokens().is_empty() && (0..stream.tokens().len()).all(is_padding));
         let (social, covered) = self.social.find(&stream);
@@ -264,10 +203,10 @@ impl CommerceRules {
         let claims = [Says::Wronged, Says::Refund, Says::Dispute].into_iter().any(|says| utterance.mentions(says));
         let class = match () {
             // A customer who is angry about an order is one of business.
-            () if has(&self.abuse) && (is_clear || claims || utterance.wants_person()) => GovernorClass::Business,
-            () if has(&self.abuse) => GovernorClass::Abuse,
+            () if has(&self.lists.abuse) && (is_clear || claims || utterance.wants_person()) => GovernorClass::Business,
+            () if has(&self.lists.abuse) => GovernorClass::Abuse,
             () if utterance.mentions(Says::AsksSecret) => GovernorClass::Business,
-            () if has(&self.spam) => GovernorClass::Spam,
+            () if has(&self.lists.spam) => GovernorClass::Spam,
             () if utterance.social().is_some() => GovernorClass::Casual,
             () => GovernorClass::Business,
         };
@@ -278,8 +217,8 @@ impl CommerceRules {
         let others = others.flat_map(|at| stream.tokens()[at].folded().split_whitespace()).map(str::to_owned);
         let unwanted = others.chain(disliked).collect();
         let is_in_limit = |at: usize| limits.words.iter().any(|range| range.contains(&at));
-        let (measured, disliking) = (mask(&self.measures), mask(&self.dislikes));
-        let occasions = mask(&self.occasions);
+        let (measured, disliking) = (mask(&self.lists.measures), mask(&self.lists.dislikes));
+        let occasions = mask(&self.lists.occasions);
         let methods: Vec<_> = self.methods.iter().map(|(method, patterns)| (*method, mask(patterns))).collect();
         let is_other = |at: usize| {
             let is_answer = is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
@@ -327,7 +266,7 @@ impl CommerceRules {
             methods: methods.collect(),
             compliance: all(&self.compliance),
             subjects: all(&self.subjects),
-            introduces_code: has(&self.coupon),
+            introduces_code: has(&self.lists.coupon),
             sandbox: self.sandbox.iter().find(|(_, patterns)| has(patterns)).map(|(wish, _)| *wish),
             rest,
             utterance,
@@ -336,14 +275,14 @@ impl CommerceRules {
 
     /// Returns a flag for each word: whether the message says "not" before it, or dislikes what it names: "she hates high heels".
     fn negated(&self, stream: &TokenStream<'_>) -> Vec<bool> {
-        let (tokens, turns) = (stream.tokens(), match_mask(&self.turns, stream, &[]));
+        let (tokens, turns) = (stream.tokens(), match_mask(&self.lists.turns, stream, &[]));
         let mut negated = vec![false; tokens.len()];
-        for words in self.dislikes.iter().flat_map(|pattern| pattern.find_all(stream, &[])) {
+        for words in self.lists.dislikes.iter().flat_map(|pattern| pattern.find_all(stream, &[])) {
             let clause = tokens[words.start].clause;
             let disliked = (words.end..tokens.len()).take_while(|at| tokens[*at].clause == clause && !turns[*at]);
             disliked.for_each(|at| negated[at] = true);
         }
-        for words in self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])) {
+        for words in self.lists.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])) {
             if let Some(next) = negated.get_mut(words.end) {
                 *next = true;
             }
@@ -362,6 +301,28 @@ impl CommerceRules {
             covered.iter_mut().zip(mask).for_each(|(covered, is_in)| *covered |= is_in);
         }
         (named, covered)
+    }
+
+    /// Returns the least and the most that something may cost: a number of shillings right after the words for it.
+    fn limits(&self, stream: &TokenStream<'_>, numbers: &[Count]) -> Limits {
+        const SMALLEST_PRICE: u64 = 50;
+        let mut limits = Limits::default();
+        // "I have no more than 2,000" is the most, and not more than that.
+        let after = |patterns: &[Pattern], known: &[Range<usize>]| -> Option<(u64, Range<usize>)> {
+            let ends = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[]));
+            let is_free = |words: &Range<usize>| known.iter().all(|known| !known.contains(&words.start));
+            ends.into_iter().filter(is_free).find_map(|words| {
+                let next = numbers.iter().find(|count| (words.end..words.end + 3).contains(&count.words.start))?;
+                (next.value >= SMALLEST_PRICE).then_some((next.value, words.start..next.words.end))
+            })
+        };
+        for (limit, patterns) in [(&mut limits.most, &self.limits.most), (&mut limits.least, &self.limits.least)] {
+            if let Some((shillings, words)) = after(patterns, &limits.words) {
+                *limit = i64::try_from(shillings).ok();
+                limits.words.push(words);
+            }
+        }
+        limits
     }
 
     /// Returns the intents that the words show, the clear ones first.

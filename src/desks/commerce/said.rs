@@ -1,7 +1,6 @@
 //! What one message says.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -83,14 +82,6 @@ pub(super) struct Details {
 pub(super) enum End {
     Smallest,
     Largest,
-}
-
-/// The limits of a price with their words.
-#[derive(Debug, Default)]
-pub(super) struct Limits {
-    pub least: Option<i64>,
-    pub most: Option<i64>,
-    pub words: Vec<Range<usize>>,
 }
 
 impl Details {

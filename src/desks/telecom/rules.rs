@@ -3,22 +3,19 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use super::memory::{Asked, Details};
 use super::route::Category;
-use super::said::{AmountFile, AmountWords, NumberWords, Said, SaidAmount};
+use super::said::{AmountFile, AmountLists, Said, SaidAmount};
 use crate::dialogue::social::{Social, SocialRules};
 use crate::dialogue::{self, Act, Answer};
 use crate::domain::commerce::Currency;
 use crate::domain::telecom::RefundReason;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
 use crate::nlu::facts;
-use crate::nlu::keywords::{KeywordFile, Keywords, Strength};
+use crate::nlu::keywords::{KeywordFile, Keywords, Strength, pattern_lists};
 use crate::nlu::long_text::read_text;
 use crate::persona::{PromptError, Prompts};
 
-mod answer;
 mod topic;
 
 pub(in crate::desks) use topic::Topic;
@@ -129,81 +126,47 @@ impl Parsed {
 #[derive(Debug)]
 pub(in crate::desks) struct TelecomRules {
     lexicon: Lexicon,
+    pub(super) lists: WordLists,
     social: SocialRules,
-    filler: Vec<Pattern>,
-    greeting: Vec<Pattern>,
-    yes: Vec<Pattern>,
-    weak_yes: Vec<Pattern>,
-    doubt: Vec<Pattern>,
-    no: Vec<Pattern>,
-    agree: Vec<Pattern>,
-    agree_more: Vec<Pattern>,
-    cancel: Vec<Pattern>,
-    question: Vec<Pattern>,
-    contrast: Vec<Pattern>,
     technical: Keywords,
     billing: Keywords,
     asks: BTreeMap<Topic, Vec<Pattern>>,
-    slots: Slots<Vec<Pattern>>,
-    numbers: NumberWords,
-    by_staff: Vec<Pattern>,
-    case_offers: Vec<Pattern>,
-    refers_back: Vec<Pattern>,
-    prices: Vec<Pattern>,
+    slots: SlotLists,
+    pub(super) facts: facts::Lexicon,
+    pub(super) amounts: AmountLists,
+    pub(super) reasons: BTreeMap<RefundReason, Vec<Pattern>>,
+    pub(super) reasons_if_asked: BTreeMap<RefundReason, Vec<Pattern>>,
+    pub(super) user_id_letters: Vec<String>,
     source_headings: Vec<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct RuleFile {
-    plain_words: Vec<String>,
-    aliases: HashMap<String, String>,
-    classes: HashMap<String, Vec<String>>,
-    /// The topics of small talk, in order, and their patterns.
-    topics: Vec<Social>,
-    social: HashMap<Social, Vec<String>>,
-    asks: BTreeMap<Topic, Vec<String>>,
-    filler: Vec<String>,
-    greeting: Vec<String>,
-    yes: Vec<String>,
-    weak_yes: Vec<String>,
-    doubt: Vec<String>,
-    no: Vec<String>,
-    agree: Vec<String>,
-    agree_more: Vec<String>,
-    cancel: Vec<String>,
-    question: Vec<String>,
-    contrast: Vec<String>,
-    by_staff: Vec<String>,
-    case_offers: Vec<String>,
-    refers_back: Vec<String>,
-    prices: Vec<String>,
-    source_headings: Vec<String>,
-    user_id_words: Vec<String>,
-    invoice_words: Vec<String>,
-    user_id_letters: Vec<String>,
-    phone_words: Vec<String>,
-    negated: Vec<String>,
-    denied: Vec<String>,
-    minus: Vec<String>,
-    corrected: Vec<String>,
-    whole: Vec<String>,
-    same: Vec<String>,
-    same_reason: Vec<String>,
-    technical: KeywordFile,
-    billing: KeywordFile,
-    amounts: AmountFile,
-    reasons: BTreeMap<RefundReason, Vec<String>>,
-    reasons_if_asked: BTreeMap<RefundReason, Vec<String>>,
-    slots: Slots<Vec<String>>,
+pattern_lists! {
+    /// The rule files, which explain each list.
+    pub(super) RuleFile => WordLists {
+        filler, greeting, yes, weak_yes, doubt, no, agree, agree_more, cancel, question, contrast, by_staff,
+        case_offers, refers_back, prices, user_id_words, invoice_words, phone_words, negated, denied, minus,
+        corrected, whole, same, same_reason,
+    } with {
+        plain_words: Vec<String>,
+        aliases: HashMap<String, String>,
+        classes: HashMap<String, Vec<String>>,
+        topics: Vec<Social>,
+        social: HashMap<Social, Vec<String>>,
+        asks: BTreeMap<Topic, Vec<String>>,
+        source_headings: Vec<String>,
+        user_id_letters: Vec<String>,
+        technical: KeywordFile,
+        billing: KeywordFile,
+        amounts: AmountFile,
+        reasons: BTreeMap<RefundReason, Vec<String>>,
+        reasons_if_asked: BTreeMap<RefundReason, Vec<String>>,
+        slots: SlotFile,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Slots<T> {
-    device: T,
-    access: T,
-    symptoms: T,
+pattern_lists! {
+    /// `[slots]` of the rule files.
+    pub(super) SlotFile => SlotLists { device, access, symptoms }
 }
 
 impl TelecomRules {
@@ -222,53 +185,22 @@ impl TelecomRules {
     }
 
     fn new(file: RuleFile, lexicon: Lexicon, facts: facts::Lexicon) -> Result<Self, InvalidPattern> {
-        let patterns = |written: &Vec<String>| lexicon.patterns(written);
-        let asks = file.asks.iter().map(|(topic, written)| Ok((*topic, patterns(written)?)));
+        let asks = file.asks.iter().map(|(topic, written)| Ok((*topic, lexicon.patterns(written)?)));
         let by_reason = |written: &BTreeMap<RefundReason, Vec<String>>| {
-            written.iter().map(|(reason, written)| Ok((*reason, patterns(written)?))).collect::<Result<_, _>>()
+            written.iter().map(|(reason, written)| Ok((*reason, lexicon.patterns(written)?))).collect::<Result<_, _>>()
         };
         Ok(Self {
+            lists: file.parse(&lexicon)?,
             social: SocialRules::new(&file.topics, &file.social, &lexicon)?,
-            filler: patterns(&file.filler)?,
-            greeting: patterns(&file.greeting)?,
-            yes: patterns(&file.yes)?,
-            weak_yes: patterns(&file.weak_yes)?,
-            doubt: patterns(&file.doubt)?,
-            no: patterns(&file.no)?,
-            agree: patterns(&file.agree)?,
-            agree_more: patterns(&file.agree_more)?,
-            cancel: patterns(&file.cancel)?,
-            question: patterns(&file.question)?,
-            contrast: patterns(&file.contrast)?,
-            by_staff: patterns(&file.by_staff)?,
-            case_offers: patterns(&file.case_offers)?,
-            refers_back: patterns(&file.refers_back)?,
-            prices: patterns(&file.prices)?,
-            technical: Keywords::new(&file.technical, &lexicon)?,
-            billing: Keywords::new(&file.billing, &lexicon)?,
+            technical: file.technical.parse(&lexicon)?,
+            billing: file.billing.parse(&lexicon)?,
             asks: asks.collect::<Result<_, _>>()?,
-            slots: Slots {
-                device: patterns(&file.slots.device)?,
-                access: patterns(&file.slots.access)?,
-                symptoms: patterns(&file.slots.symptoms)?,
-            },
-            numbers: NumberWords {
-                facts,
-                amounts: AmountWords::new(&file.amounts, &lexicon)?,
-                user_id: patterns(&file.user_id_words)?,
-                invoice: patterns(&file.invoice_words)?,
-                id_letters: file.user_id_letters.clone(),
-                phone: patterns(&file.phone_words)?,
-                negated: patterns(&file.negated)?,
-                denied: patterns(&file.denied)?,
-                minus: patterns(&file.minus)?,
-                corrected: patterns(&file.corrected)?,
-                whole: patterns(&file.whole)?,
-                same: patterns(&file.same)?,
-                same_reason: patterns(&file.same_reason)?,
-                reasons: by_reason(&file.reasons)?,
-                reasons_if_asked: by_reason(&file.reasons_if_asked)?,
-            },
+            slots: file.slots.parse(&lexicon)?,
+            facts,
+            amounts: file.amounts.parse(&lexicon)?,
+            reasons: by_reason(&file.reasons)?,
+            reasons_if_asked: by_reason(&file.reasons_if_asked)?,
+            user_id_letters: file.user_id_letters,
             source_headings: file.source_headings,
             lexicon,
         })
@@ -282,22 +214,22 @@ impl TelecomRules {
     /// Whether a text of a page sends the customer to the shop's staff.
     pub fn is_by_staff(&self, text: &str) -> bool {
         let stream = self.lexicon.tokenize(text);
-        any_match(&self.by_staff, &stream, &[])
+        any_match(&self.lists.by_staff, &stream, &[])
     }
 
     /// Whether a text of a page says that a refund case can be opened.
     pub fn offers_case(&self, text: &str) -> bool {
-        any_match(&self.case_offers, &self.lexicon.tokenize(text), &[])
+        any_match(&self.lists.case_offers, &self.lexicon.tokenize(text), &[])
     }
 
     /// Whether a sentence of a page makes sense only after the one before it.
     pub fn refers_back(&self, text: &str) -> bool {
-        any_match(&self.refers_back, &self.lexicon.tokenize(text), &[])
+        any_match(&self.lists.refers_back, &self.lexicon.tokenize(text), &[])
     }
 
     /// Whether a text is about a price.
     pub fn names_price(&self, text: &str) -> bool {
-        any_match(&self.prices, &self.lexicon.tokenize(text), &[])
+        any_match(&self.lists.prices, &self.lexicon.tokenize(text), &[])
     }
 
     /// Parses a message by itself.
@@ -310,8 +242,8 @@ impl TelecomRules {
         let (social, hidden) = self.social.find(&stream);
         let has = |patterns: &[Pattern]| any_match(patterns, &stream, &hidden);
         let [technical, billing] = [&self.technical, &self.billing].map(|of| of.strength(&stream, &hidden));
-        let greeting = match_mask(&self.greeting, &stream, &[]);
-        let filler = match_mask(&self.filler, &stream, &[]);
+        let greeting = match_mask(&self.lists.greeting, &stream, &[]);
+        let filler = match_mask(&self.lists.filler, &stream, &[]);
         let is_polite = filler.iter().zip(&greeting).all(|(filler, greeting)| *filler || *greeting);
         let has_question = text.contains('?');
         let is_clear = technical.max(billing) == Strength::Clear;
@@ -333,13 +265,13 @@ impl TelecomRules {
         utterance.set(Act::WantPerson, wants_person);
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);
-        utterance.set(Act::Question, has_question || has(&self.question));
+        utterance.set(Act::Question, has_question || has(&self.lists.question));
         let only_agrees = only_agrees && !social.contains(&Social::Goodbye);
         utterance.set(Act::Equivocate, answer == Some(Answer::Yes) && !self.is_sure(&stream, only_agrees));
         if let Some(topic) = social.first().filter(|_| !is_business) {
             utterance.set(Act::Chat(*topic), true);
         }
-        let (details, said) = (self.details(&stream), self.numbers.read(&stream));
+        let (details, said) = (self.details(&stream), self.said_in(&stream));
         Parsed { utterance, technical, billing, agrees, says_more, details, said }
     }
 
@@ -348,7 +280,7 @@ impl TelecomRules {
     fn says_more(&self, stream: &TokenStream<'_>, social: &[bool], greeting: &[bool], filler: &[bool]) -> bool {
         let solved =
             self.asks.get(&Topic::Solved).map(|patterns| match_mask(patterns, stream, &[])).unwrap_or_default();
-        let contrast = match_mask(&self.contrast, stream, &[]);
+        let contrast = match_mask(&self.lists.contrast, stream, &[]);
         let is_chat = |word: usize| social[word] || greeting[word] || solved.get(word) == Some(&true);
         let tokens = stream.tokens();
         let mut aside = vec![false; tokens.len()];
@@ -368,14 +300,40 @@ impl TelecomRules {
         let words = (0..aside.len()).filter(|word| !aside[*word] && !filler[*word] && !is_chat(*word)).count();
         let before = |at: usize| tokens.partition_point(|word| word.span.end <= at).checked_sub(1);
         let ends_more = |at: usize| before(at).is_some_and(|word| !aside[word]);
-        let asks =
-            stream.text().match_indices('?').any(|(at, _)| ends_more(at)) || any_match(&self.question, stream, &aside);
+        let asks = stream.text().match_indices('?').any(|(at, _)| ends_more(at))
+            || any_match(&self.lists.question, stream, &aside);
         strength == Strength::Clear || words >= MORE_WORDS && (asks || contrast.contains(&true))
+    }
+
+    fn answer(&self, stream: &TokenStream<'_>) -> Option<Answer> {
+        let has = |patterns: &[Pattern]| any_match(patterns, stream, &[]);
+        match () {
+            () if has(&self.lists.cancel) => Some(Answer::Cancel),
+            () if has(&self.lists.no) => Some(Answer::No),
+            () if has(&self.lists.yes) || has(&self.lists.weak_yes) => Some(Answer::Yes),
+            () => None,
+        }
+    }
+
+    fn agrees(&self, stream: &TokenStream<'_>) -> bool {
+        let agree = match_mask(&self.lists.agree, stream, &[]);
+        let more = match_mask(&self.lists.agree_more, stream, &[]);
+        agree.contains(&true) && agree.iter().zip(&more).all(|(agree, more)| *agree || *more)
+    }
+
+    /// Whether a yes has no objection: "yes, but the amount is wrong" and "ok" next to other words open no case. `only_agrees`: the
+    /// message has no other words.
+    fn is_sure(&self, stream: &TokenStream<'_>, only_agrees: bool) -> bool {
+        let weak = match_mask(&self.lists.weak_yes, stream, &[]);
+        let only_weak = !weak.is_empty() && weak.iter().all(|is_weak| *is_weak);
+        let is_firm = only_agrees || only_weak || any_match(&self.lists.yes, stream, &[]);
+        // "Yes, why not" objects to nothing.
+        is_firm && !any_match(&self.lists.doubt, stream, &match_mask(&self.lists.agree, stream, &[]))
     }
 
     /// Reads what a message says about an account and a refund.
     pub fn said(&self, text: &str) -> Said {
-        read_text(text.len(), || self.numbers.read(&self.lexicon.tokenize(text)))
+        read_text(text.len(), || self.said_in(&self.lexicon.tokenize(text)))
     }
 
     fn details(&self, stream: &TokenStream<'_>) -> Details {
@@ -384,7 +342,7 @@ impl TelecomRules {
                 patterns.iter().filter_map(|pattern| pattern.find(stream, &[])).max_by_key(|words| words.len());
             longest.map(|words| stream.source(words).to_owned())
         };
-        let Slots { device, access, symptoms } = &self.slots;
+        let SlotLists { device, access, symptoms } = &self.slots;
         Details { device: said(device), access: said(access), symptoms: said(symptoms) }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::memory::Asked;
+use super::rules::TelecomRules;
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::telecom::{CaseId, InvoiceNumber, RefundReason};
 use crate::domain::text::{Pattern, TokenStream, any_match};
@@ -13,7 +14,7 @@ mod grosze;
 mod words;
 
 use amounts::Use;
-pub(in crate::desks) use amounts::{AmountFile, AmountWords};
+pub(super) use amounts::{AmountFile, AmountLists};
 use grosze::{grosze, with_grosze};
 use words::{is_apart, is_short_number, letters_of, looks_like_user_id, overlaps, starts_after};
 
@@ -29,35 +30,6 @@ const SMALL_WORD: u64 = 10;
 const NEGATED_WORDS: usize = 2;
 /// Digits of a customer id after its letters.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 2..=12;
-
-/// Words that introduce a number: "customer id", "invoice".
-#[derive(Debug)]
-pub(in crate::desks) struct NumberWords {
-    pub facts: facts::Lexicon,
-    pub amounts: AmountWords,
-    pub user_id: Vec<Pattern>,
-    pub invoice: Vec<Pattern>,
-    /// The letters before the digits of a customer id: a word of such letters and digits is one, whatever is said around it.
-    pub id_letters: Vec<String>,
-    pub phone: Vec<Pattern>,
-    /// Before a number that is not meant: "not 80".
-    pub negated: Vec<Pattern>,
-    /// Before an invoice or an id that is not meant: "not for INV-12345".
-    pub denied: Vec<Pattern>,
-    /// Before a number below zero.
-    pub minus: Vec<Pattern>,
-    /// Before a number that replaces the ones before it: "100, no wait, make it 90".
-    pub corrected: Vec<Pattern>,
-    /// All of an invoice.
-    pub whole: Vec<Pattern>,
-    /// Refers to the claim before.
-    pub same: Vec<Pattern>,
-    /// Says that the reason is that of the claim before.
-    pub same_reason: Vec<Pattern>,
-    pub reasons: BTreeMap<RefundReason, Vec<Pattern>>,
-    /// Words that are reasons only where the desk has asked for one.
-    pub reasons_if_asked: BTreeMap<RefundReason, Vec<Pattern>>,
-}
 
 /// What a message says, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -233,12 +205,12 @@ impl Said {
     }
 }
 
-impl NumberWords {
-    /// Reads a message.
-    pub fn read(&self, stream: &TokenStream<'_>) -> Said {
-        let text = stream.text();
+impl TelecomRules {
+    /// Reads what a message says about an account and a refund.
+    pub(super) fn said_in(&self, stream: &TokenStream<'_>) -> Said {
+        let (text, lists) = (stream.text(), &self.lists);
         let [negated, minus, corrected] =
-            [&self.negated, &self.minus, &self.corrected].map(|patterns| starts_after(patterns, stream));
+            [&lists.negated, &lists.minus, &lists.corrected].map(|patterns| starts_after(patterns, stream));
         let facts = with_grosze(facts::read(text, &self.facts), text);
         let mut said = Said::default();
         let numbers_of_things = self.read_words(stream, &facts, &mut said);
@@ -275,11 +247,11 @@ impl NumberWords {
             list.push(if is_negative { Some(Money::zero(Currency::Pln)) } else { grosze(amount) });
         }
         let says = |patterns: &[Pattern]| any_match(patterns, stream, &[]);
-        (said.whole, said.same_reason) = (says(&self.whole), says(&self.same_reason));
-        said.corrects = says(&self.corrected);
-        said.same = said.same_reason || says(&self.same);
+        (said.whole, said.same_reason) = (says(&lists.whole), says(&lists.same_reason));
+        said.corrects = says(&lists.corrected);
+        said.same = said.same_reason || says(&lists.same);
         let negations: Vec<usize> =
-            self.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end).collect();
+            lists.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end).collect();
         let is_denied = |at: usize| {
             negations.iter().any(|end| {
                 let between = (*end..=at).take(NEGATED_WORDS).any(|word| word == at);

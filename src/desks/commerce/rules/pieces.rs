@@ -53,9 +53,9 @@ impl CommerceRules {
     /// Returns the pieces of a text, and cuts before each further choice with its number as well: "2 black 2 white".
     pub fn pieces_with(&self, text: &str, choices: &BTreeSet<String>) -> Vec<Range<usize>> {
         let stream = self.lexicon.tokenize(text);
-        let (numbers, mut joins) = (self.counts.find(&stream), match_mask(&self.joins, &stream, &[]));
+        let (numbers, mut joins) = (self.counts.find(&stream), match_mask(&self.lists.joins, &stream, &[]));
         if self.says.iter().any(|(says, patterns)| *says == Says::Compares && any_match(patterns, &stream, &[])) {
-            joins = either(&joins, &match_mask(&self.alternatives, &stream, &[]));
+            joins = either(&joins, &match_mask(&self.lists.alternatives, &stream, &[]));
         }
         let continues = |at: usize| numbers.iter().any(|count| count.words.contains(&at) && count.words.start < at);
         let (mut pieces, mut begun, mut clause, mut group) = (Vec::new(), None, None, Group::default());
@@ -108,7 +108,7 @@ impl CommerceRules {
             patterns.filter_map(|pattern| pattern.find(&stream, &[])).map(|words| words.start).min()
         };
         if let Some(swaps) = first(&[Says::Swaps]) {
-            let is_between = match_mask(&self.exchanged, &stream, &[]);
+            let is_between = match_mask(&self.lists.exchanged, &stream, &[]);
             let at = (swaps + 1..is_between.len()).find(|at| is_between[*at])?;
             let span = &stream.tokens()[at].span;
             return Some((&text[..span.start], &text[span.end..]));

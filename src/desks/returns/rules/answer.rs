@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
-use super::file::pattern_lists;
 use super::intent::clauses_of;
 use crate::dialogue::Answer;
 use crate::domain::text::{Pattern, TokenStream, any_match, match_mask};
+use crate::nlu::keywords::pattern_lists;
 
 /// How a message answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Reading {
 
 pattern_lists! {
     /// The words of answers: `[answers]` of the rule files, which explain each list.
-    AnswerFile => AnswerRules {
+    pub(super) AnswerFile => AnswerRules {
         leading_yes, yes, yes_to_ticket, weak_yes, thanks, no, cancel, again, cancelling, conceding, doing,
         keeping, harmless, reasons, unsure, negations, brakes, statement_brakes, asks, tags, doubtful, around,
         wishing,

@@ -8,34 +8,7 @@ use super::super::state::Intent;
 use super::answer::AnswerFile;
 use crate::domain::returns::DamageWords;
 use crate::nlu::entities::OrderNumberWords;
-
-/// Declares lists of patterns by their keys: as they are written in a rule file, and as they are parsed.
-macro_rules! pattern_lists {
-    ($(#[$doc:meta])* $file:ident => $lists:ident { $($name:ident $(as $key:literal)?),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Default, serde::Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        pub(super) struct $file {
-            $($(#[serde(rename = $key)])? pub $name: Vec<String>,)*
-        }
-
-        /// The same lists, parsed.
-        #[derive(Debug)]
-        pub struct $lists {
-            $(pub(super) $name: Vec<$crate::domain::text::Pattern>,)*
-        }
-
-        impl $file {
-            pub(super) fn parse(
-                &self,
-                lexicon: &$crate::domain::text::Lexicon,
-            ) -> Result<$lists, $crate::domain::text::InvalidPattern> {
-                Ok($lists { $($name: lexicon.patterns(&self.$name)?,)* })
-            }
-        }
-    };
-}
-pub(super) use pattern_lists;
+use crate::nlu::keywords::pattern_lists;
 
 /// `rules/orders.*.toml`: words around order numbers, and words of damage.
 #[derive(Debug, Deserialize)]
@@ -66,7 +39,7 @@ pub(super) struct RuleFile {
 
 pattern_lists! {
     /// `[intents]` of the rule files.
-    IntentFile => IntentLists {
+    pub(super) IntentFile => IntentLists {
         order_status, refund, returns as "return", other, greeting, status_of_return, both, return_verb,
         cancel_order, unwished,
     }
@@ -74,7 +47,7 @@ pattern_lists! {
 
 pattern_lists! {
     /// `[asides]` of the rule files.
-    AsideFile => AsideLists {
+    pub(super) AsideFile => AsideLists {
         person, goodbye, exception, return_number, mail_missing, ticket_news, label_again, label_broken,
         send_again, pointing_back, policy, policy_words, deadline, amount, money_missing, hypothetical,
         spelled_number, some_pieces, pieces, no_pieces, other_order, missing_detail, missing_contact, purpose,

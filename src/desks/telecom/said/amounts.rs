@@ -3,32 +3,15 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
-
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, any_match, match_mask};
+use crate::domain::text::{Pattern, TokenStream, any_match, match_mask};
+use crate::nlu::keywords::pattern_lists;
 
 /// Words of a clause that says little else than a number.
 const BARE: usize = 3;
 
-/// Words that decide what a number means.
-#[derive(Debug)]
-pub(in crate::desks) struct AmountWords {
-    how_much: Vec<Pattern>,
-    price: Vec<Pattern>,
-    question: Vec<Pattern>,
-    request: Vec<Pattern>,
-    uncertain: Vec<Pattern>,
-}
-
-/// [`AmountWords`] as a rule file has them.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(in crate::desks) struct AmountFile {
-    how_much: Vec<String>,
-    price: Vec<String>,
-    question: Vec<String>,
-    request: Vec<String>,
-    uncertain: Vec<String>,
+pattern_lists! {
+    /// `[amounts]` of the rule files: words that decide what a number means.
+    pub(in crate::desks::telecom) AmountFile => AmountLists { how_much, price, question, request, uncertain }
 }
 
 /// What a number may be.
@@ -41,20 +24,7 @@ pub(super) enum Use {
     Never,
 }
 
-impl AmountWords {
-    /// # Errors
-    /// A pattern is malformed.
-    pub fn new(file: &AmountFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
-        let patterns = |written: &Vec<String>| lexicon.patterns(written);
-        Ok(Self {
-            how_much: patterns(&file.how_much)?,
-            price: patterns(&file.price)?,
-            question: patterns(&file.question)?,
-            request: patterns(&file.request)?,
-            uncertain: patterns(&file.uncertain)?,
-        })
-    }
-
+impl AmountLists {
     /// Returns what the number at a place of the text may be.
     pub(super) fn read<'a, 't>(&self, stream: &'a TokenStream<'t>) -> impl Fn(&Range<usize>) -> Use + use<'a, 't> {
         let mask = |patterns: &[Pattern]| match_mask(patterns, stream, &[]);

@@ -1,5 +1,4 @@
 use super::*;
-use crate::desks::telecom::rules::TelecomRules;
 use crate::persona::Prompts;
 
 fn said(text: &str) -> Said {

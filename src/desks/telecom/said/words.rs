@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{ID_DIGITS, INVOICE_DIGITS, LONG_NUMBER, NumberWords, Said};
+use super::{ID_DIGITS, INVOICE_DIGITS, LONG_NUMBER, Said, TelecomRules};
 use crate::domain::telecom::{CaseId, InvoiceNumber};
 use crate::domain::text::{Pattern, TokenStream};
 use crate::nlu::facts::{Fact, Value};
@@ -33,14 +33,14 @@ impl Introductions {
     }
 }
 
-impl NumberWords {
+impl TelecomRules {
     /// Reads the words with digits. A denied one counts for nothing, and a correction replaces those before it. Returns the places of
     /// words that are no amounts.
     pub(super) fn read_words(&self, stream: &TokenStream<'_>, facts: &[Fact], said: &mut Said) -> Vec<Range<usize>> {
-        let text = stream.text();
-        let introductions = [&self.user_id, &self.invoice, &self.phone];
+        let (text, lists) = (stream.text(), &self.lists);
+        let introductions = [&lists.user_id_words, &lists.invoice_words, &lists.phone_words];
         let [user_ids, invoices, phones] = introductions.map(|patterns| Introductions::of(patterns, stream));
-        let [denied, corrected] = [&self.denied, &self.corrected].map(|patterns| starts_after(patterns, stream));
+        let [denied, corrected] = [&lists.denied, &lists.corrected].map(|patterns| starts_after(patterns, stream));
         let money = places(facts, |fact| matches!(fact.value, Value::Money(..)));
         let figures = places(facts, |fact| is_figure(fact, text));
         let mut numbers_of_things: Vec<Range<usize>> = Vec::new();
@@ -90,7 +90,7 @@ impl NumberWords {
     /// Whether a word has the letters and the digits of a customer id.
     fn is_user_id(&self, word: &str) -> bool {
         let letters = letters_of(word);
-        looks_like_user_id(word) && self.id_letters.iter().any(|known| known.eq_ignore_ascii_case(letters))
+        looks_like_user_id(word) && self.user_id_letters.iter().any(|known| known.eq_ignore_ascii_case(letters))
     }
 }
 
