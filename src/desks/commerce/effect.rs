@@ -1,7 +1,7 @@
 //! The inputs and effects of the machine.
 
 use super::said::Said;
-use super::state::{PriceOrder, Question, Search, Shown, StoredItem, Wanted};
+use super::state::{PriceOrder, Question, Search, Shown, Wanted};
 use super::texts::Text;
 use super::tools::OrderView;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
@@ -226,7 +226,7 @@ pub(super) enum Line {
     Ranked(Vec<Shown>, PriceOrder),
     AskChoices(Wanted),
     NoSuchChoice {
-        item: StoredItem,
+        item: CatalogItem,
         choice: String,
     },
     SoldOut(String),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{SandboxWish, Says, Utterance};
-use super::state::{PriceOrder, StoredItem};
+use super::state::PriceOrder;
 use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::policy::{GovernorClass, Intent};
@@ -121,7 +121,7 @@ impl Details {
     }
 
     /// Returns a choice that the item does not have.
-    pub fn strange_choice(&self, item: &StoredItem) -> Option<String> {
+    pub fn strange_choice(&self, item: &CatalogItem) -> Option<String> {
         let own = item.words();
         self.choices.iter().find(|choice| !own.contains(*choice)).cloned()
     }

@@ -157,7 +157,7 @@ pub(super) fn search_with_offers(state: ConversationState, said: &Said) -> Next 
 
 /// Shows the price of an item with each offer.
 pub(super) fn checked_offers(mut state: ConversationState, item: CatalogItem, offers: Vec<OnOffer>) -> Next {
-    let line = Wanted::new(item.into());
+    let line = Wanted::new(item);
     state.stage = Stage::Item { line: line.clone() };
     say(state, if offers.is_empty() { Line::Item(line) } else { Line::OffersOn(line, offers) })
 }
@@ -210,7 +210,7 @@ pub(super) fn found(
     if let [item] = items.as_slice()
         && item.stock > 0
     {
-        let mut line = Wanted::new(item.clone().into());
+        let mut line = Wanted::new(item.clone());
         if line.take(&asked.details).is_none() {
             state.stage = Stage::Item { line };
         }
@@ -239,7 +239,7 @@ fn take_item(mut state: ConversationState, item: CatalogItem, is_question: bool)
         state.stage = if state.options.len() > 1 { Stage::Options } else { Stage::Narrow };
         return or_next(state, Line::SoldOut(item.name));
     }
-    let mut line = Wanted::new(item.into());
+    let mut line = Wanted::new(item);
     // The number of an option is no quantity.
     let mut details = state.details.clone();
     if let [number] = details.numbers[..]

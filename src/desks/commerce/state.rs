@@ -11,7 +11,7 @@ use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money, Sale};
 use crate::domain::identity::e164::E164;
 use crate::domain::text::words;
 
-pub(super) use wanted::{StoredItem, Wanted};
+pub(super) use wanted::Wanted;
 
 mod wanted;
 

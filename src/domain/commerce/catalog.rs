@@ -18,7 +18,7 @@ pub mod search;
 pub const CATALOG_CURRENCY: Currency = Currency::Kes;
 
 /// An item that a shop sells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogItem {
     pub id: ItemId,
     pub name: String,

@@ -4,16 +4,16 @@ use super::super::advance::Next;
 use super::super::effect::{Effect, Incoming, Known, Line};
 use super::super::rules::Says;
 use super::super::said::Said;
-use super::super::state::{AskedOfList, ConversationState, Search, Shown, Stage, StoredItem, Wanted};
+use super::super::state::{AskedOfList, ConversationState, Search, Shown, Stage, Wanted};
 use super::{is_sales, say, search, search_of};
 use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::commerce::{CatalogItem, Money};
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 
-impl StoredItem {
+impl CatalogItem {
     /// Returns how what is known of the item answers a question about it.
-    pub fn answers(&self, said: &Said) -> Known {
+    pub(in crate::desks::commerce) fn answers(&self, said: &Said) -> Known {
         let own = self.words();
         let is_own = |word: &String| words(word).iter().all(|word| own.contains(word));
         let asks_if_so = said.says(Says::AsksIfSo) && !said.says(Says::AsksWhat);
@@ -167,7 +167,7 @@ pub(in crate::desks::commerce) fn compared(mut state: ConversationState, items: 
     }
     state.stage = Stage::Options;
     state.options = items.iter().map(Shown::from).collect();
-    let goods: Vec<Wanted> = items.into_iter().map(|item| Wanted::new(item.into())).collect();
+    let goods: Vec<Wanted> = items.into_iter().map(Wanted::new).collect();
     let chosen = std::mem::take(&mut state.asked_of_list).choose(goods.clone());
     match chosen.as_slice() {
         [] => say(state, Line::Compare(goods, Known::No)),

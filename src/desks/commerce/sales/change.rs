@@ -3,10 +3,10 @@
 use super::super::effect::Incoming;
 use super::super::rules::Says;
 use super::super::said::{MOST_PIECES, Said};
-use super::super::state::{ConversationState, StoredItem, Wanted};
-use crate::domain::commerce::CartLine;
+use super::super::state::{ConversationState, Wanted};
 use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::sale::QUANTITY_MAX;
+use crate::domain::commerce::{CartLine, CatalogItem};
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 
@@ -22,7 +22,7 @@ pub(in crate::desks::commerce) enum Change {
     /// Asks about choices that the item has.
     Asked(Wanted),
     /// The item does not have it.
-    NoSuchChoice(StoredItem, String),
+    NoSuchChoice(CatalogItem, String),
 }
 
 impl ConversationState {

@@ -1,38 +1,26 @@
 //! An item that the customer wants.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use crate::desks::commerce::said::{Details, LARGEST_SIZE, MOST_PIECES, Said};
-use crate::domain::commerce::catalog::search::with_stems;
+use crate::domain::commerce::catalog::search::{searched_text, with_stems};
 use crate::domain::commerce::sale::Choices;
-use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money};
+use crate::domain::commerce::{CartLine, CatalogItem};
 
 /// An item that the customer wants, until its choices are complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::desks::commerce) struct Wanted {
-    pub item: StoredItem,
+    /// A copy of the row, to read the answer to a question about it. Prices come from the row again.
+    pub item: CatalogItem,
     pub quantity: Option<u32>,
     pub choices: Choices,
 }
 
-/// A copy of an item's row, to read the answer to a question about it. Prices come from the row again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::desks::commerce) struct StoredItem {
-    pub id: ItemId,
-    pub name: String,
-    pub category: String,
-    pub price: Money,
-    pub stock: u32,
-    pub description: String,
-    pub attributes: BTreeMap<String, String>,
-    pub variants: BTreeMap<String, Vec<String>>,
-}
-
 impl Wanted {
     /// An item of which nothing is chosen yet. A variant with one choice needs no question.
-    pub fn new(item: StoredItem) -> Self {
+    pub fn new(item: CatalogItem) -> Self {
         let only = item.variants.iter().filter_map(|(variant, choices)| match choices.as_slice() {
             [only] => Some((variant.clone(), only.clone())),
             _ => None,
@@ -72,35 +60,21 @@ impl Wanted {
     }
 }
 
-impl StoredItem {
+impl CatalogItem {
     /// Returns every word of the item, as written and without plural endings.
-    pub fn words(&self) -> BTreeSet<String> {
-        let mut texts = vec![self.name.as_str(), &self.category, &self.description];
-        texts.extend(self.attributes.iter().flat_map(|(name, value)| [name.as_str(), value]));
-        texts.extend(
-            self.variants
-                .iter()
-                .flat_map(|(name, choices)| std::iter::once(name.as_str()).chain(choices.iter().map(String::as_str))),
-        );
-        with_stems(&texts.join(" "))
+    pub(in crate::desks::commerce) fn words(&self) -> BTreeSet<String> {
+        with_stems(&searched_text(self))
     }
 
     /// Whether a number is near the sizes of the item.
-    pub fn is_like_a_size(&self, number: u64) -> bool {
+    pub(in crate::desks::commerce) fn is_like_a_size(&self, number: u64) -> bool {
         const NEAR: u64 = 6;
         let sizes = self.variants.values().flatten().filter_map(|choice| choice.parse::<u64>().ok());
         number > MOST_PIECES && sizes.into_iter().any(|size| size.abs_diff(number) <= NEAR)
     }
 
     /// Returns the words by which the item is named.
-    pub fn names(&self) -> BTreeSet<String> {
+    pub(in crate::desks::commerce) fn names(&self) -> BTreeSet<String> {
         with_stems(&format!("{} {}", self.name, self.category))
-    }
-}
-
-impl From<CatalogItem> for StoredItem {
-    fn from(item: CatalogItem) -> Self {
-        let CatalogItem { id, name, category, price, stock, description, attributes, variants, .. } = item;
-        Self { id, name, category, price, stock, description, attributes, variants }
     }
 }
