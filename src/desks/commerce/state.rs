@@ -16,12 +16,13 @@ pub(super) use wanted::Wanted;
 mod wanted;
 
 /// The version of [`ConversationState`]. A state of another version is not read: the conversation begins again.
-pub(super) const VERSION: u32 = 2;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Version(u32);
 
 /// The conversation as the desk knows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ConversationState {
-    pub version: u32,
+    pub version: Version,
     pub stage: Stage,
     /// The goods that were listed last, in their order: "2" is the second.
     pub options: Vec<Shown>,
@@ -218,48 +219,9 @@ pub(super) struct Question {
     pub subjects: Vec<String>,
 }
 
-impl Default for ConversationState {
+impl Default for Version {
     fn default() -> Self {
-        Self {
-            version: VERSION,
-            stage: Stage::Idle,
-            options: Vec::new(),
-            search: None,
-            later: Vec::new(),
-            is_later: false,
-            question: None,
-            asked: Vec::new(),
-            has_no_order: false,
-            topic: Vec::new(),
-            was_sold_out: false,
-            asks_details: false,
-            only_asks: false,
-            asks_sum: false,
-            asks_left: false,
-            asked_of_list: AskedOfList::default(),
-            postpones: false,
-            details: Details::default(),
-            rejections: 0,
-            cart: Vec::new(),
-            last: None,
-            earlier: Vec::new(),
-            replaces: false,
-            order: None,
-            paying: None,
-            method: None,
-            coupon: None,
-            wants_coupon: false,
-            phone: None,
-            governed: Governed::default(),
-            clarifications: 0,
-            tool_errors: 0,
-            unresolved: 0,
-            has_introduced: false,
-            offers_person: false,
-            journey: Journey::Unknown,
-            rules: EscalationRules::default(),
-            is_waiting: false,
-        }
+        Self(2)
     }
 }
 
@@ -268,7 +230,7 @@ impl ConversationState {
     pub fn read(stored: &Value) -> (Self, bool) {
         let is_new = stored.is_null() || stored.as_object().is_some_and(serde_json::Map::is_empty);
         match Self::deserialize(stored) {
-            Ok(state) if state.version == VERSION => (state, false),
+            Ok(state) if state.version == Version::default() => (state, false),
             _ => (Self::default(), !is_new),
         }
     }
@@ -381,10 +343,10 @@ mod tests {
         assert_eq!(ConversationState::read(&json!({})), (ConversationState::default(), false));
         assert_eq!(ConversationState::read(&json!(null)), (ConversationState::default(), false));
         let mut other_version = stored.clone();
-        other_version["version"] = json!(VERSION + 1);
+        other_version["version"] = json!(Version::default().0 + 1);
         let mut broken = stored;
         broken["stage"] = json!({"name": "unheard_of"});
-        for bad in [other_version, broken, json!({"version": VERSION})] {
+        for bad in [other_version, broken, json!({"version": Version::default()})] {
             assert_eq!(ConversationState::read(&bad), (ConversationState::default(), true));
         }
     }

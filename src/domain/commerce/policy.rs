@@ -38,6 +38,7 @@ string_enum! {
 
 string_enum! {
     /// The part of the desk that answers.
+    #[derive(Default)]
     pub enum Journey {
         Sales = "sales",
         Support = "support",
@@ -46,6 +47,7 @@ string_enum! {
         Prefs = "prefs",
         Governance = "governance",
         Handoff = "handoff",
+        #[default]
         Unknown = "unknown",
     }
 }
