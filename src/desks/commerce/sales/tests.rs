@@ -13,7 +13,7 @@ use crate::desks::commerce::classify::classify;
 use crate::domain::PaymentId;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::catalog::CATALOG_CURRENCY;
-use crate::domain::commerce::policy::route;
+use crate::domain::commerce::policy::{Intent, route};
 use crate::domain::commerce::sale::{CouponRefused, SaleLine, SaleStatus, Totals};
 use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::nlu::examples::Classifier;
@@ -123,6 +123,27 @@ fn sale(state: &ConversationState, rise: i64) -> Sale {
     }
 }
 
+/// A parsed message without its intent.
+fn unrouted(said: Said) -> Incoming {
+    Incoming {
+        intent: Intent::Unknown,
+        routing: Routing::Unknown,
+        goods: Vec::new(),
+        later: Vec::new(),
+        is_strange: false,
+        question: None,
+        coupon: None,
+        rules: EscalationRules::default(),
+        topic: None,
+        switched_to: None,
+        has_bought: false,
+        knows_number: false,
+        is_waiting: false,
+        is_earlier: false,
+        said,
+    }
+}
+
 /// Plays one message with simulated tools. Returns the new state, the lines of the reply, and the amounts that were requested.
 fn play(state: ConversationState, text: &str, rise: i64) -> (ConversationState, Vec<Line>, Vec<Money>) {
     let examples = Classifier::default();
@@ -133,18 +154,9 @@ fn play(state: ConversationState, text: &str, rise: i64) -> (ConversationState, 
         intent: verdict.intent,
         routing: route(verdict.intent, verdict.confidence),
         goods: said.words.iter().filter(|word| names.contains(&word.as_str())).cloned().collect(),
-        later: Vec::new(),
-        is_strange: false,
-        question: None,
         coupon: said.coupon(&["KARIBU10".to_owned()]),
-        rules: EscalationRules::default(),
-        topic: None,
-        switched_to: None,
-        has_bought: false,
         knows_number: true,
-        is_waiting: false,
-        is_earlier: false,
-        said,
+        ..unrouted(said)
     };
     play_message(state, incoming, rise)
 }

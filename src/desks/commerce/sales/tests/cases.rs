@@ -13,24 +13,7 @@ fn confirming() -> ConversationState {
 }
 
 fn incoming(text: &str) -> Incoming {
-    let said = RULES.parse(text);
-    Incoming {
-        intent: crate::domain::commerce::policy::Intent::Unknown,
-        routing: Routing::Unknown,
-        goods: Vec::new(),
-        later: Vec::new(),
-        is_strange: false,
-        question: None,
-        coupon: None,
-        rules: EscalationRules::default(),
-        topic: None,
-        switched_to: None,
-        has_bought: false,
-        knows_number: false,
-        is_waiting: false,
-        is_earlier: false,
-        said,
-    }
+    unrouted(RULES.parse(text))
 }
 
 #[test]
