@@ -60,10 +60,10 @@ impl TenantStore<'_> {
         for choice in &query.filters.choices {
             condition = condition.add(C::Searched.contains(fold(choice.trim())));
         }
-        if let Some(least) = query.filters.min_price {
+        if let Some(least) = query.filters.least() {
             condition = condition.add(C::Price.gte(least.minor)).add(C::Currency.eq(least.currency.as_str()));
         }
-        if let Some(most) = query.filters.max_price {
+        if let Some(most) = query.filters.most() {
             condition = condition.add(C::Price.lte(most.minor)).add(C::Currency.eq(most.currency.as_str()));
         }
         if query.filters.in_stock {

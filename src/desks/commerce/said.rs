@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::rules::{SandboxWish, Says, Utterance};
 use super::state::PriceOrder;
 use crate::dialogue::{Act, Answer};
-use crate::domain::commerce::catalog::CATALOG_CURRENCY;
 use crate::domain::commerce::policy::{GovernorClass, Intent};
 use crate::domain::commerce::sale::{Choices, QUANTITY_MAX};
 use crate::domain::commerce::tenant::PaymentMethod;
@@ -344,10 +343,5 @@ impl Said {
         let text = self.text().trim();
         let digits = text.get(..3).filter(|start| start.eq_ignore_ascii_case("pin")).map_or(text, |_| text[3..].trim());
         (digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
-    }
-
-    /// Returns a limit as an amount.
-    pub fn limit(shillings: Option<i64>) -> Option<Money> {
-        Money::from_whole(shillings?, CATALOG_CURRENCY)
     }
 }

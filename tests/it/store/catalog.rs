@@ -81,11 +81,10 @@ async fn search_finds_what_a_full_scan_finds() {
         TestRunner::new(Config { cases: 150, failure_persistence: None, ..Config::default() }).run(
             &queries,
             |(words, category, (least, most), in_stock, colour, limit)| {
-                let price = |shillings: i64| Money::new(shillings * 100, CATALOG_CURRENCY);
                 let filters = CatalogFilters {
                     category: category.map(str::to_owned),
-                    min_price: least.map(price),
-                    max_price: most.map(price),
+                    min_price: least,
+                    max_price: most,
                     in_stock,
                     attributes: colour.map(|colour| ("colour".to_owned(), colour.to_owned())).into_iter().collect(),
                     ..CatalogFilters::default()

@@ -5,11 +5,11 @@ use crate::desks::commerce::effect::Event;
 use crate::desks::commerce::sales::LISTED;
 use crate::desks::commerce::state::{PriceOrder, Search};
 use crate::desks::commerce::tools::ToolError;
-use crate::desks::commerce::tools::catalog::{CatalogSearch, Filters};
+use crate::desks::commerce::tools::catalog::CatalogSearch;
 use crate::desks::commerce::{Commerce, Situation};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::CatalogItem;
-use crate::domain::commerce::catalog::search::{CatalogMatches, stem};
+use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogMatches, stem};
 use crate::domain::commerce::policy::LOW_CONFIDENCE;
 use crate::domain::text::words;
 
@@ -128,7 +128,8 @@ impl Commerce {
         let choices: Vec<String> = if search.words.is_empty() { search.details.sizes() } else { Vec::new() };
         let without = search.without.clone();
         let has_choices = !choices.is_empty() && category.is_none();
-        let filters = Filters { category, min_price, max_price, in_stock, choices, without, ..Filters::default() };
+        let filters =
+            CatalogFilters { category, min_price, max_price, in_stock, choices, without, ..CatalogFilters::default() };
         let mut tool = CatalogSearch { query: search.words.join(" "), filters, limit: LISTED };
         let found = self.call(turn, situation, &tool).await?;
         if !has_choices || found.as_ref().is_ok_and(|found| !found.items.is_empty()) {

@@ -1,12 +1,9 @@
 //! `catalog_search` and `catalog_get_item`.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CallError, Tool, ToolContext};
-use crate::desks::commerce::said::Said;
 use crate::domain::commerce::CatalogItem;
 use crate::domain::commerce::catalog::search::{
     CatalogFilters, CatalogMatches, CatalogQuery, SearchLimit, SearchWords,
@@ -23,24 +20,9 @@ const SURE: f64 = 0.99;
 pub struct CatalogSearch {
     pub query: String,
     #[serde(default)]
-    pub filters: Filters,
+    pub filters: CatalogFilters,
     /// 1 to 6.
     pub limit: u8,
-}
-
-/// What every result must fulfil. Prices are in shillings.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Filters {
-    pub category: Option<String>,
-    pub min_price: Option<i64>,
-    pub max_price: Option<i64>,
-    pub in_stock: bool,
-    pub attributes: BTreeMap<String, String>,
-    /// Choices that a variant of each result has, such as a size.
-    pub choices: Vec<String>,
-    /// The name of goods that are no result.
-    pub without: Vec<String>,
 }
 
 impl Tool for CatalogSearch {
@@ -49,18 +31,8 @@ impl Tool for CatalogSearch {
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<CatalogMatches, CallError> {
         let limit = SearchLimit::try_from(self.limit).map_err(|_| CallError::refused("limit_out_of_range"))?;
-        let Filters { category, min_price, max_price, in_stock, attributes, choices, without } = &self.filters;
-        let filters = CatalogFilters {
-            category: category.clone(),
-            min_price: Said::limit(*min_price),
-            max_price: Said::limit(*max_price),
-            in_stock: *in_stock,
-            attributes: attributes.clone(),
-            choices: choices.clone(),
-            without: without.clone(),
-        };
-        let query = |text: &str| CatalogQuery { words: SearchWords::of(text), filters: filters.clone(), limit };
-        Ok(search(&context.door(), query(&self.query)).await?)
+        let query = CatalogQuery { words: SearchWords::of(&self.query), filters: self.filters.clone(), limit };
+        Ok(search(&context.door(), query).await?)
     }
 }
 

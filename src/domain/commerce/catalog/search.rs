@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::CatalogItem;
+use super::{CATALOG_CURRENCY, CatalogItem};
 use crate::domain::commerce::Money;
 use crate::domain::text::{fold, words};
 
@@ -24,13 +25,13 @@ pub struct CatalogQuery {
     pub limit: SearchLimit,
 }
 
-/// What every result must fulfil.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What every result must fulfil. Prices are in shillings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CatalogFilters {
     pub category: Option<String>,
-    pub min_price: Option<Money>,
-    pub max_price: Option<Money>,
+    pub min_price: Option<i64>,
+    pub max_price: Option<i64>,
     /// Leave out what is sold out.
     pub in_stock: bool,
     /// Each is an attribute of the item, or a choice of one of its variants.
@@ -105,15 +106,21 @@ impl From<SearchLimit> for u8 {
 }
 
 impl CatalogFilters {
+    /// Returns the lowest price that is accepted.
+    pub fn least(&self) -> Option<Money> {
+        Money::from_whole(self.min_price?, CATALOG_CURRENCY)
+    }
+
+    /// Returns the highest price that is accepted.
+    pub fn most(&self) -> Option<Money> {
+        Money::from_whole(self.max_price?, CATALOG_CURRENCY)
+    }
+
     /// Whether an item fulfils every filter.
     pub fn accept(&self, item: &CatalogItem) -> bool {
-        // Every price is in the currency of catalogues; a bound in another one accepts nothing.
-        let bound = |bound: Option<Money>, holds: fn(i64, i64) -> bool| {
-            bound.is_none_or(|bound| bound.currency == item.price.currency && holds(item.price.minor, bound.minor))
-        };
         self.category.as_ref().is_none_or(|category| is_same(category, &item.category))
-            && bound(self.min_price, |price, least| price >= least)
-            && bound(self.max_price, |price, most| price <= most)
+            && self.least().is_none_or(|least| item.price.minor >= least.minor)
+            && self.most().is_none_or(|most| item.price.minor <= most.minor)
             && (!self.in_stock || item.stock > 0)
             && self.attributes.iter().all(|(name, value)| has_attribute(item, name, value))
             && self.choices.iter().all(|choice| item.variants.values().flatten().any(|own| is_same(own, choice)))
