@@ -55,7 +55,7 @@ mod understand;
 mod wishes;
 
 use effect::{Effect, Event, Incoming, Line, Reason};
-use nodes::{NodeFiles, Nodes};
+use nodes::Nodes;
 use payments::jobs::SharedGateways;
 use payments::{Gateways, Payments, jobs, receipt};
 use rules::CommerceRules;
@@ -162,11 +162,11 @@ impl Commerce {
         let language_rules = LanguageRules::read(prompts)?;
         let rules = CommerceRules::read(prompts)?;
         let examples = Classifier::read(prompts, "commerce")?;
-        let nodes = NodeFiles::read(prompts)?;
+        let nodes = Nodes::read(prompts)?;
         let default_persona = prompts.default_persona().id.clone();
         Ok(move |services: &Services, gateways: &Arc<Gateways>| {
             let payments = Payments::new(&services.config, &services.store, gateways);
-            let (nodes, services) = (nodes.open(&services.config), services.clone());
+            let (nodes, services) = (nodes(&services.config), services.clone());
             Self { texts, toned, common, language_rules, rules, examples, payments, nodes, default_persona, services }
         })
     }

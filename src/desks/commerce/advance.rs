@@ -1,6 +1,6 @@
 //! The next state and its effects, for each input. Pure: every decision of the desk is here and in the journeys.
 
-use super::always::{answer_at_every_stage, warn};
+use super::always::{answer_at_every_stage, say_and_remind};
 use super::effect::{Began, Effect, Event, Incoming, Line, Reason};
 use super::rules::Says;
 use super::said::MOST_PIECES;
@@ -35,7 +35,7 @@ fn decide(mut state: ConversationState, event: Event) -> Next {
         Event::Failed => tool_failed(state, vec![Effect::Say(Line::Plain(Text::TryLater))]),
         event => {
             // The list of ways to pay comes from the shop's rows: it says nothing about a provider that failed.
-            if !matches!(event, Event::Methods(..) | Event::Began(Began::Unavailable { .. })) {
+            if !matches!(event, Event::Methods(..) | Event::Began(Began::Unavailable(_))) {
                 state.tool_errors = 0;
             }
             match event {
@@ -118,7 +118,7 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
     }
     let person = needs_person(&state, incoming, may_call);
     if said.asks_secret() && person != Some(Reason::Dispute) {
-        return warn(state);
+        return say_and_remind(state, Line::Plain(Text::NeverSend));
     }
     if let Some(reason) = person {
         let priority = match reason {
@@ -134,9 +134,7 @@ fn on_message(mut state: ConversationState, incoming: &Incoming) -> Next {
         }
     }
     if incoming.switched_to.is_some() {
-        let mut effects = vec![Effect::Say(Line::Plain(Text::LanguageAck))];
-        effects.extend(sales::reminder(&state).map(Effect::Say));
-        return (state, effects);
+        return say_and_remind(state, Line::Plain(Text::LanguageAck));
     }
     if may_call && said.refuses() && said.utterance.only_answers() {
         state.clarifications = 0;
@@ -169,8 +167,7 @@ fn answer(mut state: ConversationState, incoming: &Incoming) -> Next {
         };
     }
     if said.pin().is_some_and(is_no_price) {
-        let reminder = sales::reminder(&state).map(Effect::Say);
-        return (state, [Effect::Say(Line::Plain(Text::NoPayment))].into_iter().chain(reminder).collect());
+        return say_and_remind(state, Line::Plain(Text::NoPayment));
     }
     let seeks_cheaper = said.wants_cheaper() && !said.names_own_price() && state.kind().is_some();
     // "I have 2,000 only. What shoes can I get?" names a limit.

@@ -11,10 +11,11 @@ use crate::domain::commerce::policy::{Intent, Journey, Routing};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::text::words;
 
-/// Warns who asks whether to send a PIN or the details of a card, and repeats what the desk asked.
-pub(super) fn warn(state: ConversationState) -> Next {
-    let reminder = sales::reminder(&state).map(Effect::Say);
-    (state, [Effect::Say(Line::Plain(Text::NeverSend))].into_iter().chain(reminder).collect())
+/// Says a line, and repeats what the desk asked.
+pub(super) fn say_and_remind(state: ConversationState, line: Line) -> Next {
+    let lines = std::iter::once(line).chain(sales::reminder(&state));
+    let effects = lines.map(Effect::Say).collect();
+    (state, effects)
 }
 
 /// Says that there are no pictures, with a link to the goods: those that are named, else those that are talked about.
@@ -25,8 +26,7 @@ fn no_picture(state: ConversationState, incoming: &Incoming) -> Next {
         Some(item) => Search { words: words(&item.name), similar_to: Some(item.id.clone()), ..Search::default() },
         None => Search::default(),
     };
-    let reminder = sales::reminder(&state).map(Effect::Say);
-    (state, [Effect::Say(Line::NoPicture { link })].into_iter().chain(reminder).collect())
+    say_and_remind(state, Line::NoPicture { link })
 }
 
 /// Answers messages that mean the same at every stage: why a payment failed, "let me ask her first", when sold-out

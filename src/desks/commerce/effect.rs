@@ -107,17 +107,11 @@ pub(super) enum OrderProblem {
 /// What became of the wish to pay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Began {
-    Asked {
-        payment: PaymentId,
-    },
+    Asked(PaymentId),
     /// The provider refused at once; the result follows as a message.
-    Refused {
-        payment: PaymentId,
-    },
+    Refused(PaymentId),
     /// The provider could not be asked, so that the payment has failed; the result follows as a message.
-    Unavailable {
-        payment: PaymentId,
-    },
+    Unavailable(PaymentId),
     /// The order costs something else by now, or its prices hold no longer.
     Changed,
     /// Another payment of the order is open.
@@ -265,9 +259,8 @@ pub(super) enum Line {
     },
     /// A yes came with another number than this amount.
     OtherNumber(Money),
-    Asked {
-        payment: PaymentId,
-    },
+    /// How to pay, after the provider was asked.
+    Asked,
     Orders(Vec<OrderView>),
     PreferencesAre,
     HandedOver,

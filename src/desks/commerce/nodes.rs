@@ -14,6 +14,7 @@ use super::classify::Verdict;
 use super::effect::Incoming;
 use super::state::{ConversationState, Stage};
 use super::{Commerce, Situation, advance};
+use crate::config::Config;
 use crate::desks::Turn;
 use crate::dialogue::history::window;
 use crate::domain::commerce::Currency;
@@ -66,44 +67,32 @@ pub(super) struct Nodes {
     word_within: Duration,
 }
 
-/// What the files have for the nodes.
-pub(super) struct NodeFiles {
-    prompts: HashMap<Node, String>,
-    wording: String,
-    tones: HashMap<ToneStyle, String>,
-    grounding: GroundingRules,
-}
-
-impl NodeFiles {
-    /// Reads `commerce/*.md` and `commerce/tones.toml`.
+impl Nodes {
+    /// Reads `commerce/*.md` and `commerce/tones.toml`. The returned function makes the nodes.
     ///
     /// # Errors
     /// A file is missing or malformed, or a tone has no description.
-    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+    pub fn read(prompts: &Prompts) -> Result<impl FnOnce(&Config) -> Self + use<>, PromptError> {
         const TONES: &str = "commerce/tones.toml";
         let read = |node: &Node| Ok((*node, prompts.text(&format!("commerce/{node}.md"))?.to_owned()));
         let tones: HashMap<ToneStyle, String> = prompts.toml(TONES)?;
         if let Some(missing) = ToneStyle::ALL.iter().find(|tone| !tones.contains_key(tone)) {
             return Err(prompts.error(TONES, None, format!("{missing} is missing: describe how it sounds")));
         }
-        Ok(Self {
-            prompts: Node::ALL.iter().map(read).collect::<Result<_, PromptError>>()?,
-            wording: prompts.text("commerce/wording.md")?.to_owned(),
+        let wording = prompts.text("commerce/wording.md")?.to_owned();
+        let grounding = GroundingRules::read(prompts)?;
+        let prompts = Node::ALL.iter().map(read).collect::<Result<_, PromptError>>()?;
+        Ok(move |config: &Config| Self {
+            prompts,
+            wording,
             tones,
-            grounding: GroundingRules::read(prompts)?,
+            // Links come from the desk's texts, never from a model.
+            grounding: Grounding::new(grounding.in_currency(Currency::Kes), Vec::new(), Canary::new(rand::random())),
+            answer_within: config.desks.intent_timeout,
+            word_within: config.commerce.wording_timeout,
         })
     }
 
-    pub fn open(self, config: &crate::config::Config) -> Nodes {
-        let Self { prompts, wording, tones, grounding } = self;
-        // Links come from the desk's texts, never from a model.
-        let grounding = Grounding::new(grounding.in_currency(Currency::Kes), Vec::new(), Canary::new(rand::random()));
-        let (answer_within, word_within) = (config.desks.intent_timeout, config.commerce.wording_timeout);
-        Nodes { prompts, wording, tones, grounding, answer_within, word_within }
-    }
-}
-
-impl Nodes {
     fn prompt(&self, node: Node) -> &str {
         self.prompts.get(&node).map_or("", String::as_str)
     }

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tracing::warn;
 
 use super::kind;
-use super::sandbox::Sandbox;
+use super::sandbox::{PAYBILL, Sandbox};
 use super::tools::payment::Started;
 use super::tools::{CallError, ToolContext};
 use crate::config::{Config, PaymentMode, PaymentProvidersConfig};
@@ -137,10 +137,7 @@ impl Payments {
     pub async fn offers(&self, tenant: &Tenant, has_number: bool) -> Result<PaymentOffers, StoreError> {
         let accounts = self.accounts(&tenant.id).await?;
         let enabled = tenant.settings.payments_enabled.iter().copied();
-        let pay_to = match &accounts.daraja {
-            Some(account) => account.pay_to().to_owned(),
-            None => self.sandbox.paybill().to_owned(),
-        };
+        let pay_to = accounts.daraja.as_ref().map_or(PAYBILL, DarajaAccount::pay_to).to_owned();
         Ok(PaymentOffers {
             methods: enabled.filter(|method| accounts.can(*method, has_number)).collect(),
             pay_to,

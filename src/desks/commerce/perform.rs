@@ -47,11 +47,8 @@ impl Commerce {
             Effect::Search(search) => self.search(turn, situation, &search).await,
             Effect::FindEach(searches) => self.find_each(turn, situation, &searches).await,
             Effect::GetItem(id) => {
-                let tool = CatalogGetItem { item_id: id.to_string() };
-                Ok(Some(match self.call(turn, situation, &tool).await? {
-                    Ok(item) => Event::Item(Some(Box::new(item))),
-                    Err(_) => Event::Item(None),
-                }))
+                let found = self.call(turn, situation, &CatalogGetItem { item_id: id.to_string() }).await?;
+                Ok(Some(Event::Item(found.ok().map(Box::new))))
             }
             Effect::Compare(ids) => {
                 let mut items = Vec::new();
@@ -70,10 +67,8 @@ impl Commerce {
             Effect::ListOffers => {
                 let order_id = state.order.as_ref().map(|sale| sale.id.to_string());
                 let tool = OffersGetApplicable { order_id, item_ids: None };
-                Ok(Some(match self.call(turn, situation, &tool).await? {
-                    Ok(found) => Event::Offers(found.offers),
-                    Err(_) => Event::Failed,
-                }))
+                let found = self.call(turn, situation, &tool).await?;
+                Ok(Some(found.map_or(Event::Failed, |found| Event::Offers(found.offers))))
             }
             Effect::CheckOffers(item) => {
                 let (offers, now) = (self.door(turn).list_offers(Utc::now()).await?, Utc::now());
@@ -95,18 +90,14 @@ impl Commerce {
             Effect::ListMethods(wanted) => {
                 let Some(order) = &state.order else { return Ok(None) };
                 let tool = PaymentGetMethods { order_id: order.id.to_string() };
-                Ok(Some(match self.call(turn, situation, &tool).await? {
-                    Ok(found) => Event::Methods(found.methods, wanted),
-                    Err(_) => Event::Failed,
-                }))
+                let found = self.call(turn, situation, &tool).await?;
+                Ok(Some(found.map_or(Event::Failed, |found| Event::Methods(found.methods, wanted))))
             }
             Effect::Pay { method, amount, phone } => self.pay(turn, situation, state, (method, amount), phone).await,
             Effect::GetOrders(order) => {
                 let tool = OrderGetStatus { order_id: order.map(|order| order.to_string()) };
-                Ok(Some(match self.call(turn, situation, &tool).await? {
-                    Ok(found) => Event::Orders(found.orders),
-                    Err(_) => Event::Orders(Vec::new()),
-                }))
+                let found = self.call(turn, situation, &tool).await?;
+                Ok(Some(Event::Orders(found.map(|found| found.orders).unwrap_or_default())))
             }
             Effect::Answer { question, why } => {
                 let is_answered = self.answer(turn, situation, &question, why).await?;
@@ -153,13 +144,13 @@ impl Commerce {
             Line::Confirm { .. } | Line::Methods { .. } | Line::Plain(Text::AskPhone | Text::AskCardPhone) => {
                 kind::PAYMENT_PROMPT
             }
-            Line::Asked { .. } | Line::Plain(Text::StillWaiting | Text::AlreadyPaid | Text::PayReview) => kind::PAYMENT,
+            Line::Asked | Line::Plain(Text::StillWaiting | Text::AlreadyPaid | Text::PayReview) => kind::PAYMENT,
             Line::Orders(_) => kind::ORDER,
             Line::HandedOver | Line::Plain(Text::PersonWaiting) => Kind::Escalation,
             _ => Kind::Reply,
         };
         let metadata = match (line, &situation.payment) {
-            (Line::Asked { .. }, Some(payment)) => payments::metadata(payment),
+            (Line::Asked, Some(payment)) => payments::metadata(payment),
             _ => Metadata::of(kind),
         };
         let (text, drafted) = self.words(turn, situation, line)?;
@@ -227,7 +218,7 @@ impl Commerce {
             Ok(started) => started,
             Err(error) if error.retryable => {
                 situation.payment = self.door(turn).list_payments(&order.id).await?.pop();
-                let began = |payment: &Payment| Event::Began(Began::Unavailable { payment: payment.id });
+                let began = |payment: &Payment| Event::Began(Began::Unavailable(payment.id));
                 return Ok(Some(situation.payment.as_ref().map_or(Event::Failed, began)));
             }
             Err(error) => {
@@ -244,7 +235,7 @@ impl Commerce {
         situation.payment = self.door(turn).find_payment(payment).await?;
         situation.page = started.page;
         let is_refused = matches!(started.status, PaymentStatus::Failed | PaymentStatus::Timeout);
-        Ok(Some(Event::Began(if is_refused { Began::Refused { payment } } else { Began::Asked { payment } })))
+        Ok(Some(Event::Began(if is_refused { Began::Refused(payment) } else { Began::Asked(payment) })))
     }
 
     /// Opens a ticket, and lets the conversation wait for a person.

@@ -19,7 +19,7 @@ const ANSWER_TIME: TimeDelta = TimeDelta::seconds(90);
 /// The number that the sandbox takes for a wrong one.
 const WRONG_PIN: &str = "0000";
 /// A paybill that no shop has.
-const PAYBILL: &str = "000000";
+pub(super) const PAYBILL: &str = "000000";
 
 #[derive(Clone)]
 pub struct Sandbox {
@@ -29,10 +29,6 @@ pub struct Sandbox {
 impl Sandbox {
     pub fn new(store: &Store) -> Self {
         Self { store: store.clone() }
-    }
-
-    pub fn paybill(&self) -> &str {
-        PAYBILL
     }
 
     /// Returns what a message types into the dialog of an open payment.

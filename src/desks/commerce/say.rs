@@ -11,7 +11,7 @@ use super::{Commerce, Situation};
 use crate::dialogue::Turn;
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::payment::{Payment, PaymentProvider, PaymentStatus};
-use crate::domain::commerce::sale::{CouponRefused, Offer, SaleStatus};
+use crate::domain::commerce::sale::{CouponRefused, Offer, SaleLine, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
 use crate::domain::language::NumberFormat;
@@ -179,7 +179,7 @@ impl Speaker<'_> {
                     PaymentMethod::Pesapal => self.text(Text::ConfirmPesapal, &values),
                 }
             }
-            Line::Asked { .. } => self.asked(),
+            Line::Asked => self.asked(),
             // The page's address may be far above by now.
             Line::Plain(Text::StillWaiting) if self.situation.page.is_some() => self.asked(),
             Line::Orders(orders) if orders.len() > 1 => {
@@ -235,7 +235,9 @@ impl Speaker<'_> {
 
     fn cart(&self, sale: &Sale, offers: &[Offer], is_paid_next: bool) -> TextResult {
         let mut lines = vec![self.text(Text::Cart, &[("order", sale.id.as_str())])?];
-        lines.extend(self.goods(sale)?);
+        for SaleLine { line, name, price } in &sale.lines {
+            lines.push(self.cart_line(name, &line.choices, line.quantity, *price)?);
+        }
         if let Some(code) = &sale.coupon {
             let discount = self.money(sale.totals.discount);
             lines.push(self.text(Text::Discount, &[("code", code), ("discount", &discount)])?);
@@ -248,21 +250,6 @@ impl Speaker<'_> {
             lines.push(format!("{} {}", self.plain(Text::Held)?, self.plain(Text::NextStep)?));
         }
         Ok(lines.join("\n"))
-    }
-
-    fn goods(&self, sale: &Sale) -> Result<Vec<String>, MissingValue> {
-        let line = |line: &crate::domain::commerce::sale::SaleLine| {
-            let choices: Vec<&str> = line.line.choices.values().map(String::as_str).collect();
-            let name = match choices.is_empty() {
-                true => line.name.clone(),
-                false => format!("{} ({})", line.name, choices.join(", ")),
-            };
-            let price = line.price.times(line.line.quantity).unwrap_or(line.price);
-            let values =
-                [("quantity", &*line.line.quantity.to_string()), ("name", &*name), ("price", &*self.money(price))];
-            self.text(Text::CartLine, &values)
-        };
-        sale.lines.iter().map(line).collect()
     }
 
     /// Says how to pay, and that it is a sandbox.

@@ -21,7 +21,6 @@ pub mod customer;
 pub mod order;
 pub mod payment;
 pub mod support;
-pub mod tenant;
 
 pub use order::OrderView;
 

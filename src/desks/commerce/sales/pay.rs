@@ -94,16 +94,16 @@ pub(super) fn confirm(state: &ConversationState, incoming: &Incoming) -> Option<
 pub(in crate::desks::commerce) fn began(mut state: ConversationState, began: Began) -> Next {
     let method = state.chosen_method().unwrap_or(PaymentMethod::MpesaStk);
     match began {
-        Began::Asked { payment } => {
+        Began::Asked(payment) => {
             state.begin_paying(payment, method);
-            say(state, Line::Asked { payment })
+            say(state, Line::Asked)
         }
         // The result follows as a separate message.
-        Began::Refused { payment } => {
+        Began::Refused(payment) => {
             state.begin_paying(payment, method);
             (state, Vec::new())
         }
-        Began::Unavailable { payment } => {
+        Began::Unavailable(payment) => {
             state.begin_paying(payment, method);
             tool_failed(state, Vec::new())
         }

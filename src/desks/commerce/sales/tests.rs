@@ -191,11 +191,7 @@ fn play_message(
                 Effect::ListMethods(wanted) => Some(Event::Methods(PaymentMethod::ALL.to_vec(), wanted)),
                 Effect::Pay { amount, .. } => {
                     paid.push(amount);
-                    Some(Event::Began(if rise % 2 == 0 {
-                        Began::Asked { payment: PaymentId::now() }
-                    } else {
-                        Began::Changed
-                    }))
+                    Some(Event::Began(if rise % 2 == 0 { Began::Asked(PaymentId::now()) } else { Began::Changed }))
                 }
                 Effect::GetOrders(_) => Some(Event::Orders(Vec::new())),
                 Effect::Answer { why: Asking::Aside, .. } => Some(Event::AnsweredAside(true)),

@@ -4,6 +4,7 @@ use super::{Speaker, TextResult};
 use crate::desks::commerce::effect::Known;
 use crate::desks::commerce::state::{PriceOrder, Search, Shown, Wanted};
 use crate::desks::commerce::texts::Text;
+use crate::domain::commerce::Money;
 use crate::domain::commerce::sale::Choices;
 
 impl Speaker<'_> {
@@ -21,8 +22,7 @@ impl Speaker<'_> {
     }
 
     pub(super) fn chosen(&self, key: Text, wanted: &Wanted) -> TextResult {
-        let choices: Vec<&str> = wanted.choices.values().map(String::as_str).collect();
-        let (choices, price) = (choices.join(", "), self.money(wanted.item.price));
+        let (choices, price) = (listed(&wanted.choices), self.money(wanted.item.price));
         self.text(key, &[("name", &wanted.item.name), ("choices", &choices), ("price", &price)])
     }
 
@@ -55,17 +55,21 @@ impl Speaker<'_> {
         Ok(format!("{} {said}", self.plain(answer)?))
     }
 
+    /// Returns what pieces of an item cost.
+    pub(super) fn cart_line(&self, name: &str, choices: &Choices, quantity: u32, price: Money) -> TextResult {
+        let name = match choices.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name} ({})", listed(choices)),
+        };
+        let price = self.money(price.times(quantity).unwrap_or(price));
+        self.text(Text::CartLine, &[("quantity", &quantity.to_string()), ("name", &name), ("price", &price)])
+    }
+
     /// Returns what the wanted pieces cost.
     pub(super) fn sum(&self, wanted: &Wanted) -> TextResult {
         let pieces = wanted.quantity.unwrap_or(1);
-        let total = wanted.item.price.times(pieces).unwrap_or(wanted.item.price);
-        let choices: Vec<&str> = wanted.choices.values().map(String::as_str).collect();
-        let name = match choices.is_empty() {
-            true => wanted.item.name.clone(),
-            false => format!("{} ({})", wanted.item.name, choices.join(", ")),
-        };
-        let values = [("quantity", &*pieces.to_string()), ("name", &*name), ("price", &*self.money(total))];
-        let sum = format!("{}. {}", self.text(Text::CartLine, &values)?, self.ask_choices(wanted)?);
+        let line = self.cart_line(&wanted.item.name, &wanted.choices, pieces, wanted.item.price)?;
+        let sum = format!("{line}. {}", self.ask_choices(wanted)?);
         match pieces > wanted.item.stock {
             true => Ok(format!("{} {sum}", self.left(wanted)?)),
             false => Ok(sum),
@@ -124,4 +128,8 @@ impl Speaker<'_> {
         };
         Ok(format!("{}\n{}\n{}", self.plain(heading)?, self.numbered(items)?, self.plain(Text::PickOne)?))
     }
+}
+
+fn listed(choices: &Choices) -> String {
+    choices.values().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! `customer_get_or_create` and `customer_update_preferences`.
+//! `tenant_get_context`, `customer_get_or_create` and `customer_update_preferences`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,28 @@ use uuid::Uuid;
 
 use super::{CallError, Tool, ToolContext};
 use crate::domain::MessageId;
+use crate::domain::commerce::TenantSettings;
 use crate::domain::identity::e164::E164;
 use crate::store::shoppers::{PreferenceChange, Shopper, ShopperKey};
+
+/// Returns the shop's settings. They hold no credentials.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TenantGetContext {}
+
+#[derive(Debug, Serialize)]
+pub struct TenantFound {
+    pub tenant: TenantSettings,
+}
+
+impl Tool for TenantGetContext {
+    const NAME: &'static str = "tenant_get_context";
+    type Output = TenantFound;
+
+    async fn run(&self, context: &ToolContext<'_>) -> Result<TenantFound, CallError> {
+        Ok(TenantFound { tenant: context.tenant.settings.clone() })
+    }
+}
 
 /// Returns the shop's customer with this number, who is new if there was none.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -1,11 +1,10 @@
 use super::catalog::{CatalogGetItem, CatalogSearch};
-use super::customer::{CustomerGetOrCreate, CustomerUpdatePreferences};
+use super::customer::{CustomerGetOrCreate, CustomerUpdatePreferences, TenantGetContext};
 use super::order::{OffersGetApplicable, OrderApplyCoupon, OrderCreate, OrderGetStatus};
 use super::payment::{
     PayTo, PaymentCreatePesapalCheckout, PaymentGetC2bInstructions, PaymentGetMethods, PaymentInitiateStkPush,
 };
 use super::support::{HandoffCreateTicket, KbRetrieve};
-use super::tenant::TenantGetContext;
 use serde_json::json;
 
 use super::*;

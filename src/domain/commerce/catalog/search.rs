@@ -43,8 +43,7 @@ pub struct CatalogFilters {
 }
 
 /// How many items a reply may show: 1 to 6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimit(u8);
 
 /// Why a number is not a [`SearchLimit`].
@@ -96,12 +95,6 @@ impl TryFrom<u8> for SearchLimit {
 
     fn try_from(limit: u8) -> Result<Self, Self::Error> {
         if (1..=6).contains(&limit) { Ok(Self(limit)) } else { Err(InvalidLimit) }
-    }
-}
-
-impl From<SearchLimit> for u8 {
-    fn from(limit: SearchLimit) -> Self {
-        limit.0
     }
 }
 
