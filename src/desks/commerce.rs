@@ -182,7 +182,7 @@ impl Commerce {
             tenant: &situation.tenant,
             conversation: turn.conversation.id,
             request: turn.message.id,
-            shopper: Some(&situation.shopper),
+            shopper: &situation.shopper,
             phone: situation.phone.as_ref(),
             payments: &self.payments,
             now: Utc::now(),

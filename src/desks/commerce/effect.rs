@@ -5,12 +5,13 @@ use super::state::{PriceOrder, Question, Search, Shown, Wanted};
 use super::texts::Text;
 use super::tools::OrderView;
 use crate::domain::commerce::policy::{Intent, Journey, Routing};
-use crate::domain::commerce::sale::{CannotOrder, CouponRefused, Offer};
+use crate::domain::commerce::sale::{CouponRefused, Offer};
 use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::domain::commerce::{CatalogItem, ItemId, Money, Sale, SaleId};
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
 use crate::domain::{Language, PaymentId};
+use crate::store::sales::Placing;
 use crate::store::shoppers::PreferenceChange;
 
 /// A message of the customer with what is known about it.
@@ -72,7 +73,7 @@ pub(super) enum Event {
     Compared(Vec<CatalogItem>),
     /// What the shop's offers make of the price of an item.
     OffersOn(Box<CatalogItem>, Vec<OnOffer>),
-    Ordered(Result<Box<Sale>, OrderProblem>),
+    Ordered(Placing),
     Offers(Vec<Offer>),
     Coupon(Result<Box<Sale>, CouponRefused>),
     /// The ways to pay, and the one that the customer named.
@@ -95,14 +96,6 @@ pub(super) enum Event {
 
 /// An offer, and its discount on some goods.
 pub(super) type OnOffer = (Offer, Result<Money, CouponRefused>);
-
-/// Why a cart is no order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum OrderProblem {
-    Refused(CannotOrder),
-    /// The order is being paid, or is paid.
-    Settled,
-}
 
 /// What became of the wish to pay.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -165,7 +165,7 @@ impl Payments {
             return Err(CallError::refused("amount_out_of_range"));
         }
         let new = NewPayment { sale, method, phone, confirmed, provider: accounts.provider_of(method) };
-        let payment = match context.door().begin_payment(context.owner()?, &new, context.now).await? {
+        let payment = match context.door().begin_payment(context.owner(), &new, context.now).await? {
             Beginning::Begun(payment) => payment,
             Beginning::NoOrder => return Err(CallError::refused("no_such_order")),
             Beginning::OtherAmount(_) => return Err(CallError::refused("amount_changed")),

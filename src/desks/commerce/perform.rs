@@ -3,14 +3,12 @@
 use chrono::Utc;
 use serde_json::json;
 
-use super::effect::{Asking, Began, Effect, Event, Line, OrderProblem, Reason};
+use super::effect::{Asking, Began, Effect, Event, Line, Reason};
 use super::state::ConversationState;
 use super::texts::Text;
 use super::tools::catalog::CatalogGetItem;
 use super::tools::customer::CustomerUpdatePreferences;
-use super::tools::order::{
-    CouponApplied, NotOrdered, OffersGetApplicable, OrderApplyCoupon, OrderCreate, OrderGetStatus,
-};
+use super::tools::order::{CouponApplied, OffersGetApplicable, OrderApplyCoupon, OrderCreate, OrderGetStatus, code_of};
 use super::tools::payment::{
     PaymentCreatePesapalCheckout, PaymentGetC2bInstructions, PaymentGetMethods, PaymentInitiateStkPush, Started,
 };
@@ -26,6 +24,7 @@ use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
 use crate::domain::{ConversationStatus, Kind, Metadata};
+use crate::store::sales::Placing;
 use crate::store::shoppers::PreferenceChange;
 
 mod answer;
@@ -60,8 +59,8 @@ impl Commerce {
             Effect::PlaceOrder => self.place_order(turn, situation, state).await,
             Effect::CancelOrder => {
                 let Some(order) = &state.order else { return Ok(Some(Event::Cancelled(true))) };
-                let owner = situation.owner(turn);
-                let is_cancelled = self.door(turn).cancel_sale(owner, &order.id, Utc::now()).await?;
+                let context = self.context(turn, situation);
+                let is_cancelled = context.door().cancel_sale(context.owner(), &order.id, context.now).await?;
                 Ok(Some(Event::Cancelled(is_cancelled)))
             }
             Effect::ListOffers => {
@@ -83,7 +82,7 @@ impl Commerce {
                 Ok(Some(match self.call(turn, situation, &tool).await? {
                     Ok(CouponApplied::Totals(sale)) => Event::Coupon(Ok(sale)),
                     Ok(CouponApplied::Reason(reason)) => Event::Coupon(Err(reason)),
-                    Err(error) if error.code == "order_settled" => Event::Ordered(Err(OrderProblem::Settled)),
+                    Err(error) if error.code == "order_settled" => Event::Ordered(Placing::Settled),
                     Err(_) => Event::Failed,
                 }))
             }
@@ -166,22 +165,9 @@ impl Commerce {
 
     async fn place_order(&self, turn: &mut Turn, situation: &Situation, state: &ConversationState) -> Performed {
         let instead_of = state.order.as_ref().map(|sale| &sale.id);
-        let placed = OrderCreate::of(&state.cart).place(&self.context(turn, situation), instead_of).await;
-        let (event, error) = match placed {
-            Ok(Ok(created)) => (Event::Ordered(Ok(Box::new(created.sale))), None),
-            Ok(Err(refused)) => {
-                let error = ToolError { code: refused.code().to_owned(), retryable: false };
-                let problem = match refused {
-                    NotOrdered::Refused(refused) => OrderProblem::Refused(refused),
-                    NotOrdered::Settled => OrderProblem::Settled,
-                };
-                (Event::Ordered(Err(problem)), Some(error))
-            }
-            Err(CallError::Tool(error)) => (Event::Failed, Some(error)),
-            Err(CallError::Store(error)) => return Err(error.into()),
-        };
-        note_call(turn, OrderCreate::NAME, error.as_ref());
-        Ok(Some(event))
+        let placed = OrderCreate::place(&self.context(turn, situation), &state.cart, instead_of).await?;
+        note_call(turn, OrderCreate::NAME, code_of(&placed).map(ToolError::refused).as_ref());
+        Ok(Some(Event::Ordered(placed)))
     }
 
     /// Pays what the customer confirmed. The tools check the amount again, in the transaction that stores the payment.

@@ -3,7 +3,7 @@
 //! A changed cart, price or stock returns to the draft.
 
 use super::advance::Next;
-use super::effect::{Effect, Incoming, Known, Line, OnOffer, OrderProblem};
+use super::effect::{Effect, Incoming, Known, Line, OnOffer};
 use super::rules::Says;
 use super::said::Said;
 use super::state::{ConversationState, Search, Shown, Stage, Wanted};
@@ -11,6 +11,7 @@ use super::texts::Text;
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::{CannotOrder, add};
 use crate::domain::commerce::{CatalogItem, Sale};
+use crate::store::sales::Placing;
 
 mod answer;
 mod ask;
@@ -300,9 +301,9 @@ fn complete(mut state: ConversationState, line: Wanted, strange: Option<String>)
 }
 
 /// Shows the cart with its total, or why it cannot be ordered.
-pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, OrderProblem>) -> Next {
-    match ordered {
-        Ok(sale) => {
+pub(super) fn ordered(mut state: ConversationState, placed: Placing) -> Next {
+    match placed {
+        Placing::Done(sale) => {
             let has_changed = state.order.as_ref().is_some_and(|before| {
                 before.cart() == sale.cart() && before.totals.subtotal.minor != sale.totals.subtotal.minor
             });
@@ -321,11 +322,11 @@ pub(super) fn ordered(mut state: ConversationState, ordered: Result<Box<Sale>, O
             });
             (state, effects)
         }
-        Err(OrderProblem::Settled) => {
+        Placing::Settled => {
             state.clear_sale();
             say(state, Line::Plain(Text::Settled))
         }
-        Err(OrderProblem::Refused(refused)) => refuse_cart(state, refused),
+        Placing::Refused(refused) => refuse_cart(state, refused),
     }
 }
 

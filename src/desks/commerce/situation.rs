@@ -13,7 +13,6 @@ use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
 use crate::domain::{Conversation, Language, LanguageSource};
-use crate::store::sales::SaleOwner;
 use crate::store::shoppers::{Shopper, ShopperKey};
 
 /// The shop, the customer and the payment of one turn.
@@ -37,10 +36,6 @@ pub(super) struct Situation {
 }
 
 impl Situation {
-    pub fn owner(&self, turn: &Turn) -> SaleOwner {
-        SaleOwner { shopper: self.shopper.id, conversation: turn.conversation.id }
-    }
-
     /// Returns the shop's page with a search.
     pub fn link(&self, search: &Search) -> Option<String> {
         link_to(&self.tenant.settings.catalog_link_base.as_ref()?.to_string(), search)

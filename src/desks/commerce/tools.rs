@@ -31,8 +31,7 @@ pub struct ToolContext<'a> {
     pub conversation: ConversationId,
     /// The message that the call belongs to.
     pub request: MessageId,
-    /// The customer, once known.
-    pub shopper: Option<&'a Shopper>,
+    pub shopper: &'a Shopper,
     /// The number that may be asked to pay.
     pub phone: Option<&'a E164>,
     pub payments: &'a Payments,
@@ -70,10 +69,17 @@ pub struct ToolError {
     pub retryable: bool,
 }
 
-impl CallError {
+impl ToolError {
     /// An answer that does not change by asking again.
     pub fn refused(code: &str) -> Self {
-        Self::Tool(ToolError { code: code.to_owned(), retryable: false })
+        Self { code: code.to_owned(), retryable: false }
+    }
+}
+
+impl CallError {
+    /// See [`ToolError::refused`].
+    pub fn refused(code: &str) -> Self {
+        Self::Tool(ToolError::refused(code))
     }
 
     /// A provider that could not be asked: a later call may succeed.
@@ -89,13 +95,12 @@ impl ToolContext<'_> {
 
     /// Whether the channel knows the customer's number.
     pub fn has_number(&self) -> bool {
-        self.shopper.is_some_and(|shopper| shopper.phone.is_some())
+        self.shopper.phone.is_some()
     }
 
     /// Returns the customer and the conversation, for rows.
-    pub fn owner(&self) -> Result<SaleOwner, CallError> {
-        let shopper = self.shopper.ok_or_else(|| CallError::refused("no_customer"))?.id;
-        Ok(SaleOwner { shopper, conversation: self.conversation })
+    pub fn owner(&self) -> SaleOwner {
+        SaleOwner { shopper: self.shopper.id, conversation: self.conversation }
     }
 }
 

@@ -183,7 +183,7 @@ fn play_message(
                 Effect::Search(_) => Some(Event::Found { items: goods(), total: 2, confidence: 1.0, words: None }),
                 Effect::GetItem(id) => Some(Event::Item(goods().into_iter().find(|item| item.id == id).map(Box::new))),
                 Effect::FindEach(_) | Effect::Compare(_) => Some(Event::Compared(goods())),
-                Effect::PlaceOrder => Some(Event::Ordered(Ok(Box::new(sale(&state, rise))))),
+                Effect::PlaceOrder => Some(Event::Ordered(Placing::Done(Box::new(sale(&state, rise))))),
                 Effect::CancelOrder => Some(Event::Cancelled(true)),
                 Effect::ListOffers => Some(Event::Offers(Vec::new())),
                 Effect::CheckOffers(item) => Some(Event::OffersOn(item, Vec::new())),

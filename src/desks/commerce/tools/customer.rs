@@ -95,7 +95,7 @@ impl Tool for CustomerUpdatePreferences {
             marketing: self.marketing_opt_in,
             notifications: self.notification_prefs,
         };
-        let (shopper, message) = (context.owner()?.shopper, Some(MessageId(self.source_message_id)));
+        let (shopper, message) = (context.owner().shopper, Some(MessageId(self.source_message_id)));
         let changed = context.door().change_preferences(shopper, change, message, context.said_at).await?;
         let (customer, audit_id) = changed.ok_or_else(|| CallError::refused("no_customer"))?;
         Ok(CustomerUpdated { customer, audit_id })

@@ -8,6 +8,7 @@ use super::{CallError, Tool, ToolContext};
 use crate::domain::commerce::payment::PaymentStatus;
 use crate::domain::commerce::sale::{CannotOrder, Choices, CouponRefused, Offer, SaleStatus, Totals};
 use crate::domain::commerce::{CartLine, Sale, SaleId};
+use crate::store::StoreError;
 use crate::store::sales::Placing;
 
 /// Makes an order of a cart, or changes the customer's unpaid one: prices hold and goods are reserved for 30 minutes.
@@ -31,44 +32,16 @@ pub struct OrderedItem {
 pub struct OrderCreated {
     pub order_id: SaleId,
     pub totals: Totals,
-    #[serde(skip)]
-    pub sale: Sale,
-}
-
-/// Why a cart is no order: what the journey says to the customer, with its code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotOrdered {
-    Refused(CannotOrder),
-    Settled,
 }
 
 impl OrderCreate {
-    pub fn of(cart: &[CartLine]) -> Self {
-        let item = |line: &CartLine| OrderedItem {
-            item_id: line.item.to_string(),
-            qty: line.quantity,
-            variant_selection: line.choices.clone(),
-        };
-        Self { items: cart.iter().map(item).collect() }
-    }
-
-    /// Runs the tool in place of an order that is not paid yet.
+    /// Makes an order of a cart, in place of one that is not paid yet.
     pub async fn place(
-        &self,
         context: &ToolContext<'_>,
+        cart: &[CartLine],
         instead_of: Option<&SaleId>,
-    ) -> Result<Result<OrderCreated, NotOrdered>, CallError> {
-        let line = |item: &OrderedItem| {
-            let id = item.item_id.parse().map_err(|_| CallError::refused("no_such_item"))?;
-            Ok(CartLine { item: id, quantity: item.qty, choices: item.variant_selection.clone() })
-        };
-        let cart: Vec<CartLine> = self.items.iter().map(line).collect::<Result<_, CallError>>()?;
-        let placed = context.door().place_sale(context.owner()?, &cart, instead_of, context.now).await?;
-        Ok(match placed {
-            Placing::Done(sale) => Ok(OrderCreated { order_id: sale.id.clone(), totals: sale.totals, sale: *sale }),
-            Placing::Refused(refused) => Err(NotOrdered::Refused(refused)),
-            Placing::Settled => Err(NotOrdered::Settled),
-        })
+    ) -> Result<Placing, StoreError> {
+        context.door().place_sale(context.owner(), cart, instead_of, context.now).await
     }
 }
 
@@ -77,23 +50,31 @@ impl Tool for OrderCreate {
     type Output = OrderCreated;
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<OrderCreated, CallError> {
-        self.place(context, None).await?.map_err(|refused| CallError::refused(refused.code()))
+        let line = |item: &OrderedItem| {
+            let id = item.item_id.parse().map_err(|_| CallError::refused("no_such_item"))?;
+            Ok(CartLine { item: id, quantity: item.qty, choices: item.variant_selection.clone() })
+        };
+        let cart: Vec<CartLine> = self.items.iter().map(line).collect::<Result<_, CallError>>()?;
+        match Self::place(context, &cart, None).await? {
+            Placing::Done(sale) => Ok(OrderCreated { order_id: sale.id, totals: sale.totals }),
+            refused => Err(CallError::refused(code_of(&refused).unwrap_or_default())),
+        }
     }
 }
 
-impl NotOrdered {
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Refused(CannotOrder::Empty) => "empty_cart",
-            Self::Refused(CannotOrder::TooManyLines) => "too_many_lines",
-            Self::Refused(CannotOrder::Quantity(_)) => "quantity_out_of_range",
-            Self::Refused(CannotOrder::NoItem(_)) => "no_such_item",
-            Self::Refused(CannotOrder::Choice { .. }) => "variant_missing",
-            Self::Refused(CannotOrder::Stock { .. }) => "out_of_stock",
-            Self::Refused(CannotOrder::Amount(_)) => "amount_out_of_range",
-            Self::Settled => "order_settled",
-        }
-    }
+/// Returns why a cart is no order.
+pub fn code_of(placed: &Placing) -> Option<&'static str> {
+    Some(match placed {
+        Placing::Done(_) => return None,
+        Placing::Refused(CannotOrder::Empty) => "empty_cart",
+        Placing::Refused(CannotOrder::TooManyLines) => "too_many_lines",
+        Placing::Refused(CannotOrder::Quantity(_)) => "quantity_out_of_range",
+        Placing::Refused(CannotOrder::NoItem(_)) => "no_such_item",
+        Placing::Refused(CannotOrder::Choice { .. }) => "variant_missing",
+        Placing::Refused(CannotOrder::Stock { .. }) => "out_of_stock",
+        Placing::Refused(CannotOrder::Amount(_)) => "amount_out_of_range",
+        Placing::Settled => "order_settled",
+    })
 }
 
 /// Returns the offers that hold for an order, or for goods.
@@ -163,7 +144,7 @@ impl Tool for OrderApplyCoupon {
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<CouponApplied, CallError> {
         let id: SaleId = self.order_id.parse().map_err(|_| CallError::refused("no_such_order"))?;
-        let applied = context.door().apply_coupon(context.owner()?, &id, &self.code, context.now).await?;
+        let applied = context.door().apply_coupon(context.owner(), &id, &self.code, context.now).await?;
         match applied.ok_or_else(|| CallError::refused("order_settled"))? {
             Ok(sale) => Ok(CouponApplied::Totals(Box::new(sale))),
             Err(reason) => Ok(CouponApplied::Reason(reason)),
@@ -204,7 +185,7 @@ impl Tool for OrderGetStatus {
         let door = context.door();
         let sales = match &self.order_id {
             Some(order) => vec![find_sale(context, order).await?],
-            None => door.list_sales(context.owner()?.shopper).await?,
+            None => door.list_sales(context.owner().shopper).await?,
         };
         let mut orders = Vec::new();
         for sale in sales {
@@ -227,6 +208,6 @@ impl Tool for OrderGetStatus {
 /// Returns the customer's own order. Another customer's does not exist.
 pub(super) async fn find_sale(context: &ToolContext<'_>, order: &str) -> Result<Sale, CallError> {
     let id: SaleId = order.parse().map_err(|_| CallError::refused("no_such_order"))?;
-    let found = context.door().find_sale(context.owner()?.shopper, &id).await?;
+    let found = context.door().find_sale(context.owner().shopper, &id).await?;
     found.ok_or_else(|| CallError::refused("no_such_order"))
 }

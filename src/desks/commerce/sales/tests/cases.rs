@@ -85,12 +85,12 @@ fn goods_that_vanished_leave_the_cart() {
     }
     assert_eq!(state.cart.len(), 2);
     let item = state.cart[0].item.clone();
-    let (state, effects) = ordered(state, Err(OrderProblem::Refused(CannotOrder::NoItem(item))));
+    let (state, effects) = ordered(state, Placing::Refused(CannotOrder::NoItem(item)));
     assert!(matches!(effects[..], [Effect::Say(Line::SoldOut(_)), Effect::PlaceOrder]), "{effects:?}");
     assert_eq!(state.cart.len(), 1);
     let item = state.cart[0].item.clone();
     let sold_out = CannotOrder::Stock { item, name: "Socks".to_owned(), left: 0 };
-    let (state, _) = ordered(state, Err(OrderProblem::Refused(sold_out)));
+    let (state, _) = ordered(state, Placing::Refused(sold_out));
     assert!(state.cart.is_empty() && state.order.is_none());
 }
 
