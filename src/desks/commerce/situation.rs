@@ -121,7 +121,7 @@ impl Commerce {
         let is_cart = state.order.as_ref().is_some_and(|order| order.id == payment.sale);
         match payment.request.status {
             // The server was killed before it stored that the customer was asked.
-            status if status.is_open() && is_cart => state.begin_paying(payment.id, payment.method),
+            status if status.is_open() && is_cart => state.begin_paying(payment.id),
             PaymentStatus::Failed | PaymentStatus::Timeout if is_paying => {
                 // The way that failed comes first, so that "again" means it.
                 let mut methods = methods.to_vec();

@@ -144,7 +144,6 @@ pub(super) enum Stage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Paying {
     pub payment: PaymentId,
-    pub method: PaymentMethod,
     pub order: Sale,
     /// The goods of the cart, for changes after a payment that failed.
     #[serde(default)]
@@ -252,11 +251,11 @@ impl ConversationState {
     }
 
     /// Puts the order aside while it is paid, so that the next goods make another one.
-    pub fn begin_paying(&mut self, payment: PaymentId, method: PaymentMethod) {
+    pub fn begin_paying(&mut self, payment: PaymentId) {
         if let Some(order) = self.order.take() {
             let (last, earlier) = (self.last.take(), std::mem::take(&mut self.earlier));
             self.clear_cart();
-            self.paying = Some(Paying { payment, method, order, last, earlier });
+            self.paying = Some(Paying { payment, order, last, earlier });
         }
         self.stage = Stage::Paying;
     }

@@ -92,19 +92,18 @@ pub(super) fn confirm(state: &ConversationState, incoming: &Incoming) -> Option<
 
 /// Continues after the wish to pay was stored.
 pub(in crate::desks::commerce) fn began(mut state: ConversationState, began: Began) -> Next {
-    let method = state.chosen_method().unwrap_or(PaymentMethod::MpesaStk);
     match began {
         Began::Asked(payment) => {
-            state.begin_paying(payment, method);
+            state.begin_paying(payment);
             say(state, Line::Asked)
         }
         // The result follows as a separate message.
         Began::Refused(payment) => {
-            state.begin_paying(payment, method);
+            state.begin_paying(payment);
             (state, Vec::new())
         }
         Began::Unavailable(payment) => {
-            state.begin_paying(payment, method);
+            state.begin_paying(payment);
             tool_failed(state, Vec::new())
         }
         // The cart is priced again, and the customer sees it before the next yes.
