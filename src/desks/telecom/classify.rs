@@ -185,11 +185,7 @@ fn guess(examples: &Classifier, parsed: &Parsed) -> Option<(Category, f64)> {
 
 /// Returns the category of an example's label. Kinds of small talk are unknown.
 fn category_of(label: &str) -> Category {
-    match label {
-        "technical" => Category::Technical,
-        "billing" => Category::Billing,
-        _ => Category::Unknown,
-    }
+    Category::parse(label).unwrap_or(Category::Unknown)
 }
 
 /// Whether the examples name another category than the words.
@@ -276,27 +272,22 @@ mod tests {
     fn words_and_examples_understand_90_messages_of_100() {
         let prompts = crate::persona::Prompts::shipped();
         let (rules, examples) = (TelecomRules::read(&prompts).unwrap(), Classifier::read(&prompts, "telecom").unwrap());
-        let categories = ["technical", "billing", "unknown"];
-        let mut table = [[0; 3]; 3];
-        let place = |name: &str| categories.iter().position(|known| *known == name).unwrap();
+        let (mut right, mut all) = (0, 0);
         for line in include_str!("../../../tests/data/telecom/messages.tsv").lines() {
             let [wanted, language, _, text] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
             let got = category(&rules, &examples, text).as_str();
-            table[place(wanted)][place(got)] += 1;
+            right += i32::from(got == wanted);
+            all += 1;
             if got != wanted {
                 let Parsed { technical, billing, .. } = rules.parse(text);
                 let guess = examples.classify(text);
                 eprintln!("{language} {text:?}: wanted {wanted}, got {got}: {technical:?}, {billing:?}, {guess:?}");
             }
         }
-        eprintln!("wanted \\ got{:>12}{:>12}{:>12}", categories[0], categories[1], categories[2]);
-        for (category, row) in categories.iter().zip(table) {
-            eprintln!("{category:<12}{:>12}{:>12}{:>12}", row[0], row[1], row[2]);
-        }
-        let (right, all) = ((0..3).map(|n| table[n][n]).sum::<i32>(), table.iter().flatten().sum::<i32>());
         eprintln!("{right} of {all} are right");
         assert!(right * 10 >= all * 9, "{right} of {all}");
     }
+
     /// `tests/data/telecom/gibberish.tsv`: kind and message. Of its 46 lines, one is routed: `1q2w3e4r` looks like a code.
     #[test]
     fn gibberish_is_unknown() {
@@ -305,11 +296,6 @@ mod tests {
         let lines = include_str!("../../../tests/data/telecom/gibberish.tsv").lines();
         let texts: Vec<&str> = lines.map(|line| line.split_once('\t').unwrap().1).collect();
         assert!(texts.len() >= 30);
-        let likely = |text: &&&str| {
-            let guess = examples.classify(text).filter(|guess| guess.probability >= LIKELY);
-            guess.is_some_and(|guess| category_of(guess.label) != Category::Unknown)
-        };
-        eprintln!("{} of {} are routed without a threshold", texts.iter().filter(likely).count(), texts.len());
         let routed = |text: &&&str| category(&rules, &examples, text) != Category::Unknown;
         let routed: Vec<_> = texts.iter().filter(routed).map(|text| (text, examples.classify(text))).collect();
         assert!(routed.len() * 20 <= texts.len(), "{routed:#?}");

@@ -11,8 +11,7 @@ use crate::desks::telecom::memory::Memory;
 use crate::desks::telecom::said::Said;
 use crate::dialogue::agent_turn::AgentContext;
 use crate::dialogue::{DeskError, Turn};
-use crate::domain::commerce::Money;
-use crate::domain::telecom::{InvoiceNumber, RefundCase};
+use crate::domain::telecom::RefundCase;
 use crate::domain::{AuditEntry, AuditKind, Sender};
 use crate::grounding::claims::Facts;
 use crate::nlu::long_text::read_text;
@@ -79,18 +78,8 @@ impl<'a> BillingContext<'a> {
         }
     }
 
-    /// Whether the customer's own messages name this invoice.
-    pub fn customer_named_invoice(&self, number: &InvoiceNumber) -> bool {
-        self.customer_said(|said| said.names_invoice(number))
-    }
-
-    /// Whether the customer's own messages name this amount.
-    pub fn customer_named_amount(&self, amount: Money) -> bool {
-        self.customer_said(|said| said.names_amount(amount))
-    }
-
     /// Whether a message of the customer names something. Together they may be long.
-    fn customer_said(&self, names: impl Fn(&Said) -> bool) -> bool {
+    pub fn customer_said(&self, names: impl Fn(&Said) -> bool) -> bool {
         let length: usize = self.customers_words().map(str::len).sum();
         read_text(length, || self.customers_words().any(|text| names(&self.desk.rules.said(text))))
     }

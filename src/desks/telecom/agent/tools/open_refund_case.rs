@@ -45,10 +45,10 @@ impl<'t> Tool<BillingContext<'t>> for OpenRefundCase {
         let amount = Money::parse(&self.amount_pln.to_string(), Currency::Pln)?;
         let claim_for = |invoice| RefundClaim::new(invoice, self.reason, amount, self.description.clone());
         claim_for(named.clone())?;
-        if !context.customer_named_invoice(&named) {
+        if !context.customer_said(|said| said.names_invoice(&named)) {
             return Err(ToolError::NotSaid("invoice"));
         }
-        if !context.customer_named_amount(amount) {
+        if !context.customer_said(|said| said.names_amount(amount)) {
             return Err(ToolError::NotSaid("amount"));
         }
         let invoice = context.store().find_invoice_of(&user_id, &named).await?;
