@@ -10,7 +10,7 @@ use crate::domain::commerce::tenant::{EscalationRules, PaymentMethod};
 use crate::domain::commerce::{CatalogItem, ItemId, Money, Sale, SaleId};
 use crate::domain::identity::e164::E164;
 use crate::domain::returns::Priority;
-use crate::domain::{Language, PaymentId};
+use crate::domain::{Language, PaymentId, string_enum};
 use crate::store::sales::Placing;
 use crate::store::shoppers::PreferenceChange;
 
@@ -158,20 +158,21 @@ pub(super) enum Asking {
     LastResort,
 }
 
-/// Why a person takes over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    Asked,
-    Dispute,
-    OrderChange,
-    NoAnswer,
-    ToolErrors,
-    Clarifications,
-    Topic,
-    Frustrated,
-    Abuse,
-    Payments,
-    FreeOrder,
+string_enum! {
+    /// Why a person takes over, as the ticket says it.
+    pub enum Reason {
+        Asked = "the customer asks for a person",
+        Dispute = "a dispute, a refund or a complaint about a delivery",
+        OrderChange = "the customer wants an order changed",
+        NoAnswer = "the documents have no answer",
+        ToolErrors = "tools failed repeatedly",
+        Clarifications = "questions did not help",
+        Topic = "a topic that the shop leaves to people",
+        Frustrated = "the customer is frustrated",
+        Abuse = "abusive messages",
+        Payments = "the shop takes no payments yet",
+        FreeOrder = "an order that costs nothing needs to be confirmed",
+    }
 }
 
 /// Something that the desk says.

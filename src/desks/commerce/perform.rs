@@ -324,21 +324,3 @@ fn summary(state: &ConversationState, situation: &Situation) -> String {
         situation.shopper.id
     )
 }
-
-impl Reason {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Asked => "the customer asks for a person",
-            Self::Dispute => "a dispute, a refund or a complaint about a delivery",
-            Self::OrderChange => "the customer wants an order changed",
-            Self::NoAnswer => "the documents have no answer",
-            Self::ToolErrors => "tools failed repeatedly",
-            Self::Clarifications => "questions did not help",
-            Self::Topic => "a topic that the shop leaves to people",
-            Self::Frustrated => "the customer is frustrated",
-            Self::Abuse => "abusive messages",
-            Self::Payments => "the shop takes no payments yet",
-            Self::FreeOrder => "an order that costs nothing needs to be confirmed",
-        }
-    }
-}
