@@ -29,22 +29,7 @@ impl Store {
         let connection = Database::connect(connect)
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
-        let (write, health) = (connection.clone(), Arc::default());
-        let (accepting, catalog_words) = (Arc::default(), Arc::default());
-        let StoreOptions { url, timeout, .. } = options.clone();
-        let (embeds, external_vectors) = (false, false);
-        Ok(Self {
-            write,
-            read: connection,
-            url,
-            timeout,
-            embeds,
-            external_vectors,
-            fence: None,
-            health,
-            accepting,
-            catalog_words,
-        })
+        Ok(Self::new(options, connection.clone(), connection, Arc::default()))
     }
 
     /// Compares the database's schema with this version's. Writes nothing.
