@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use super::entities::{TenantEntity, order_misses};
@@ -139,13 +139,7 @@ impl TenantStore<'_> {
             last_at: Set(now),
             locked_until: Set(None),
         });
-        let mut keep = OnConflict::columns([order_misses::Column::TenantId, order_misses::Column::Subject]);
-        keep.do_nothing();
-        order_misses::Entity::insert_many(rows)
-            .on_conflict(keep)
-            .try_insert()
-            .exec_without_returning(transaction)
-            .await?;
+        order_misses::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(transaction).await?;
         let rows = self
             .rows::<order_misses::Entity>()
             .filter(order_misses::Column::Subject.is_in(names))

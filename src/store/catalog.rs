@@ -5,14 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use serde_json::json;
 
 use super::audit::record;
-use super::entities::catalog_items;
+use super::entities::{TenantEntity, catalog_items};
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
 use crate::domain::commerce::catalog::search::{
@@ -197,13 +196,9 @@ impl TenantStore<'_> {
 
 /// Inserts or replaces items, and notes that the goods have changed.
 pub(super) async fn write_items(transaction: &Transaction, tenant: &TenantId, items: &[&CatalogItem]) -> Result<()> {
-    use catalog_items::Column as C;
-    let mut replace = OnConflict::columns([C::TenantId, C::ItemId]);
-    replace.update_columns([C::Name, C::Category, C::Description, C::Price, C::Currency, C::Stock]);
-    replace.update_columns([C::Attributes, C::Variants, C::Url, C::Searched]);
     for part in items.chunks(ITEMS_AT_ONCE) {
         let rows = part.iter().map(|item| item_row(tenant, item));
-        let insert = catalog_items::Entity::insert_many(rows).on_conflict(replace.clone());
+        let insert = catalog_items::Entity::insert_many(rows).on_conflict(catalog_items::Entity::replace_existing());
         insert.exec_without_returning(transaction).await?;
     }
     words::note_change(transaction, tenant).await

@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
-use super::entities::{channel_sessions, tenants};
+use super::entities::{TenantEntity, channel_sessions, tenants};
 use super::tenants::read_tenant;
 use super::{Result, Store, TenantStore};
 use crate::domain::commerce::Tenant;
@@ -71,8 +70,7 @@ pub(super) async fn keep_session(
         conversation_id: Set(conversation.0),
         received_at: Set(now),
     };
-    let mut replace = OnConflict::columns([C::TenantId, C::Channel, C::Address]);
-    replace.update_columns([C::ConversationId, C::ReceivedAt]);
-    channel_sessions::Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
+    let insert = channel_sessions::Entity::insert(row).on_conflict(channel_sessions::Entity::replace_existing());
+    insert.exec_without_returning(connection).await?;
     Ok(())
 }

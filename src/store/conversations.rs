@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
@@ -84,12 +84,9 @@ impl TenantStore<'_> {
         let transaction = self.store.begin().await?;
         let mut row = conversation_row(conversation);
         row.session_id = Set(Some(session_id.to_owned()));
-        let mut keep = OnConflict::columns([conversations::Column::TenantId, conversations::Column::SessionId]);
-        keep.do_nothing();
         // A concurrent request of the same session waits for this commit.
-        let inserted = conversations::Entity::insert_many([row])
-            .on_conflict(keep)
-            .try_insert()
+        let inserted = conversations::Entity::insert(row)
+            .on_conflict_do_nothing_on([conversations::Column::TenantId, conversations::Column::SessionId])
             .exec_without_returning(&transaction)
             .await?;
         if !all_inserted(&inserted, 1) {

@@ -1,6 +1,9 @@
 //! The tables as sea-orm entities, in files by subject. Only `store` uses them.
 
-use sea_orm::{ColumnTrait, DeleteMany, EntityTrait, QueryFilter, Select, UpdateMany};
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{
+    ColumnTrait, DeleteMany, EntityTrait, IdenStatic, Iterable, PrimaryKeyToColumn, QueryFilter, Select, UpdateMany,
+};
 
 use crate::domain::TenantId;
 
@@ -21,6 +24,15 @@ pub trait TenantEntity: EntityTrait {
     /// Deletes rows of the tenant.
     fn delete_of(tenant: &TenantId) -> DeleteMany<Self> {
         Self::delete_many().filter(Self::TENANT.eq(tenant.as_str()))
+    }
+
+    /// Makes an insertion replace the row with the same key, except for its tenant.
+    fn replace_existing() -> OnConflict {
+        let is_replaced = |column: &Self::Column| {
+            Self::PrimaryKey::from_column(*column).is_none() && column.as_str() != Self::TENANT.as_str()
+        };
+        let columns = Self::Column::iter().filter(is_replaced);
+        OnConflict::columns(Self::PrimaryKey::iter()).update_columns(columns).to_owned()
     }
 }
 

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::json;
 
@@ -184,21 +183,14 @@ pub(super) async fn write_orders(
     tenant: &TenantId,
     written: &[Order],
 ) -> Result<()> {
-    use {customers::Column as Of, orders::Column as C};
-    if written.is_empty() {
-        return Ok(());
-    }
     // One row per customer: a statement cannot write a row twice.
     let buyers: BTreeMap<_, _> = written.iter().map(|order| (order.customer.id, &order.customer)).collect();
-    let mut replace = OnConflict::column(Of::Id);
-    replace.update_columns([Of::Name, Of::Email, Of::Phone, Of::UserId, Of::IsVip, Of::FraudFlag]);
     let rows = buyers.values().map(|customer| customer_row(tenant, customer));
-    customers::Entity::insert_many(rows).on_conflict(replace).exec_without_returning(connection).await?;
-    let mut replace = OnConflict::columns([C::TenantId, C::Number]);
-    replace.update_columns([C::CustomerId, C::Email, C::Phone, C::Status, C::Currency, C::Paid]);
-    replace.update_columns([C::OrderedAt, C::ShippedAt, C::DeliveredAt, C::Tracking]);
+    let insert = customers::Entity::insert_many(rows).on_conflict(customers::Entity::replace_existing());
+    insert.exec_without_returning(connection).await?;
     let rows = written.iter().map(|order| order_row(tenant, order));
-    orders::Entity::insert_many(rows).on_conflict(replace).exec_without_returning(connection).await?;
+    let insert = orders::Entity::insert_many(rows).on_conflict(orders::Entity::replace_existing());
+    insert.exec_without_returning(connection).await?;
     order_items::Entity::delete_of(tenant)
         .filter(order_items::Column::OrderNumber.is_in(written.iter().map(|order| order.number.as_str())))
         .exec(connection)

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -83,8 +83,8 @@ impl TenantStore<'_> {
         };
         let transaction = self.store.begin_fenced().await?;
         use payment_callbacks::Column as C;
-        let known = OnConflict::columns([C::TenantId, C::Purpose, C::Subject]).do_nothing().to_owned();
-        let insert = payment_callbacks::Entity::insert(row).on_conflict(known);
+        let insert = payment_callbacks::Entity::insert(row);
+        let insert = insert.on_conflict_do_nothing_on([C::TenantId, C::Purpose, C::Subject]);
         insert.exec_without_returning(&transaction).await?;
         let stored = self.its_callback(new.purpose, &new.subject).one(&transaction).await?;
         transaction.commit().await?;

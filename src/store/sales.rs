@@ -161,18 +161,14 @@ impl TenantStore<'_> {
 
 /// Inserts or replaces offers.
 pub(super) async fn write_offers(transaction: &Transaction, tenant: &TenantId, list: &[Offer]) -> Result<()> {
-    use offers::Column as C;
     let rows = list.iter().map(|offer| offers::ActiveModel {
         tenant_id: Set(tenant.to_string()),
         code: Set(offer.code.clone()),
         offer: Set(json!(offer)),
         ends_at: Set(offer.ends_at),
     });
-    let rows: Vec<_> = rows.collect();
-    if !rows.is_empty() {
-        let replace = OnConflict::columns([C::TenantId, C::Code]).update_columns([C::Offer, C::EndsAt]).to_owned();
-        offers::Entity::insert_many(rows).on_conflict(replace).exec_without_returning(transaction).await?;
-    }
+    let insert = offers::Entity::insert_many(rows).on_conflict(offers::Entity::replace_existing());
+    insert.exec_without_returning(transaction).await?;
     Ok(())
 }
 

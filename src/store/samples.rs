@@ -8,7 +8,7 @@ use super::accounts::{invoice_row, plan_row, subscription_row};
 use super::catalog::write_items;
 use super::entities::{
     TenantEntity, audit, catalog_items, invoices, jobs, labels, mails, order_items, order_misses, orders, plans,
-    refund_cases, rma_items, rmas, subscriptions, tenant_credentials, tickets,
+    refund_cases, rma_items, rmas, subscriptions, tenant_credentials, tenants, tickets,
 };
 use super::orders::lock_orders;
 use super::orders_import::write_orders;
@@ -16,7 +16,7 @@ use super::policies::{list_policies, write_policies};
 use super::returns::advance::insert_label;
 use super::returns::create::{item_rows, rma_row};
 use super::sales::write_offers;
-use super::tenants::{find_tenant, write_tenant};
+use super::tenants::{find_tenant, tenant_row};
 use super::transaction::Transaction;
 use super::{Result, Store, TenantStore};
 use crate::domain::TenantId;
@@ -221,7 +221,8 @@ impl Store {
             if is_real || credentials > 0 || !own.iter().all(is_sample) {
                 return Ok(SampledTenants::RealShop(id.clone()));
             }
-            write_tenant(&transaction, id, settings, None).await?;
+            let insert = tenants::Entity::insert(tenant_row(id, settings, None));
+            insert.on_conflict(tenants::Entity::replace_existing()).exec_without_returning(&transaction).await?;
             catalog_items::Entity::delete_of(id).exec(&transaction).await?;
             write_items(&transaction, id, &items.iter().collect::<Vec<_>>()).await?;
             write_offers(&transaction, id, offers).await?;

@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
-use super::entities::{revoked_sessions, settings};
+use super::entities::{TenantEntity, revoked_sessions, settings};
 use super::{Result, Store, TenantStore};
 use crate::domain::TenantId;
 
@@ -78,9 +77,8 @@ pub(super) async fn set_for(
     name: &str,
     value: &str,
 ) -> Result<()> {
-    let mut replace = OnConflict::columns([settings::Column::TenantId, settings::Column::Name]);
-    replace.update_column(settings::Column::Value);
-    settings::Entity::insert(row(tenant, name, value)).on_conflict(replace).exec_without_returning(connection).await?;
+    let insert = settings::Entity::insert(row(tenant, name, value)).on_conflict(settings::Entity::replace_existing());
+    insert.exec_without_returning(connection).await?;
     Ok(())
 }
 

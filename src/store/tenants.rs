@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, SqlErr};
 use serde_json::{Value, json};
 
 use super::audit::record;
 use super::entities::{TenantEntity, tenant_credentials, tenants};
 use super::transaction::Transaction;
-use super::{Result, Store, StoreError, TenantStore, unreadable};
+use super::{Result, Store, TenantStore, unreadable};
 use crate::domain::commerce::tenant::CredentialName;
 use crate::domain::commerce::{Tenant, TenantSettings};
 use crate::domain::identity::e164::E164;
@@ -43,9 +43,7 @@ impl Store {
         let rows = tenants::Entity::find().order_by_asc(tenants::Column::TenantId).all(&self.read).await?;
         rows.into_iter().map(read_tenant).collect()
     }
-}
 
-impl Store {
     /// Lists the shops that have credentials of a provider of payments. For the operator of the server.
     pub async fn list_shops_with_payments(&self) -> Result<Vec<TenantId>> {
         let mut shops = Vec::new();
@@ -96,20 +94,19 @@ impl TenantStore<'_> {
         if let Some(other) = self.owner_of_number(&transaction, &after).await? {
             return Ok(Saving::NumberTaken(other));
         }
-        let written = match before {
-            Some(_) => write_tenant(&transaction, self.tenant, &after.settings, after.whatsapp_number.as_ref()).await,
-            None => insert_tenant(&transaction, self.tenant, &after).await,
-        };
+        let insert = tenants::Entity::insert(tenant_row(self.tenant, &after.settings, after.whatsapp_number.as_ref()));
+        let insert = if before.is_some() { insert.on_conflict(tenants::Entity::replace_existing()) } else { insert };
+        let written = insert.exec_without_returning(&transaction).await;
         match written {
             // Another transaction has added the shop or taken the number in the meantime.
-            Err(StoreError::Refused(cause))
-                if matches!(cause.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) =>
-            {
+            Err(cause) if matches!(cause.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => {
                 transaction.rollback().await?;
                 let other = self.owner_of_number(&self.store.read, &after).await?;
                 return Ok(other.map_or(Saving::Exists, Saving::NumberTaken));
             }
-            written => written?,
+            written => {
+                written?;
+            }
         }
         self.write_credentials(&transaction, credentials).await?;
         let what = if before.is_some() { "tenant.changed" } else { "tenant.added" };
@@ -140,9 +137,9 @@ impl TenantStore<'_> {
     }
 
     async fn write_credentials(&self, transaction: &Transaction, credentials: &CredentialChanges) -> Result<()> {
-        use tenant_credentials::Column as C;
         let removed = credentials.iter().filter(|(_, sealed)| sealed.is_none()).map(|(name, _)| name.as_str());
-        self.delete_where::<tenant_credentials::Entity, _>(transaction, C::Name, removed).await?;
+        self.delete_where::<tenant_credentials::Entity, _>(transaction, tenant_credentials::Column::Name, removed)
+            .await?;
         let stored = credentials.iter().filter_map(|(name, sealed)| {
             Some(tenant_credentials::ActiveModel {
                 tenant_id: Set(self.tenant.to_string()),
@@ -150,12 +147,9 @@ impl TenantStore<'_> {
                 sealed: Set(sealed.clone()?),
             })
         });
-        let stored: Vec<_> = stored.collect();
-        if !stored.is_empty() {
-            let replace = OnConflict::columns([C::TenantId, C::Name]).update_column(C::Sealed).to_owned();
-            let insert = tenant_credentials::Entity::insert_many(stored).on_conflict(replace);
-            insert.exec_without_returning(transaction).await?;
-        }
+        let insert = tenant_credentials::Entity::insert_many(stored);
+        let insert = insert.on_conflict(tenant_credentials::Entity::replace_existing());
+        insert.exec_without_returning(transaction).await?;
         Ok(())
     }
 }
@@ -164,14 +158,11 @@ fn recorded(tenant: &Tenant) -> Value {
     json!({"settings": tenant.settings, "whatsapp_number": tenant.whatsapp_number})
 }
 
-/// Inserts the shop's row. An existing one is an error.
-async fn insert_tenant(connection: &impl ConnectionTrait, id: &TenantId, new: &Tenant) -> Result<()> {
-    let row = tenant_row(id, &new.settings, new.whatsapp_number.as_ref());
-    tenants::Entity::insert(row).exec_without_returning(connection).await?;
-    Ok(())
-}
-
-fn tenant_row(id: &TenantId, settings: &TenantSettings, whatsapp_number: Option<&E164>) -> tenants::ActiveModel {
+pub(super) fn tenant_row(
+    id: &TenantId,
+    settings: &TenantSettings,
+    whatsapp_number: Option<&E164>,
+) -> tenants::ActiveModel {
     tenants::ActiveModel {
         tenant_id: Set(id.to_string()),
         settings: Set(json!(settings)),
@@ -182,20 +173,6 @@ fn tenant_row(id: &TenantId, settings: &TenantSettings, whatsapp_number: Option<
 pub(super) async fn find_tenant(connection: &impl ConnectionTrait, tenant: &TenantId) -> Result<Option<Tenant>> {
     let row = tenants::Entity::of(tenant).one(connection).await?;
     row.map(read_tenant).transpose()
-}
-
-/// Inserts or replaces the shop's row.
-pub(super) async fn write_tenant(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    settings: &TenantSettings,
-    whatsapp_number: Option<&E164>,
-) -> Result<()> {
-    use tenants::Column as C;
-    let row = tenant_row(tenant, settings, whatsapp_number);
-    let replace = OnConflict::column(C::TenantId).update_columns([C::Settings, C::WhatsappNumber]).to_owned();
-    tenants::Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
-    Ok(())
 }
 
 fn read_id(row: &tenants::Model) -> Result<TenantId> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::{ExprTrait, OnConflict, Query};
+use sea_orm::sea_query::{ExprTrait, Query};
 use sea_orm::{
     ColumnTrait, Condition, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
     Select,
@@ -99,18 +99,8 @@ impl TenantStore<'_> {
         let transaction = self.store.begin().await?;
         let Some(version) = self.next_version(&transaction, name).await? else { return Ok(false) };
         for rows in rows.chunks(ROWS_AT_ONCE) {
-            use vectors::Column;
-            let replace = OnConflict::columns([Column::TenantId, Column::Collection, Column::Id])
-                .update_columns([
-                    Column::ConversationId,
-                    Column::Version,
-                    Column::Vector,
-                    Column::Text,
-                    Column::Metadata,
-                ])
-                .to_owned();
             vectors::Entity::insert_many(rows.iter().map(|row| self.vector_row(name, version, row)))
-                .on_conflict(replace)
+                .on_conflict(vectors::Entity::replace_existing())
                 .exec_without_returning(&transaction)
                 .await?;
         }
