@@ -9,8 +9,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, OnConflict};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, Statement,
+    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    Statement,
 };
 use tokio::sync::MutexGuard;
 
@@ -173,7 +173,8 @@ impl TenantStore<'_> {
         if let Some(key) = new.idempotency {
             match find_key(transaction, self.tenant, &new.conversation.to_string(), &key.key).await? {
                 Some(row) if row.created_at + TimeDelta::hours(IDEMPOTENCY_HOURS) <= new.now => {
-                    forget_key(transaction, &row).await?;
+                    let id = (row.tenant_id, row.scope, row.key);
+                    idempotency_keys::Entity::delete_by_id(id).exec(transaction).await?;
                 }
                 Some(row) if row.body_hash == key.body_hash => {
                     let (turn, message_id) = (from_db(row.turn), MessageId(row.message_id));
@@ -338,10 +339,4 @@ pub(super) async fn find_key(
 ) -> Result<Option<idempotency_keys::Model>> {
     let id = (tenant.to_string(), scope.to_owned(), key.to_owned());
     Ok(idempotency_keys::Entity::find_by_id(id).one(connection).await?)
-}
-
-pub(super) async fn forget_key(transaction: &DatabaseTransaction, row: &idempotency_keys::Model) -> Result<()> {
-    let id = (row.tenant_id.clone(), row.scope.clone(), row.key.clone());
-    idempotency_keys::Entity::delete_by_id(id).exec(transaction).await?;
-    Ok(())
 }

@@ -22,9 +22,6 @@ impl TenantStore<'_> {
 }
 
 pub(super) async fn record(connection: &impl ConnectionTrait, tenant: &TenantId, entries: &[AuditEntry]) -> Result<()> {
-    if entries.is_empty() {
-        return Ok(());
-    }
     let rows = entries.iter().map(|entry| audit::ActiveModel {
         id: Set(Uuid::now_v7()),
         tenant_id: Set(tenant.to_string()),

@@ -57,9 +57,6 @@ pub struct Delivered {
 
 /// Stores deliveries and their jobs. Repeating it changes nothing.
 pub(super) async fn enqueue_deliveries<'a>(connection: &impl ConnectionTrait, new: &[NewDelivery<'a>]) -> Result<()> {
-    if new.is_empty() {
-        return Ok(());
-    }
     let rows = new.iter().map(|delivery| deliveries::ActiveModel {
         message_id: Set(delivery.message.0),
         tenant_id: Set(delivery.tenant.to_string()),

@@ -45,10 +45,8 @@ pub(super) async fn write_policies(
     policies: &[Policy],
 ) -> Result<()> {
     return_policies::Entity::delete_of(tenant).exec(connection).await?;
-    if !policies.is_empty() {
-        let rows = policies.iter().map(|policy| policy_row(tenant, policy));
-        return_policies::Entity::insert_many(rows).exec_without_returning(connection).await?;
-    }
+    let rows = policies.iter().map(|policy| policy_row(tenant, policy));
+    return_policies::Entity::insert_many(rows).exec_without_returning(connection).await?;
     Ok(())
 }
 

@@ -109,10 +109,7 @@ impl<'a> Batch<'a> {
             let scope = turn.new.conversation.to_string();
             Some(turn.new.idempotency?.row(turn.shop.tenant, &scope, &turn.message))
         });
-        let keys: Vec<idempotency_keys::ActiveModel> = keys.collect();
-        if !keys.is_empty() {
-            idempotency_keys::Entity::insert_many(keys).exec_without_returning(transaction).await?;
-        }
+        idempotency_keys::Entity::insert_many(keys).exec_without_returning(transaction).await?;
         enqueue_deliveries(transaction, &counted.iter().filter_map(Counted::delivery).collect::<Vec<_>>()).await?;
         for turn in &counted {
             if let Some(inbound) = turn.new.inbound {
