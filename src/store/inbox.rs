@@ -9,7 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::conversations::read_conversation;
-use super::entities::{audit, conversations, customers, messages, orders};
+use super::entities::{conversations, messages};
 use super::messages::read_message;
 use super::{Result, TenantStore, to_db};
 use crate::domain::text::fold;
@@ -169,47 +169,31 @@ impl TenantStore<'_> {
     /// Returns the known names of customers: from the shop's customer with that `user_id`, or from an order that was
     /// shown in the conversation.
     pub async fn customer_names(&self, among: Option<&[Conversation]>) -> Result<HashMap<ConversationId, String>> {
-        let (audit, orders, customers) = (audit::Entity, orders::Entity, customers::Entity);
         let mut by_order = Query::select()
-            .column((audit, audit::Column::ConversationId))
-            .column((audit, audit::Column::After))
-            .column((customers, customers::Column::Name))
-            .from(audit)
+            .columns([("audit", "conversation_id"), ("audit", "after"), ("customers", "name")])
+            .from("audit")
             .inner_join(
-                orders,
-                Expr::col((orders, orders::Column::TenantId))
-                    .equals((audit, audit::Column::TenantId))
-                    .and(Expr::col((orders, orders::Column::Number)).equals((audit, audit::Column::OrderNumber))),
+                "orders",
+                Expr::cust("orders.tenant_id = audit.tenant_id AND orders.number = audit.order_number"),
             )
-            .inner_join(
-                customers,
-                Expr::col((customers, customers::Column::Id)).equals((orders, orders::Column::CustomerId)),
-            )
-            .and_where(Expr::col((audit, audit::Column::TenantId)).eq(self.tenant.as_str()))
-            .and_where(Expr::col((audit, audit::Column::What)).ne("order.locked"))
-            .and_where(Expr::col((audit, audit::Column::ConversationId)).is_not_null())
-            .order_by((audit, audit::Column::Id), Order::Asc)
+            .inner_join("customers", Expr::cust("customers.id = orders.customer_id"))
+            .and_where(Expr::col(("audit", "tenant_id")).eq(self.tenant.as_str()))
+            .and_where(Expr::col(("audit", "what")).ne("order.locked"))
+            .and_where(Expr::col(("audit", "conversation_id")).is_not_null())
+            .order_by(("audit", "id"), Order::Asc)
             .to_owned();
-        let conversations = conversations::Entity;
+        let is_user = "customers.tenant_id = conversations.tenant_id AND customers.user_id = conversations.user_id";
         let mut by_user = Query::select()
-            .expr_as(Expr::col((conversations, conversations::Column::Id)), "conversation_id")
-            .column((customers, customers::Column::Name))
-            .from(conversations)
-            .inner_join(
-                customers,
-                Expr::col((customers, customers::Column::TenantId))
-                    .equals((conversations, conversations::Column::TenantId))
-                    .and(
-                        Expr::col((customers, customers::Column::UserId))
-                            .equals((conversations, conversations::Column::UserId)),
-                    ),
-            )
-            .and_where(Expr::col((conversations, conversations::Column::TenantId)).eq(self.tenant.as_str()))
+            .expr_as(Expr::col(("conversations", "id")), "conversation_id")
+            .column(("customers", "name"))
+            .from("conversations")
+            .inner_join("customers", Expr::cust(is_user))
+            .and_where(Expr::col(("conversations", "tenant_id")).eq(self.tenant.as_str()))
             .to_owned();
         if let Some(among) = among {
             let ids = || among.iter().map(|conversation| conversation.id.0);
-            by_order.and_where(Expr::col((audit, audit::Column::ConversationId)).is_in(ids()));
-            by_user.and_where(Expr::col((conversations, conversations::Column::Id)).is_in(ids()));
+            by_order.and_where(Expr::col(("audit", "conversation_id")).is_in(ids()));
+            by_user.and_where(Expr::col(("conversations", "id")).is_in(ids()));
         }
         let mut names = HashMap::new();
         for row in self.store.read.query_all(&by_order).await? {

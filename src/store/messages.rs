@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::ExprTrait;
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
-    Statement, Value as Db,
+    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, Iterable, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select, Statement, Value as Db,
 };
 use uuid::Uuid;
 
@@ -17,19 +17,6 @@ use super::transaction::Transaction;
 use super::{Result, Store, TenantStore, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
-
-/// The columns of a message that desks read. Receipts are long.
-const WITHOUT_RECEIPT: [messages::Column; 9] = [
-    messages::Column::Id,
-    messages::Column::TenantId,
-    messages::Column::ConversationId,
-    messages::Column::Turn,
-    messages::Column::Position,
-    messages::Column::Sender,
-    messages::Column::Text,
-    messages::Column::CreatedAt,
-    messages::Column::Metadata,
-];
 
 impl TenantStore<'_> {
     /// Lists at most `limit` messages, oldest first, optionally after the position `after` (turn, position).
@@ -81,10 +68,13 @@ impl TenantStore<'_> {
         turn: u32,
         limit: u64,
     ) -> Result<Vec<Message>> {
+        use messages::Column;
+        // Receipts are long, and desks do not read them.
+        let is_read = |column: &Column| !matches!(column, Column::Receipt | Column::Folded);
         let rows = self
             .messages_of(conversation)
             .select_only()
-            .columns(WITHOUT_RECEIPT)
+            .columns(Column::iter().filter(is_read))
             .expr_as(Expr::cust("NULL"), "receipt")
             .expr_as(Expr::cust("''"), "folded")
             .filter(messages::Column::Turn.lt(to_db(turn)))
