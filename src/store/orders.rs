@@ -4,16 +4,15 @@ use std::collections::HashMap;
 
 use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use uuid::Uuid;
 
-use super::entities::{TenantEntity, customers, order_items, orders, rma_items, rmas};
+use super::entities::{TenantEntity, customers, order_items, orders, rmas};
+use super::returns::rows::list_rmas;
 use super::{Result, TenantStore, from_db, unreadable};
 use crate::domain::TenantId;
 use crate::domain::commerce::{
     Currency, Customer, CustomerId, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus,
 };
 use crate::domain::identity::Email;
-use crate::domain::returns::RmaStatus;
 
 /// The maximum number of orders listed for a customer.
 pub(super) const ORDERS_LISTED: u64 = 10;
@@ -144,28 +143,13 @@ async fn latest_returns(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     orders: &[&str],
-) -> Result<HashMap<(String, i32), (rmas::Model, i64)>> {
-    let rmas = rmas::Entity::of(tenant)
-        .filter(rmas::Column::OrderNumber.is_in(orders.iter().copied()))
-        .order_by_asc(rmas::Column::CreatedAt)
-        .order_by_asc(rmas::Column::Id)
-        .all(connection)
-        .await?;
-    if rmas.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let lines = rma_items::Entity::find()
-        .filter(rma_items::Column::RmaId.is_in(rmas.iter().map(|rma| rma.id)))
-        .all(connection)
-        .await?;
-    let mut lines_of: HashMap<Uuid, Vec<rma_items::Model>> = HashMap::new();
-    for line in lines {
-        lines_of.entry(line.rma_id).or_default().push(line);
-    }
+) -> Result<HashMap<(OrderNumber, u32), ItemReturn>> {
+    let of_orders = rmas::Column::OrderNumber.is_in(orders.iter().copied());
     let mut latest = HashMap::new();
-    for rma in rmas {
-        for line in lines_of.remove(&rma.id).unwrap_or_default() {
-            latest.insert((rma.order_number.clone(), line.line), (rma.clone(), line.amount));
+    for rma in list_rmas(connection, tenant, of_orders).await? {
+        for line in rma.lines {
+            let item_return = ItemReturn { number: rma.number.clone(), status: rma.status, amount: line.amount };
+            latest.insert((rma.order.clone(), line.line), item_return);
         }
     }
     Ok(latest)
@@ -175,27 +159,24 @@ fn read_order(
     row: orders::Model,
     customer: Customer,
     items: Vec<order_items::Model>,
-    returns: &mut HashMap<(String, i32), (rmas::Model, i64)>,
+    returns: &mut HashMap<(OrderNumber, u32), ItemReturn>,
 ) -> Result<Order> {
     let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("orders", "currency"))?;
-    let items = items.into_iter().map(|item| {
-        let rma = returns.remove(&(row.number.clone(), item.line));
-        let rma = rma.map(|(rma, amount)| read_item_return(&rma, amount)).transpose()?;
-        Ok(OrderItem {
-            line: from_db(item.line),
-            sku: item.sku,
-            name: item.name,
-            category: item.category,
-            quantity: from_db(item.quantity),
-            unit_price: Money::new(item.unit_price, currency),
-            is_returnable: item.is_returnable,
-            is_final_sale: item.is_final_sale,
-            rma,
-        })
+    let number: OrderNumber = row.number.parse().map_err(|error| unreadable("orders", error))?;
+    let items = items.into_iter().map(|item| OrderItem {
+        line: from_db(item.line),
+        sku: item.sku,
+        name: item.name,
+        category: item.category,
+        quantity: from_db(item.quantity),
+        unit_price: Money::new(item.unit_price, currency),
+        is_returnable: item.is_returnable,
+        is_final_sale: item.is_final_sale,
+        rma: returns.remove(&(number.clone(), from_db(item.line))),
     });
     Ok(Order {
-        items: items.collect::<Result<_>>()?,
-        number: row.number.parse().map_err(|error| unreadable("orders", error))?,
+        items: items.collect(),
+        number,
         customer,
         email: row.email.parse().map_err(|error| unreadable("orders", error))?,
         phone: row.phone.and_then(|phone| phone.parse().ok()),
@@ -205,15 +186,6 @@ fn read_order(
         delivered_at: row.delivered_at,
         tracking: row.tracking,
         paid: Money::new(row.paid, currency),
-    })
-}
-
-fn read_item_return(rma: &rmas::Model, amount: i64) -> Result<ItemReturn> {
-    let currency = Currency::parse(&rma.currency).ok_or_else(|| unreadable("rmas", "currency"))?;
-    Ok(ItemReturn {
-        number: rma.number.parse().map_err(|error| unreadable("rmas", error))?,
-        status: RmaStatus::parse(&rma.status).ok_or_else(|| unreadable("rmas", "status"))?,
-        amount: Money::new(amount, currency),
     })
 }
 

@@ -28,8 +28,10 @@ pub mod escalate;
 mod notify;
 pub mod overview;
 pub mod resolve;
-mod rows;
+pub(super) mod rows;
 pub mod snapshot;
+
+use rows::list_rmas;
 
 /// Issues the label of an RMA; the subject is the RMA's id.
 pub const ISSUE_LABEL: &str = "issue_label";
@@ -73,29 +75,18 @@ impl By<'_> {
 
 impl TenantStore<'_> {
     pub async fn find_rma(&self, number: &RmaNumber) -> Result<Option<Rma>> {
-        let found = self.rmas_where(rmas::Column::Number.eq(number.as_str())).await?;
-        Ok(found.into_iter().next())
+        let with_number = rmas::Column::Number.eq(number.as_str());
+        Ok(list_rmas(&self.store.read, self.tenant, with_number).await?.pop())
     }
 
     /// Returns the RMA with this row id, as jobs store it.
     pub async fn find_rma_by_id(&self, id: RmaId) -> Result<Option<Rma>> {
-        Ok(self.rmas_where(rmas::Column::Id.eq(id.0)).await?.into_iter().next())
+        Ok(list_rmas(&self.store.read, self.tenant, rmas::Column::Id.eq(id.0)).await?.pop())
     }
 
     /// Lists the RMAs of an order, oldest first.
     pub async fn list_rmas_of(&self, order: &OrderNumber) -> Result<Vec<Rma>> {
-        self.rmas_where(rmas::Column::OrderNumber.eq(order.as_str())).await
-    }
-
-    async fn rmas_where(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Rma>> {
-        let found = self
-            .rows::<rmas::Entity>()
-            .filter(which)
-            .order_by_asc(rmas::Column::CreatedAt)
-            .order_by_asc(rmas::Column::Id)
-            .all(&self.store.read)
-            .await?;
-        rows::load_rmas(&self.store.read, found).await
+        list_rmas(&self.store.read, self.tenant, rmas::Column::OrderNumber.eq(order.as_str())).await
     }
 
     /// Returns the ticket with this id: the number of an RMA or of a ticket.

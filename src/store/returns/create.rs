@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::By;
 use super::escalate::reviews_of;
-use super::rows::{load_rmas, read_ticket};
+use super::rows::{list_rmas, read_ticket};
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::{Money, Order, OrderNumber, OrderStatus};
 use crate::domain::returns::refund::refund;
@@ -168,12 +168,8 @@ impl TenantStore<'_> {
     /// Returns the RMA of the ticket with this key, and the request that created it.
     async fn find_earlier(&self, transaction: &DatabaseTransaction, key: &str) -> Result<Option<(String, Rma)>> {
         let Some(ticket) = find_by_key(transaction, self.tenant, key).await? else { return Ok(None) };
-        let found = self
-            .rows::<rmas::Entity>()
-            .filter(rmas::Column::Number.eq(ticket.rma_number.as_deref().unwrap_or_default()))
-            .all(transaction)
-            .await?;
-        let rma = load_rmas(transaction, found).await?.into_iter().next();
+        let with_number = rmas::Column::Number.eq(ticket.rma_number.as_deref().unwrap_or_default());
+        let rma = list_rmas(transaction, self.tenant, with_number).await?.pop();
         Ok(rma.map(|rma| (ticket.request, rma)))
     }
 

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
-use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 use serde_json::json;
 
 use super::By;
 use super::create::find_by_key;
 use super::details::SUMMARY_MAX_BYTES;
 use super::resolve::about;
-use super::rows::{load_rmas, read_ticket};
+use super::rows::{list_rmas, read_ticket};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
@@ -121,8 +121,7 @@ pub(super) async fn reviews_of(
     tenant: &TenantId,
     order: &OrderNumber,
 ) -> Result<(BTreeMap<u32, Review>, bool)> {
-    let made = rmas::Entity::of(tenant).filter(rmas::Column::OrderNumber.eq(order.as_str())).all(connection).await?;
-    let made = load_rmas(connection, made).await?;
+    let made = list_rmas(connection, tenant, rmas::Column::OrderNumber.eq(order.as_str())).await?;
     let (mut reviews, mut is_open) = (BTreeMap::new(), made.iter().any(|rma| rma.escalated));
     for generation in 0.. {
         let key = escalation_key(&subject_of(order), generation);
@@ -343,13 +342,7 @@ impl TenantStore<'_> {
         if !new.locks_returns {
             return Ok(Vec::new());
         }
-        let rows = self
-            .rows::<rmas::Entity>()
-            .filter(rmas::Column::OrderNumber.eq(order.as_str()))
-            .order_by_asc(rmas::Column::CreatedAt)
-            .all(transaction)
-            .await?;
-        let found = load_rmas(transaction, rows).await?;
+        let found = list_rmas(transaction, self.tenant, rmas::Column::OrderNumber.eq(order.as_str())).await?;
         Ok(found.into_iter().filter(|rma| !rma.status.has_ended()).collect())
     }
 

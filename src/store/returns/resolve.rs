@@ -8,7 +8,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 use serde_json::json;
 
 use super::create::{NewReturn, ReturnOutcome};
-use super::rows::{load_rmas, read_ticket};
+use super::rows::{list_rmas, load_rmas, read_ticket};
 use super::{By, ISSUE_LABEL, write_rma_step};
 use crate::domain::AuditEntry;
 use crate::domain::commerce::{Order, OrderNumber};
@@ -96,8 +96,7 @@ impl TenantStore<'_> {
         };
         self.notify_customer(&case, &locked, outcome).await?;
         self.record_act(&transaction).await?;
-        let rows = rmas::Entity::find().filter(rmas::Column::Id.is_in(ids)).all(&transaction).await?;
-        let rmas = load_rmas(&transaction, rows).await?;
+        let rmas = list_rmas(&transaction, self.tenant, rmas::Column::Id.is_in(ids)).await?;
         let row = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.id)).one(&transaction).await?;
         let Some(row) = row else { return Ok(Resolving::NotFound) };
         transaction.commit().await?;

@@ -2,18 +2,34 @@
 
 use std::collections::HashMap;
 
+use sea_orm::sea_query::SimpleExpr;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::domain::ConversationId;
 use crate::domain::commerce::{Currency, Money};
 use crate::domain::returns::ticket::Resolved;
 use crate::domain::returns::{
     Action, Claim, Label, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket, TicketKind,
 };
-use crate::store::entities::{labels, rma_items, rmas, tickets};
+use crate::domain::{ConversationId, TenantId};
+use crate::store::entities::{TenantEntity, labels, rma_items, rmas, tickets};
 use crate::store::{Result, StoreError, from_db, unreadable};
+
+/// Lists the shop's RMAs that meet the condition, oldest first.
+pub(in crate::store) async fn list_rmas(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    which: SimpleExpr,
+) -> Result<Vec<Rma>> {
+    let found = rmas::Entity::of(tenant)
+        .filter(which)
+        .order_by_asc(rmas::Column::CreatedAt)
+        .order_by_asc(rmas::Column::Id)
+        .all(connection)
+        .await?;
+    load_rmas(connection, found).await
+}
 
 /// Loads the lines and labels of RMAs. Keeps the order of the rows.
 pub(super) async fn load_rmas(connection: &impl ConnectionTrait, found: Vec<rmas::Model>) -> Result<Vec<Rma>> {
