@@ -207,7 +207,7 @@ impl TenantStore<'_> {
             id: Set(rma.number.to_string()),
             kind: Set(TicketKind::from(new.action).as_str().to_owned()),
             rma_number: Set(Some(rma.number.to_string())),
-            ..ticket_row(self.tenant, &order.number, key, new.request, new.reason, by)
+            ..ticket_row(self.tenant, Some(&order.number), key, new.request, new.reason, by)
         };
         tickets::Entity::insert(ticket).exec_without_returning(transaction).await?;
         let created = AuditEntry {
@@ -270,7 +270,7 @@ impl TenantStore<'_> {
         let row = tickets::ActiveModel {
             id: Set(id.to_string()),
             kind: Set(TicketKind::Cancel.as_str().to_owned()),
-            ..ticket_row(self.tenant, number, key.clone(), request, reason, by)
+            ..ticket_row(self.tenant, Some(number), key.clone(), request, reason, by)
         };
         let stored = tickets::Entity::insert(row).exec_with_returning(&transaction).await?;
         let entry = AuditEntry { after: Some(json!({"ticket": id})), ..by.entry("cancel.asked", number, None) };
@@ -361,10 +361,10 @@ pub(in crate::store) fn item_rows(tenant: &TenantId, rma: &Rma) -> impl Iterator
     })
 }
 
-/// Returns the row of a ticket about an order. The caller sets its id and kind.
-fn ticket_row(
+/// Returns the row of a ticket. The caller sets its id and kind.
+pub(super) fn ticket_row(
     tenant: &TenantId,
-    order: &OrderNumber,
+    order: Option<&OrderNumber>,
     key: String,
     request: &str,
     reason: &str,
@@ -374,7 +374,7 @@ fn ticket_row(
         tenant_id: Set(tenant.to_string()),
         idempotency_key: Set(key),
         request: Set(request.to_owned()),
-        order_number: Set(Some(order.to_string())),
+        order_number: Set(order.map(ToString::to_string)),
         conversation_id: Set(by.conversation.map(|id| id.0)),
         reason: Set(reason.to_owned()),
         summary: Set(String::new()),

@@ -9,7 +9,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, Qu
 use serde_json::json;
 
 use super::By;
-use super::create::find_by_key;
+use super::create::{find_by_key, ticket_row};
 use super::details::SUMMARY_MAX_BYTES;
 use super::resolve::about;
 use super::rows::{list_rmas, read_ticket};
@@ -181,20 +181,13 @@ impl TenantStore<'_> {
         let order = new.order.or_else(|| marked.first().map(|rma| &rma.order));
         let id = TicketNumber::new(by.now, &[&key]);
         let row = tickets::ActiveModel {
-            tenant_id: Set(self.tenant.to_string()),
             id: Set(id.to_string()),
             kind: Set(TicketKind::Escalation.as_str().to_owned()),
-            idempotency_key: Set(key.clone()),
-            request: Set(String::new()),
-            order_number: Set(order.map(ToString::to_string)),
             rma_number: Set(new.rma.map(ToString::to_string)),
-            conversation_id: Set(by.conversation.map(|id| id.0)),
             priority: Set(Some(new.priority.as_str().to_owned())),
-            reason: Set(new.reason.to_owned()),
             summary: Set(new.summary.to_owned()),
             claim: Set(new.claim.and_then(|claim| serde_json::to_value(claim).ok())),
-            created_at: Set(by.now),
-            ..Default::default()
+            ..ticket_row(self.tenant, order, key.clone(), "", new.reason, by)
         };
         let inserted =
             tickets::Entity::insert(row).on_conflict_do_nothing().exec_without_returning(&transaction).await?;
@@ -206,22 +199,16 @@ impl TenantStore<'_> {
             transaction.commit().await?;
             return Ok(Escalated::Duplicate(Box::new(joined.map_or_else(|| read_ticket(stored), Ok)?)));
         }
-        let id = id.as_str();
-        let after = json!({"ticket": id, "priority": new.priority});
-        let opened = AuditEntry {
-            after: Some(after),
-            conversation: by.conversation,
-            order: order.cloned(),
-            rma: new.rma.cloned(),
-            ..AuditEntry::system(by.who, "ticket.escalated", by.now)
-        };
+        let ticket = read_ticket(stored)?;
+        let after = json!({"ticket": ticket.id, "priority": new.priority});
+        let opened = AuditEntry { after: Some(after), ..about(&ticket, "ticket.escalated", by) };
         record(&transaction, self.tenant, &[opened]).await?;
         // An RMA has only one lock: it passes to the ticket that decides about the RMA.
         for rma in marked.iter().filter(|rma| !rma.escalated || new.rma.is_some()) {
-            self.mark(&transaction, rma, Some((id, new.reason)), by).await?;
+            self.mark(&transaction, rma, Some((&ticket.id, new.reason)), by).await?;
         }
         transaction.commit().await?;
-        Ok(Escalated::Created(Box::new(read_ticket(stored)?)))
+        Ok(Escalated::Created(Box::new(ticket)))
     }
 
     /// Returns the open ticket that locks the RMA and decides about it. The claim of a ticket is about other lines of the order.
