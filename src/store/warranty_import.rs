@@ -173,7 +173,7 @@ impl WarrantyImport {
         let mut repeated = 0;
         self.staging.begin().await?;
         while let Some(batch) = batches.recv().await {
-            let Batch { records, conflicts, repeated: more } = batch;
+            let Resolved { records, conflicts, repeated: more } = batch;
             repeated += more;
             conflicts.into_iter().for_each(&mut on_conflict);
             self.staging.insert(records).await?;
@@ -198,14 +198,6 @@ impl WarrantyImport {
     }
 }
 
-/// A message from the sorting thread.
-#[derive(Debug)]
-struct Batch {
-    records: Vec<RecordTexts>,
-    conflicts: Vec<Conflict>,
-    repeated: u64,
-}
-
 /// A record formatted for the database. The sorting thread does this, so that the database does not wait for it.
 #[derive(Debug)]
 struct RecordTexts {
@@ -215,14 +207,10 @@ struct RecordTexts {
     warranty_end_date: String,
 }
 
-impl From<Resolved> for Batch {
-    fn from(resolved: Resolved) -> Self {
-        let records = resolved.records.into_iter().map(|record| RecordTexts {
-            serial: record.serial.to_string(),
-            product_name: record.product_name,
-            warranty_end_date: iso_date(record.warranty_end_date),
-        });
-        Self { records: records.collect(), conflicts: resolved.conflicts, repeated: resolved.repeated }
+impl From<WarrantyRecord> for RecordTexts {
+    fn from(record: WarrantyRecord) -> Self {
+        let warranty_end_date = iso_date(record.warranty_end_date);
+        Self { serial: record.serial.to_string(), product_name: record.product_name, warranty_end_date }
     }
 }
 
@@ -238,20 +226,20 @@ fn iso_date(date: NaiveDate) -> String {
 }
 
 /// Merges the sorted rows and sends them in batches, until the receiver is closed.
-fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
+fn merge(rows: RowSorter, batches: &mpsc::Sender<Resolved>) -> io::Result<()> {
     let mut repeats = Repeats::default();
     let mut resolved = Resolved::default();
     for row in rows.into_sorted()? {
         repeats.push(row?, &mut resolved);
         if resolved.records.len().max(resolved.conflicts.len()) >= BATCH_ROWS
-            && batches.blocking_send(std::mem::take(&mut resolved).into()).is_err()
+            && batches.blocking_send(std::mem::take(&mut resolved)).is_err()
         {
             return Ok(());
         }
     }
     repeats.finish(&mut resolved);
     // A closed receiver has already failed.
-    let _ = batches.blocking_send(resolved.into());
+    let _ = batches.blocking_send(resolved);
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! Serials that are on more than one line. They are imported once if the lines agree, and refused if not.
 
+use super::RecordTexts;
 use super::sorter::ImportRow;
-use crate::domain::{Serial, WarrantyRecord};
+use crate::domain::Serial;
 
 /// A line that is refused because another line has other values for the same serial.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Conflict {
 #[derive(Debug, Default)]
 pub struct Resolved {
     /// One record for each serial whose lines agree, sorted by serial.
-    pub records: Vec<WarrantyRecord>,
+    pub records: Vec<RecordTexts>,
     pub conflicts: Vec<Conflict>,
     /// The number of lines that repeat an earlier one.
     pub repeated: u64,
@@ -59,7 +60,7 @@ impl Repeats {
         let Some(first) = self.first.take() else { return };
         if !std::mem::take(&mut self.contradicted) {
             resolved.repeated += u64::try_from(self.agreeing.len()).unwrap_or(u64::MAX);
-            resolved.records.push(first.record);
+            resolved.records.push(first.record.into());
         }
         self.agreeing.clear();
     }
