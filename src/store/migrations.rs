@@ -18,6 +18,7 @@ use sea_orm::{
     TransactionOptions, TransactionTrait,
 };
 use sea_orm_migration::prelude::*;
+use sea_orm_migration::schema::*;
 use sea_orm_migration::seaql_migrations;
 use tokio::time::sleep;
 use tracing::{info, warn};

@@ -1,9 +1,6 @@
 //! Cancellation, removal of events, and the number of turns per day.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::{add_column, create_table, index};
+use super::*;
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     add_column(manager, "turns", boolean("cancel_requested").default(false).take()).await?;

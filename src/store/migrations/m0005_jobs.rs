@@ -1,9 +1,6 @@
 //! Background jobs, stored in the commit that they follow from.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::{create_table, index};
+use super::*;
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let columns = [

@@ -1,11 +1,8 @@
 //! Handoffs to a person, searchable messages, and the figures of each turn.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-use sea_orm_migration::sea_orm::DbBackend;
 use sea_orm_migration::sea_orm::prelude::Uuid;
 
-use super::{add_column, index};
+use super::*;
 use crate::domain::text::fold;
 
 /// The number of rows to fold at a time.

@@ -1,9 +1,6 @@
 //! Earlier texts of persona files, and an index for unanswered questions.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::create_table;
+use super::*;
 
 /// A partial index by an expression, which the schema builder does not support. The query in `src/store/unanswered.rs` must use
 /// the same expression.

@@ -1,9 +1,6 @@
 //! Orders, returns, tickets and mails, with their audit log.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::{create_table, index};
+use super::*;
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     orders(manager).await?;

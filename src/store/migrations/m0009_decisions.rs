@@ -1,9 +1,6 @@
 //! The return that a ticket requests, and the payload of jobs.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::add_column;
+use super::*;
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     for (table, column) in [("tickets", json_binary_null("claim")), ("jobs", json_binary_null("payload"))] {

@@ -1,9 +1,6 @@
 //! Console sessions that were signed out before they expired, and conversations that a visitor opened without a key.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::{add_column, create_table};
+use super::*;
 
 /// A partial index with only the rows that `Store::forget_empty_conversations` queries.
 const EMPTY: &str = "CREATE INDEX conversations_empty ON conversations (created_at) WHERE (visitor AND last_turn = 0)";

@@ -1,9 +1,6 @@
 //! Accounts of a telecom operator, with their invoices and refund cases; and the sessions of `POST /chat`.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::{add_column, create_table, index};
+use super::*;
 
 /// At most one case of an invoice is open.
 const OPEN: &str = "CREATE UNIQUE INDEX refund_cases_open ON refund_cases (tenant_id, invoice_number) \

@@ -1,9 +1,6 @@
 //! Shops that sell over WhatsApp: their settings, sealed credentials and goods.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::{create_table, index};
+use super::*;
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let columns = columns![string tenant_id, json_binary settings, string_null whatsapp_number];

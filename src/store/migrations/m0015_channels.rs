@@ -1,9 +1,6 @@
 //! Conversations over a channel: their customers, and the deliveries of their messages.
 
-use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::*;
-
-use super::{add_column, create_table, index};
+use super::*;
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     add_column(manager, "conversations", string_null("channel")).await?;

@@ -1,8 +1,6 @@
 //! Due jobs by their name: those that wait for a service do not slow down the search for others.
 
-use sea_orm_migration::prelude::*;
-
-use super::index;
+use super::*;
 
 pub(super) async fn up(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     index(manager, "jobs", "jobs_due_by_name", &["kind", "dead", "run_at", "subject"], false).await?;
