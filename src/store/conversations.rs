@@ -203,8 +203,7 @@ impl TenantStore<'_> {
             .filter(conversations::Column::Id.eq(id.0))
             .exec(&transaction)
             .await?;
-        transaction.commit().await?;
-        Ok(())
+        transaction.commit().await
     }
 
     /// Removes the conversation, and the customer's words from its RMAs and tickets. Returns `false` if it does not

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::sea_query::{Expr, ExprTrait, LikeExpr, Order, Query};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -123,21 +123,8 @@ impl TenantStore<'_> {
     /// Returns the last message of each conversation. It belongs to the last turn, because every turn starts with a
     /// message.
     async fn last_messages(&self, conversations: &[Conversation]) -> Result<HashMap<ConversationId, Message>> {
-        if conversations.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let in_last_turn = conversations.iter().fold(Condition::any(), |any, conversation| {
-            let own = messages::Column::ConversationId.eq(conversation.id.0);
-            any.add(own.and(messages::Column::Turn.eq(to_db(conversation.last_turn))))
-        });
-        let rows = self
-            .rows::<messages::Entity>()
-            .filter(in_last_turn)
-            .order_by_asc(messages::Column::Position)
-            .all(&self.store.read)
-            .await?;
-        // A later message replaces an earlier one.
-        rows.into_iter().map(|row| read_message(row).map(|message| (message.conversation_id, message))).collect()
+        let turns = conversations.iter().map(|conversation| (conversation.id.0, to_db(conversation.last_turn)));
+        self.last_of_turns(self.rows::<messages::Entity>(), turns.collect()).await
     }
 
     /// Returns the customer's last message in each conversation.
@@ -156,13 +143,23 @@ impl TenantStore<'_> {
             .into_tuple()
             .all(&self.store.read)
             .await?;
-        if last.is_empty() {
+        self.last_of_turns(own(), last).await
+    }
+
+    /// Returns the last one of these messages in each of the turns, which are of different conversations.
+    async fn last_of_turns(
+        &self,
+        among: Select<messages::Entity>,
+        turns: Vec<(Uuid, i32)>,
+    ) -> Result<HashMap<ConversationId, Message>> {
+        if turns.is_empty() {
             return Ok(HashMap::new());
         }
-        let any = last.into_iter().fold(Condition::any(), |any, (id, turn)| {
+        let any = turns.into_iter().fold(Condition::any(), |any, (id, turn)| {
             any.add(messages::Column::ConversationId.eq(id).and(messages::Column::Turn.eq(turn)))
         });
-        let rows = own().filter(any).all(&self.store.read).await?;
+        let rows = among.filter(any).order_by_asc(messages::Column::Position).all(&self.store.read).await?;
+        // A later message replaces an earlier one.
         rows.into_iter().map(|row| read_message(row).map(|message| (message.conversation_id, message))).collect()
     }
 

@@ -94,8 +94,7 @@ impl Store {
         enqueue_embedding(self, &transaction, &new).await?;
         enqueue_deliveries(&transaction, &deliveries_of(entries).collect::<Vec<_>>()).await?;
         Updates::of(entries).run(&transaction).await?;
-        transaction.commit().await?;
-        Ok(())
+        transaction.commit().await
     }
 
     /// Stores the events, unless another server has claimed the database.

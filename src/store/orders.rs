@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sea_orm::sea_query::LockType;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use super::entities::{TenantEntity, customers, order_items, orders, rmas};
 use super::returns::rows::list_rmas;
@@ -20,9 +20,7 @@ pub(super) const ORDERS_LISTED: u64 = 10;
 impl TenantStore<'_> {
     /// Returns the order with this number.
     pub async fn find_order(&self, number: &OrderNumber) -> Result<Option<Order>> {
-        let row = orders::Entity::find_by_id(self.order_id(number)).one(&self.store.read).await?;
-        let orders = load(&self.store.read, self.tenant, row.into_iter().collect()).await?;
-        Ok(orders.into_iter().next())
+        Ok(list_orders_with(&self.store.read, self.tenant, &[number]).await?.pop())
     }
 
     /// Lists the ten newest orders with this e-mail address, newest first.
@@ -56,10 +54,6 @@ impl TenantStore<'_> {
             .one(&self.store.read)
             .await?;
         row.map(read_customer).transpose()
-    }
-
-    pub(super) fn order_id(&self, number: &OrderNumber) -> (String, String) {
-        (self.tenant.to_string(), number.to_string())
     }
 }
 

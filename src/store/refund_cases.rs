@@ -121,8 +121,7 @@ impl TenantStore<'_> {
         }
         let joined = AuditEntry { after: Some(json!({"case": case.id})), ..about(&case, JOINED, by) };
         record(&transaction, self.tenant, &[joined]).await?;
-        transaction.commit().await?;
-        Ok(())
+        transaction.commit().await
     }
 
     /// Stores a person's decision on a case, with the reason for the audit log, and the chat messages to the customer: to the

@@ -285,8 +285,7 @@ pub(super) async fn find_by_key(
     tenant: &TenantId,
     key: &str,
 ) -> Result<Option<tickets::Model>> {
-    let found = tickets::Entity::of(tenant).filter(tickets::Column::IdempotencyKey.eq(key)).one(connection).await?;
-    Ok(found)
+    Ok(tickets::Entity::of(tenant).filter(tickets::Column::IdempotencyKey.eq(key)).one(connection).await?)
 }
 
 async fn decide_on(
