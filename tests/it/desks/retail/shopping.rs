@@ -72,23 +72,6 @@ async fn reply_streams_after_sources_with_follow_up() {
 }
 
 #[tokio::test]
-async fn split_letters_and_lines_arrive_whole() {
-    let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
-    let said = "Dạ ổ cứng này đọc rất nhanh, quý khách yên tâm ạ 💖";
-    for play in [
-        Play::new().says(said).torn_inside('ổ').torn_inside('ứ').torn_inside('đ').torn_inside('💖').done(),
-        Play::reply(said).torn_lines(),
-        Play::reply(said).in_packets_of(1),
-        Play::reply(said).in_packets_of(7),
-    ] {
-        ollama.play(play);
-        let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
-        assert_eq!((events.status(), events.text("reply").as_str()), ("completed", said));
-    }
-}
-
-#[tokio::test]
 async fn vague_question_is_searched_with_the_previous_one() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
@@ -144,11 +127,4 @@ async fn full_queue_replies_without_model() {
     let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
     assert_dialogue!("retail_shopping_without_a_model", events);
     assert_eq!(ollama.chats().len(), 1);
-}
-
-#[tokio::test]
-async fn the_sample_shop_answers_from_its_own_documents() {
-    let events = TestApp::start().await.ask_once("ổ SSD 1TB giá bao nhiêu vậy em").await;
-    let items = events.first("sources")["items"].as_array().unwrap();
-    assert!(items.iter().any(|item| item["file"] == "products.csv"), "{items:?}");
 }
