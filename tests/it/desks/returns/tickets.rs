@@ -202,20 +202,3 @@ async fn never_mind_after_ticket_asks_no_order() {
     assert!(!ended.kinds().contains(&"order_prompt".to_owned()), "{ended:?}");
     assert!(ended.text("reply").contains("colleague"), "the request stays open: {ended:?}");
 }
-
-#[tokio::test]
-async fn some_pieces_are_not_returned_silently() {
-    let app = open(TestApp::builder()).await;
-    let tenant = TenantId::default();
-    let store = app.inner.store.tenant(&tenant);
-    let order = store.find_order(&"ABC-100003".parse().unwrap()).await.unwrap().unwrap();
-    assert_eq!(order.items[0].quantity, 3);
-    let email = order.email.as_str();
-    let mut chat = Chat::open(&app).await;
-    let asked = chat.say_all(&["I want to return one of the three from order ABC-100003", email]).await;
-    assert_eq!(asked.kinds(), ["order_confirm"]);
-    assert!(asked.text("order_confirm").contains("colleague"), "{asked:?}");
-    let person = chat.say("no, only one of them").await;
-    assert_eq!(person.kinds()[0], "escalation", "{person:?}");
-    assert_eq!(store.list_rmas_of(&order.number).await.unwrap(), []);
-}
