@@ -249,6 +249,7 @@ async fn a_person_comes_in_whatever_is_asked() {
             let mut chat = Chat::open(&app).await;
             chat.say_all(before).await;
             assert_eq!(chat.say(wish).await.kinds(), ["escalation", "follow_up"], "{before:?}: {wish}");
+            assert_eq!(chat.status().await, "waiting", "{before:?}: {wish}");
         }
     }
 }

@@ -29,19 +29,6 @@ async fn question_without_flow_is_answered_in_language() {
 }
 
 #[tokio::test]
-async fn person_request_gets_a_ticket_anytime() {
-    let app = open(TestApp::builder()).await;
-    for before in [&[][..], &["return order 77893"], &["return order 77893", "john.doe@example.com"]] {
-        let mut chat = Chat::open(&app).await;
-        for text in before {
-            chat.say(text).await;
-        }
-        assert_eq!(chat.say("I want to talk to a human").await.kinds(), ["escalation", "follow_up"], "{before:?}");
-        assert_eq!(chat.status().await, "waiting", "{before:?}");
-    }
-}
-
-#[tokio::test]
 async fn misunderstood_message_asks_and_changes_nothing() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
