@@ -219,19 +219,6 @@ async fn damage_or_exception_after_refusal_is_escalated() {
 }
 
 #[tokio::test]
-async fn damage_locks_a_return_made_elsewhere() {
-    let app = open(TestApp::builder()).await;
-    let made = Chat::open(&app).await.say_all(&["return order 77893", JOHN, "yes"]).await;
-    let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].clone();
-    let mut other = Chat::open(&app).await;
-    let reply = other.say_all(&["77893 is broken", JOHN]).await;
-    assert_eq!(reply.kinds(), ["escalation", "follow_up"]);
-    let tenant = TenantId::default();
-    let rmas = app.inner.store.tenant(&tenant).list_rmas_of(&"77893".parse().unwrap()).await.unwrap();
-    assert_eq!((json!(rmas[0].number), rmas[0].escalated), (rma, true));
-}
-
-#[tokio::test]
 async fn a_person_comes_in_whatever_is_asked() {
     let app = open(TestApp::builder()).await;
     for before in [

@@ -272,6 +272,8 @@ async fn damage_after_an_existing_return_is_escalated() {
         let kind = if escalates { "escalation" } else { "return_ticket" };
         assert_eq!(ended.kinds(), [kind, "follow_up"], "{text}");
         assert!(ended.text(kind).contains(&rma), "{ended:?}");
+        let stored = app.inner.store.tenant(&TenantId::default()).find_rma(&rma.parse().unwrap()).await.unwrap();
+        assert_eq!(stored.unwrap().escalated, escalates, "{text}");
     }
 }
 
