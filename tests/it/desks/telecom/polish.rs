@@ -1,49 +1,15 @@
 //! The desk in Polish.
 
-use std::path::Path;
-
 use serde_json::json;
 
-use super::{Shop, Turns, accounts, cases_of, open_desk_in, talk};
-use crate::desks::retail::chat::open_shop_with;
+use super::{Turns, cases_of, open_desk_in, talk};
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
-use frontdesk::domain::TenantId;
-
-const DOCUMENTS: [(&str, &str); 2] = [
-    (
-        "telecom/ont.pl.md",
-        "---\ntitle: \"Diody ONT\"\nversion: \"2.1\"\nlanguage: pl\n---\n# Diody ONT\n\n## Dioda PON\n\
-         Czerwona dioda PON oznacza brak sygnału. Sprawdź, czy światłowód jest dobrze wpięty, i uruchom ONT ponownie.\n",
-    ),
-    (
-        "telecom/apn.pl.md",
-        "---\ntitle: \"Ustawienia APN\"\nversion: \"1.0\"\nlanguage: pl\n---\n# Ustawienia APN\n\n## APN\n\
-         Nazwa punktu dostępu to internet. Nazwa użytkownika i hasło zostają puste.\n",
-    ),
-];
-
-async fn open_polish_desk() -> Shop {
-    let persona = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts/telecom_pl.md");
-    let desk = open_shop_with(TestApp::builder().env("PERSONA_PATH", persona.display()), &DOCUMENTS).await;
-    desk.app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&accounts()).await.unwrap();
-    desk
-}
-
-#[tokio::test]
-async fn technical_answer_cites_in_polish() {
-    let desk = open_polish_desk().await;
-    for question in ["Dioda PON świeci na czerwono, co robić?", "dioda pon swieci na czerwono co robic"] {
-        let reply = desk.chat().await.say(question).await.text("reply");
-        assert!(reply.starts_with("Oto co mówi nasza baza pomocy:"), "{reply}");
-        assert!(reply.ends_with("\n\nŹródła:\n- Diody ONT — Dioda PON — telecom/ont.pl.md (v2.1)"), "{reply}");
-    }
-}
 
 #[tokio::test]
 async fn refund_is_opened_in_polish() {
-    let desk = open_polish_desk().await;
+    let desk = open_desk_in("pl", TestApp::builder()).await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
     let plan = chat.say("jaki mam abonament?").await.text("billing_info");
     assert!(plan.contains("za 45,00 zł miesięcznie, od 15.08.2025"), "{plan}");
@@ -58,7 +24,7 @@ async fn refund_is_opened_in_polish() {
 
 #[tokio::test]
 async fn small_talk_and_languages_in_polish() {
-    let desk = open_polish_desk().await;
+    let desk = open_desk_in("pl", TestApp::builder()).await;
     let mut chat = desk.chat().await;
     assert!(chat.say("dzień dobry").await.messages()[0].1.starts_with("Dzień dobry!"));
     assert_eq!(chat.say("dzieki, do widzenia").await.first("intent")["intent"], "unknown");
@@ -82,16 +48,6 @@ async fn polish_customer_pivots_from_fault_to_refund() {
     let turns = talk(&mut chat, &texts).await;
     assert_dialogue!("telecom_polish", Turns(turns));
     assert_eq!(cases_of(&desk, "u123").await[0].amount.minor, 10_000);
-}
-
-#[tokio::test]
-async fn polish_reply_ends_with_the_desks_list() {
-    let ollama = ScriptedOllama::start().await;
-    let desk = open_desk_in("pl", TestApp::builder().ollama(&ollama)).await;
-    ollama.play(Play::reply("ONT się synchronizuje.\n\n**Źródła:**\n- zmyślone.md").in_packets_of(1));
-    let events = desk.chat_with(json!({ "language": "pl" })).await.say("co oznacza migająca lampka PON?").await;
-    let list = "\n\nŹródła:\n- Lampki ONT — Lampka PON — telecom/ont.pl.md (v2.1)";
-    assert_eq!(events.text("reply"), format!("ONT się synchronizuje.{list}"));
 }
 
 #[tokio::test]
@@ -151,7 +107,7 @@ async fn double_payment_is_another_reason_in_polish() {
 
 #[tokio::test]
 async fn customer_who_changes_language_is_followed() {
-    let desk = open_polish_desk().await;
+    let desk = open_desk_in("pl", TestApp::builder()).await;
     let mut chat = desk.chat().await;
     for (text, language) in [
         ("Cześć, nie działa mi internet", "pl"),
