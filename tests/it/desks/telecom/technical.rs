@@ -30,27 +30,6 @@ async fn passages_are_quoted_with_sources_without_model() {
 }
 
 #[tokio::test]
-async fn models_own_list_is_replaced_by_the_desks() {
-    let ollama = ScriptedOllama::start().await;
-    let desk = open_desk(TestApp::builder().ollama(&ollama)).await;
-    let answer = "There is no signal. Check the fibre cable, then restart the ONT.";
-    for play in [
-        Play::reply(answer),
-        Play::reply(&format!("{answer}\n\nSources:\n- Router Guide — Magic — 99_magic.md (v9)")),
-        Play::reply(&format!("{answer} [SOURCES]")),
-        Play::reply(&format!("{answer}\n\n**Źródła:**\n1. wymyślone.md")).in_packets_of(1),
-        Play::reply(&format!("Sources: none\n\n{answer}\n[SOURCE] A — B — c.md (v1)\n")).in_packets_of(3),
-    ] {
-        ollama.play(play);
-        let events = desk.chat().await.say(QUESTION).await;
-        assert_eq!(events.text("reply"), format!("{answer}{}", expected_list(&events)));
-        assert_eq!(events.status(), "completed");
-    }
-    let prompt = ollama.chats()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
-    assert!(prompt.contains("[SOURCE] ONT lights — PON light — telecom/ont.en.md (v2.1)\n"), "{prompt}");
-}
-
-#[tokio::test]
 async fn list_alone_is_no_answer() {
     let ollama = ScriptedOllama::start().await;
     let desk = open_desk(TestApp::builder().ollama(&ollama)).await;
