@@ -12,6 +12,7 @@ pub mod sse;
 pub mod twilio;
 pub mod vectors;
 
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
@@ -36,4 +37,18 @@ pub async fn eventually_async(what: &str, mut holds: impl AsyncFnMut() -> bool) 
         }
     };
     timeout(LIMIT, asking).await.unwrap_or_else(|_| panic!("this never came to hold: {what}"));
+}
+
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }

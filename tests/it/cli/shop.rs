@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::support::LIMIT;
+use crate::support::{LIMIT, copy};
 
 /// A folder with copies of the repository's prompts and documents.
 pub struct Shop {
@@ -197,18 +197,5 @@ fn wait(child: &mut Child) -> ExitStatus {
         }
         assert!(Instant::now() < deadline, "the command does not end");
         thread::sleep(Duration::from_millis(10));
-    }
-}
-
-pub fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
     }
 }

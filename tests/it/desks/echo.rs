@@ -5,11 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cli::shop::copy;
 use crate::support::app::TestApp;
 use crate::support::echo_desk::EchoFactory;
-use crate::support::eventually_async;
 use crate::support::ollama::{Play, ScriptedOllama};
+use crate::support::{copy, eventually_async};
 
 /// The repository's prompts, with a persona and texts for the echo desk.
 fn prompts() -> TempDir {

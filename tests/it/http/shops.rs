@@ -11,14 +11,13 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cli::shop::copy;
 use crate::desks::returns::shop::mails;
 use crate::http::console::desk::answer;
 use crate::http::problem::refused;
-use crate::support::LIMIT;
 use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::{Events, read_events};
+use crate::support::{LIMIT, copy};
 
 const DEFAULT: &str = "key-of-the-shop-0";
 const ACME: &str = "key-of-the-shop-acme";

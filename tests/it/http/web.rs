@@ -7,6 +7,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use crate::support::app::TestApp;
+use crate::support::copy;
 
 async fn get(app: &TestApp, path: &str) -> (StatusCode, HeaderMap, String) {
     let response = app.get(path).send().await.unwrap();
@@ -199,17 +200,4 @@ async fn persona_name_is_escaped() {
     assert_eq!(page.matches("</script>").count(), 2);
     let (_, _, script) = get(&app, "/widget.js").await;
     assert!(script.contains(r#"</script><b>&'"#), "a separate script needs no escaping");
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }

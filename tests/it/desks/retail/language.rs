@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::chat::{open_shop, open_shop_with};
 use crate::support::app::TestApp;
+use crate::support::copy;
 use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
 
@@ -168,18 +169,6 @@ async fn a_persona_of_one_language_keeps_to_it() {
     let events = chat.say("speak english please").await;
     assert!(!events.kinds().contains(&"language_ack".to_owned()), "{:?}", events.kinds());
     assert_eq!(chat.view().await["preferred_language"], "vi");
-}
-
-pub(super) fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 /// What a model says in the wrong language, and in the right one.

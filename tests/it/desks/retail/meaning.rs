@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::app::{TestApp, TestAppBuilder};
-use crate::support::eventually_async;
 use crate::support::ollama::ScriptedOllama;
+use crate::support::{copy, eventually_async};
 
 /// A question that has the words of [`PAGE`], in another order.
 const QUESTION: &str = "SSD Kingston giá bao nhiêu vậy em";
@@ -106,7 +106,7 @@ async fn own_documents_need_no_other_personas_folder() {
 #[tokio::test]
 async fn persona_sees_only_its_own_folder() {
     let (ollama, knowledge, prompts) = (ScriptedOllama::start().await, shop(), tempfile::tempdir().unwrap());
-    super::language::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts"), prompts.path());
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts"), prompts.path());
     let persona = "---\ndesk: retail\nlanguages: [vi]\nknowledge: returns\n---\nBạn là trợ lý.\n\nGreeting: Chào ạ\nFollowUp: Gì nữa không ạ?\n";
     write(prompts.path(), "doi_tra.md", persona);
     let app = builder(&ollama, &knowledge).env("PROMPTS_PATH", prompts.path().display()).start().await;

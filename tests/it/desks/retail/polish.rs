@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::json;
 
 use super::chat::open_shop_with;
-use super::language::copy;
 use crate::support::app::TestApp;
+use crate::support::copy;
 
 #[tokio::test]
 async fn another_language_needs_only_files() {

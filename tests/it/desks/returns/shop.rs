@@ -9,6 +9,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::copy;
 use crate::support::dialogue::{Dialogue, assert_well_formed};
 use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::Events;
@@ -39,19 +40,6 @@ pub async fn open_driven(builder: TestAppBuilder, ollama: &ScriptedOllama, promp
     let app = builder.env("PERSONA_PATH", prompts.join("returns_en.md").display()).start().await;
     seed(&app).await;
     app
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            std::fs::copy(&path, &target).unwrap();
-        }
-    }
 }
 
 /// Gives it the sample shop's orders and policies.

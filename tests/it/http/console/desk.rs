@@ -7,8 +7,8 @@ use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cli::shop::copy;
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::copy;
 
 /// A server with a copy of the files.
 pub struct Desk {
