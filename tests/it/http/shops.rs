@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::Duration;
 
 use chrono::Utc;
 use frontdesk::cli::seed::sample;
@@ -17,7 +16,7 @@ use crate::http::problem::refused;
 use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::{Events, read_events};
-use crate::support::{LIMIT, copy};
+use crate::support::{copy, eventually_async};
 
 const DEFAULT: &str = "key-of-the-shop-0";
 const ACME: &str = "key-of-the-shop-acme";
@@ -104,14 +103,9 @@ impl TwoShops {
         read_events(request.json(&json!({ "text": text })).send().await.unwrap()).await
     }
 
-    /// Waits until the shop's knowledge fulfils a condition. The timeout only ends a broken test.
-    async fn until(&self, key: &str, fulfils: impl Fn(&Value) -> bool) {
-        let asking = async {
-            while !fulfils(&self.get(key, "/knowledge").await) {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(LIMIT, asking).await.expect("the knowledge does not change");
+    /// Waits until what the console shows of the shop fulfils a condition.
+    async fn until(&self, key: &str, path: &str, fulfils: impl Fn(&Value) -> bool) {
+        eventually_async(path, async || fulfils(&self.get(key, path).await)).await;
     }
 }
 
@@ -164,12 +158,7 @@ async fn inherited_personas_are_not_edited() {
     let shops = TwoShops::open(TestApp::builder()).await;
     let path = shops.files.path().join("shops/acme/prompts/system_persona_vi.md");
     std::fs::remove_file(path).unwrap();
-    let reading = async {
-        while ids(&shops.get(ACME, "/personas").await).len() < 2 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(LIMIT, reading).await.expect("the personas do not change");
+    shops.until(ACME, "/personas", |personas| ids(personas).len() > 1).await;
     let path = format!("/console/api/personas/{ID}");
     let shown = answer(shops.request(Method::GET, ACME, &path), 200).await;
     let edit = json!({"text": persona("Mới"), "hash": shown["hash"]});
@@ -184,14 +173,14 @@ async fn inherited_personas_are_not_edited() {
 async fn broken_file_of_one_shop_leaves_others_fresh() {
     let shops = TwoShops::open(TestApp::builder()).await;
     shops.write("shops/acme/prompts/system_persona_vi.md", "---\nlangauges: [vi]\n---\nAi.\nGreeting: x\n");
-    shops.until(ACME, |knowledge| knowledge["problems"].get(0).is_some()).await;
+    shops.until(ACME, "/knowledge", |knowledge| knowledge["problems"].get(0).is_some()).await;
     assert_eq!(shops.get(DEFAULT, "/knowledge").await["problems"], json!([]));
     assert_eq!(shops.greeting(ACME).await, "Acme chào ạ!", "the earlier persona stays");
     shops.write("knowledge/bao-hanh.md", &document("50.000đ"));
     let documents = |knowledge: &Value| knowledge["collections"][0]["documents"].as_array().unwrap().len();
-    shops.until(DEFAULT, |knowledge| documents(knowledge) == 2).await;
+    shops.until(DEFAULT, "/knowledge", |knowledge| documents(knowledge) == 2).await;
     shops.write("shops/acme/prompts/system_persona_vi.md", &persona("Acme trở lại!"));
-    shops.until(ACME, |knowledge| knowledge["problems"] == json!([])).await;
+    shops.until(ACME, "/knowledge", |knowledge| knowledge["problems"] == json!([])).await;
     assert_eq!(shops.greeting(ACME).await, "Acme trở lại!");
     assert_eq!(documents(&shops.get(ACME, "/knowledge").await), 1);
 }
@@ -202,8 +191,8 @@ async fn each_shop_has_its_own_vectors() {
     let builder = TestApp::builder().env("OLLAMA_HOST", ollama.url()).env("EMBED", "auto");
     let shops = TwoShops::open(builder).await;
     let is_embedded = |knowledge: &Value| knowledge["collections"][0]["embedded"] == 1;
-    shops.until(DEFAULT, is_embedded).await;
-    shops.until(ACME, is_embedded).await;
+    shops.until(DEFAULT, "/knowledge", is_embedded).await;
+    shops.until(ACME, "/knowledge", is_embedded).await;
     let store = &shops.app.inner.store;
     let ids = async |tenant: &str| -> HashSet<String> {
         store.tenant(&tenant.parse().unwrap()).list_vector_ids("knowledge_dev").await.unwrap().into_iter().collect()
@@ -223,12 +212,7 @@ async fn mails_use_the_texts_of_their_shop() {
     shops.write("shops/acme/prompts/returns/mail/return_approved.en.md", &own);
     let persona = shops.read("prompts/returns_en.md").replace("Greeting: ", "Greeting: Acme! ");
     shops.write("shops/acme/prompts/returns_en.md", &persona);
-    let reading = async {
-        while ids(&shops.get(ACME, "/personas").await).len() < 2 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(LIMIT, reading).await.expect("the personas do not change");
+    shops.until(ACME, "/personas", |personas| ids(personas).len() > 1).await;
     for (key, tenant) in [(DEFAULT, "default"), (ACME, "acme")] {
         let tenant: TenantId = tenant.parse().unwrap();
         let sample = sample::shop(&tenant, Utc::now(), shops.app.inner.config.shops.time_zone_of(&tenant));

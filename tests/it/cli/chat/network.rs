@@ -2,14 +2,12 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
 
-use crate::support::LIMIT;
+use crate::support::eventually;
 
 const REFUSAL: &str = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-type: application/problem+json\r\n\
     content-length: 40\r\nconnection: close\r\n\r\n{\"code\":\"rate_limited\",\"detail\":\"Wait.\"}";
@@ -66,12 +64,7 @@ impl Network {
 
     /// Waits until the mishap has happened.
     pub async fn has_failed(&self) {
-        let failed = async {
-            while self.mishap.lock().unwrap().is_some() {
-                sleep(Duration::from_millis(5)).await;
-            }
-        };
-        timeout(LIMIT, failed).await.expect("nothing has gone wrong");
+        eventually("something goes wrong", || self.mishap.lock().unwrap().is_none()).await;
     }
 }
 

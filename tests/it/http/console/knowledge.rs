@@ -1,12 +1,10 @@
 //! The indexed documents and the problems in them.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::desk::Desk;
-use crate::support::LIMIT;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 use crate::support::ollama::ScriptedOllama;
 
 const DOCUMENTS: [(&str, &str); 2] = [
@@ -65,15 +63,13 @@ async fn vectors_are_counted_with_last_sync() {
     assert_eq!((&sync["removed"], &sync["error"]), (&json!(0), &Value::Null), "{sync}");
 }
 
-/// Repeats the request until the response matches. The timeout only ends a broken test.
+/// Repeats the request until the response matches.
 async fn eventually(desk: &Desk, has: impl Fn(&Value) -> Option<Value>) -> Value {
-    let asking = async {
-        loop {
-            if let Some(found) = has(&desk.get("/knowledge").await) {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(LIMIT, asking).await.expect("this never came to hold")
+    let mut found = None;
+    eventually_async("the response matches", async || {
+        found = has(&desk.get("/knowledge").await);
+        found.is_some()
+    })
+    .await;
+    found.unwrap()
 }

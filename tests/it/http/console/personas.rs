@@ -1,15 +1,13 @@
 //! Editing personas in the console.
 
-use std::time::Duration;
-
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::desk::{Desk, answer};
 use crate::http::live::meddle;
 use crate::http::problem::refused;
-use crate::support::LIMIT;
 use crate::support::app::TestApp;
+use crate::support::eventually_async;
 
 const ID: &str = "system_persona_vi";
 const FILE: &str = "prompts/system_persona_vi.md";
@@ -31,14 +29,9 @@ async fn save(desk: &Desk, text: &str) -> Value {
     answer(put(desk, text, now["hash"].as_str().unwrap()), 200).await
 }
 
-/// Waits until new conversations have this greeting. The timeout only ends a broken test.
+/// Waits until new conversations have this greeting.
 async fn greets(desk: &Desk, greeting: &str) {
-    let asking = async {
-        while desk.greeting().await != greeting {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(LIMIT, asking).await.expect("no conversation has this greeting");
+    eventually_async(greeting, async || desk.greeting().await == greeting).await;
 }
 
 fn numbers(persona: &Value) -> Vec<(u64, bool)> {
