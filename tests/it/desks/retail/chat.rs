@@ -64,6 +64,16 @@ impl Shop {
         self.open(None, body).await
     }
 
+    /// Says these things in a new conversation. Returns the last reply.
+    pub async fn reply_to(&self, said: &[&str]) -> String {
+        let mut chat = self.chat().await;
+        let (last, before) = said.split_last().unwrap();
+        for text in before {
+            chat.say(text).await;
+        }
+        chat.say(last).await.text("reply")
+    }
+
     /// A conversation that the shop's back end opens and carries.
     pub async fn chat_as(&self, key: &str, body: Value) -> Chat<'_> {
         self.open(Some(("x-api-key", key.to_owned())), body).await

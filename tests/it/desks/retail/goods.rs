@@ -42,28 +42,39 @@ async fn open() -> Shop {
     open_shop_with(TestApp::builder(), &DOCUMENTS).await
 }
 
+const MONITORS: &str = "27 inch monitors, max 10 mil, what do you have";
+
 #[tokio::test]
-async fn model_is_meant_and_not_its_part() {
+async fn meant_product_is_found() {
     let shop = open().await;
     let mut chat = shop.chat().await;
     let reply = chat.say("do you still have the asus tuf a15 with the 4060").await.text("reply");
-    assert!(products(&reply)[0].contains("TUF Gaming A15"), "{reply}");
+    assert!(products(&reply)[0].contains("TUF Gaming A15"), "the model and not its part: {reply}");
     let reply = chat.say("and the rtx 4060 alone, how much is it").await.text("reply");
     assert!(products(&reply)[0].contains("VGA"), "{reply}");
+    let reply = shop.reply_to(&[MONITORS]).await;
+    assert_eq!(products(&reply).len(), 2, "{reply}");
+    let reply = shop.reply_to(&[MONITORS, "what is the difference between the proart and the dell"]).await;
+    assert!(reply.contains("PA278QV") && reply.contains("U2724D") && !reply.contains("E2425HM"), "{reply}");
+    let reply = shop.reply_to(&[MONITORS, "which of the two has the longer warranty"]).await;
+    assert_eq!(products(&reply).len(), 2, "both are equally good: {reply}");
+    let reply = shop.reply_to(&[MONITORS, "ok and the 120hz"]).await;
+    assert_eq!(products(&reply), ["Màn hình Dell UltraSharp U2724D 27 inch"], "{reply}");
+    let said =
+        ["how much is the gigabyte B760M DS3H", "and the corsair vengeance 32gb", "does the board have ddr4 or ddr5"];
+    let reply = shop.reply_to(&said).await;
+    assert!(products(&reply)[0].contains("B760M"), "the kind points at an earlier product: {reply}");
+    let said = [
+        "need a cheap headset with a mic",
+        "got anything with bluetooth?",
+        "nah too much, the first one then. 2 of them",
+    ];
+    let reply = shop.reply_to(&said).await;
+    assert!(reply.contains("H111") && !reply.contains("WH-CH520") && reply.contains("440.000 đ"), "{reply}");
 }
 
 #[tokio::test]
-async fn manufacturer_means_the_product_of_the_conversation() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    let first = chat.say("27 inch monitors, max 10 mil, what do you have").await.text("reply");
-    assert_eq!(products(&first).len(), 2, "{first}");
-    let both = chat.say("what is the difference between the proart and the dell").await.text("reply");
-    assert!(both.contains("PA278QV") && both.contains("U2724D") && !both.contains("E2425HM"), "{both}");
-}
-
-#[tokio::test]
-async fn product_stays_the_subject_after_a_page() {
+async fn product_stays_the_subject() {
     let shop = open().await;
     let mut chat = shop.chat().await;
     chat.say("do you have the lenovo loq").await;
@@ -71,108 +82,42 @@ async fn product_stays_the_subject_after_a_page() {
     assert!(page.contains("30.000"), "{page}");
     let weight = chat.say("also is it heavy").await.text("reply");
     assert!(weight.contains("LOQ 15IAX9: weighs 2.38 kg; Price"), "what is asked comes first: {weight}");
-}
-
-#[tokio::test]
-async fn row_answers_about_a_part() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("how much is the macbook air 13 m4").await;
-    let storage = chat.say("which storage does it have").await.text("reply");
-    assert!(storage.contains("MacBook Air 13 M4: SSD 256 GB; Price"), "{storage}");
-    let mut chat = shop.chat().await;
-    chat.say("how much is the i5-14600KF").await;
-    let fan = chat.say("does it come with a fan").await.text("reply");
-    assert!(fan.contains("i5-14600KF: no cooler included"), "{fan}");
-}
-
-#[tokio::test]
-async fn what_the_catalogue_does_not_say_is_admitted() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("how much is the dell u2724d").await;
-    let reply = chat.say("can it charge my laptop").await.text("reply");
+    for (said, answer) in [
+        (["how much is the macbook air 13 m4", "which storage does it have"], "MacBook Air 13 M4: SSD 256 GB; Price"),
+        (["how much is the i5-14600KF", "does it come with a fan"], "i5-14600KF: no cooler included"),
+    ] {
+        let reply = shop.reply_to(&said).await;
+        assert!(reply.contains(answer), "{said:?}: {reply}");
+    }
+    let reply = shop.reply_to(&["how much is the dell u2724d", "can it charge my laptop"]).await;
     assert!(reply.starts_with("The catalogue does not say that") && reply.contains("U2724D"), "{reply}");
 }
 
 #[tokio::test]
-async fn wishes_for_two_kinds_get_products_of_each() {
-    let shop = open().await;
-    let reply = shop.chat().await.say("need a cheap headset plus a basic mouse").await.text("reply");
-    let shown = products(&reply);
-    assert!(shown[0].contains("H111") && shown.iter().any(|name| name.contains("B100")), "{reply}");
-}
-
-#[tokio::test]
-async fn products_fit_by_socket_and_memory() {
+async fn products_fit_each_other() {
     let shop = open().await;
     let mut chat = shop.chat().await;
     let reply = chat.say("would the corsair vengeance 32gb ddr5 work in the gigabyte B760M DS3H").await.text("reply");
     assert!(reply.starts_with("No") && reply.contains("DDR5") && reply.contains("DDR4"), "{reply}");
     let reply = chat.say("and can i put an i5-14600KF on that board").await.text("reply");
     assert!(reply.starts_with("Yes") && reply.contains("LGA1700"), "{reply}");
+    let mut chat = shop.chat().await;
+    chat.say("how much is the vga asus dual rtx 4060").await;
+    let reply = chat.say("which power supply do I need then, the cheapest is fine").await.text("reply");
+    assert_eq!(products(&reply), ["Nguồn MSI MAG A650BN 650W"], "{reply}");
+    let sum = chat.say("ok so those 2 items, total?").await.text("reply");
+    assert!(sum.contains("9.440.000 đ"), "{sum}");
+    let said = ["how much is the vga asus dual rtx 4060", "what do those 3 items cost in total"];
+    let reply = shop.reply_to(&said).await;
+    assert!(!reply.contains("In total"), "there are fewer products than asked: {reply}");
 }
 
 #[tokio::test]
-async fn monthly_payment_is_computed() {
+async fn monthly_payments_are_computed() {
     let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("how much is the macbook air 13 m4").await;
-    let reply = chat.say("what do I pay per month by credit card over 12 months").await.text("reply");
+    let said = ["how much is the macbook air 13 m4", "what do I pay per month by credit card over 12 months"];
+    let reply = shop.reply_to(&said).await;
     assert!(reply.contains("2.165.833 đ") && reply.contains("1.039.600 đ"), "{reply}");
-}
-
-#[tokio::test]
-async fn thanks_before_a_question_do_not_hide_it() {
-    let shop = open().await;
-    let reply = shop.chat().await.say("Thank you! What is the delivery fee in town?").await.text("reply");
-    assert!(reply.contains("30.000"), "{reply}");
-}
-
-#[tokio::test]
-async fn wished_kind_binds() {
-    let shop = open().await;
-    let reply = shop.chat().await.say("looking for a gaming laptop w/ rtx 4060, budget 25m").await.text("reply");
-    assert!(products(&reply)[0].contains("TUF Gaming A15") && !reply.contains("VGA"), "{reply}");
-    let mut chat = shop.chat().await;
-    chat.say("which 27 inch monitors do you have").await;
-    let reply = chat.say("hm just a cheap office one, under 3 mil").await.text("reply");
-    assert_eq!(products(&reply), ["Màn hình Dell E2425HM 24 inch"], "{reply}");
-}
-
-#[tokio::test]
-async fn what_the_customer_owns_is_not_wished_for() {
-    let shop = open().await;
-    for text in ["I already have a monitor, need a cheap headset", "a cheap headset for my old laptop please"] {
-        let reply = shop.chat().await.say(text).await.text("reply");
-        assert!(products(&reply).iter().all(|name| name.contains("Tai nghe")), "{text}: {reply}");
-    }
-    let reply = shop.chat().await.say("em có màn hình rồi, cần tai nghe rẻ thôi").await.text("reply");
-    assert!(products(&reply).iter().all(|name| name.contains("Tai nghe")), "{reply}");
-}
-
-#[tokio::test]
-async fn equally_good_products_are_all_shown() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("27 inch monitors, max 10 mil, what do you have").await;
-    let both = chat.say("which of the two has the longer warranty").await.text("reply");
-    assert_eq!(products(&both).len(), 2, "{both}");
-}
-
-#[tokio::test]
-async fn kind_points_at_an_earlier_product() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("how much is the gigabyte B760M DS3H").await;
-    chat.say("and the corsair vengeance 32gb").await;
-    let reply = chat.say("does the board have ddr4 or ddr5").await.text("reply");
-    assert!(products(&reply)[0].contains("B760M"), "{reply}");
-}
-
-#[tokio::test]
-async fn other_months_are_computed_as_well() {
-    let shop = open().await;
     let mut chat = shop.chat().await;
     let first = chat.say("macbook air m4 in instalments w my visa credit card, 12 months, whats the monthly").await;
     assert!(first.text("reply").contains("2.165.833 đ"), "{first:?}");
@@ -181,64 +126,45 @@ async fn other_months_are_computed_as_well() {
 }
 
 #[tokio::test]
-async fn cheapest_has_what_the_message_names() {
+async fn wished_kind_binds() {
     let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("how much is the rtx 4060 card alone").await;
-    let reply = chat.say("and the cheapest monitor in 24in with 180hz").await.text("reply");
-    assert_eq!(products(&reply), ["Màn hình gaming AOC 24G4 24 inch"], "{reply}");
-}
-
-#[tokio::test]
-async fn cheapest_of_another_kind_fits_the_shown_product() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("how much is the vga asus dual rtx 4060").await;
-    let reply = chat.say("which power supply do I need then, the cheapest is fine").await.text("reply");
-    assert_eq!(products(&reply), ["Nguồn MSI MAG A650BN 650W"], "{reply}");
-    let sum = chat.say("ok so those 2 items, total?").await.text("reply");
-    assert!(sum.contains("9.440.000 đ"), "{sum}");
-}
-
-#[tokio::test]
-async fn no_sum_of_fewer_products_than_asked() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("how much is the vga asus dual rtx 4060").await;
-    let reply = chat.say("what do those 3 items cost in total").await.text("reply");
-    assert!(!reply.contains("In total"), "{reply}");
-}
-
-#[tokio::test]
-async fn position_counts_although_something_is_too_dear() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("need a cheap headset with a mic").await;
-    chat.say("got anything with bluetooth?").await;
-    let reply = chat.say("nah too much, the first one then. 2 of them").await.text("reply");
-    assert!(reply.contains("H111") && !reply.contains("WH-CH520") && reply.contains("440.000 đ"), "{reply}");
-}
-
-#[tokio::test]
-async fn quantity_chooses_among_the_shown() {
-    let shop = open().await;
-    let mut chat = shop.chat().await;
-    chat.say("27 inch monitors, max 10 mil, what do you have").await;
-    let reply = chat.say("ok and the 120hz").await.text("reply");
-    assert_eq!(products(&reply), ["Màn hình Dell UltraSharp U2724D 27 inch"], "{reply}");
+    let reply = shop.reply_to(&["looking for a gaming laptop w/ rtx 4060, budget 25m"]).await;
+    assert!(products(&reply)[0].contains("TUF Gaming A15") && !reply.contains("VGA"), "{reply}");
+    let reply = shop.reply_to(&["need a cheap headset plus a basic mouse"]).await;
+    let shown = products(&reply);
+    assert!(shown[0].contains("H111") && shown.iter().any(|name| name.contains("B100")), "products of each: {reply}");
+    for (said, product) in [
+        (
+            ["which 27 inch monitors do you have", "hm just a cheap office one, under 3 mil"],
+            "Màn hình Dell E2425HM 24 inch",
+        ),
+        (
+            ["how much is the rtx 4060 card alone", "and the cheapest monitor in 24in with 180hz"],
+            "Màn hình gaming AOC 24G4 24 inch",
+        ),
+    ] {
+        let reply = shop.reply_to(&said).await;
+        assert_eq!(products(&reply), [product], "{reply}");
+    }
+    for text in [
+        "I already have a monitor, need a cheap headset",
+        "a cheap headset for my old laptop please",
+        "em có màn hình rồi, cần tai nghe rẻ thôi",
+    ] {
+        let reply = shop.reply_to(&[text]).await;
+        let is_headset = |name: &&str| name.contains("Tai nghe");
+        assert!(products(&reply).iter().all(is_headset), "what the customer owns is not wished for: {text}: {reply}");
+    }
 }
 
 #[tokio::test]
 async fn matter_is_answered_whatever_the_mood() {
     let shop = open().await;
+    let reply = shop.reply_to(&["Thank you! What is the delivery fee in town?"]).await;
+    assert!(reply.contains("30.000"), "{reply}");
     let said = shop.chat().await.say("my new monitor has 4 dead pixels, what a joke of a shop").await;
     assert!(said.text("reply").contains("3 or more dead pixels"), "{said:?}");
     assert!(!said.kinds().contains(&"cute_greeting".to_owned()), "{said:?}");
-}
-
-#[tokio::test]
-async fn grievance_gets_no_cheerful_greeting() {
-    let shop = open().await;
     for text in ["someone pretending to be your shop wants money from me", "my delivery never arrived, what is the fee"]
     {
         let said = shop.chat().await.say(text).await;
