@@ -87,21 +87,6 @@ test("a rate-limited message is resent after the countdown", async () => {
   assertClean(page);
 });
 
-test("a store outage keeps the order of messages", async () => {
-  const page = await stage.page({ expected: [/status of 503/] });
-  let tries = 0;
-  await page.route("**/messages", (route) => {
-    tries += 1;
-    return tries > 1 ? route.continue() : route.fulfill({ status: 503, headers: { "retry-after": "5" }, json: { code: "unavailable" } });
-  });
-  for (const text of ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai"]) await say(page, text);
-  await page.waitForFunction(() => !localStorage.getItem("frontdesk:system_persona_vi:outbox"));
-  await quiet(page);
-  const shown = (await texts(page)).filter((text) => text.startsWith("tư vấn laptop thứ"));
-  assert.deepEqual(shown, ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai"]);
-  assertClean(page);
-});
-
 test("an error for a stored message is hidden", async () => {
   const page = await stage.page({ expected: [/status of 500/] });
   await page.route("**/messages", async (route) => {
