@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { KEY, enter, goTo, read, talk } from "./desk.js";
-import { DESK, PHONE, QUESTION, VARIANTS, Stage, assertAccessible, assertClean, message, picture } from "./stage.js";
+import { DESK, PHONE, QUESTION, VARIANTS, Stage, assertAccessible, assertClean, assertSmall, message, picture } from "./stage.js";
 
-const MOST_BYTES = 100 * 1024;
 const REPLY = `Dạ với nhu cầu học tập, em gợi ý **Dell Inspiron** ạ: máy hợp với soạn thảo và học trực tuyến, giá chỉ 1.234.567đ. Quý khách xem thêm nhé. `;
 
 let stage, ids;
@@ -121,28 +120,7 @@ for (const [language, scheme] of VARIANTS) {
   });
 }
 
-test("a first visit loads at most 100 KiB", async () => {
-  const context = await stage.context();
-  const visit = async () => {
-    const page = await context.newPage();
-    const devtools = await context.newCDPSession(page);
-    await devtools.send("Network.enable");
-    const seen = { bytes: 0, requests: [], wrong: [] };
-    devtools.on("Network.loadingFinished", ({ encodedDataLength }) => (seen.bytes += encodedDataLength));
-    page.on("request", (request) => seen.requests.push(request.url()));
-    page.on("console", (line) => seen.wrong.push(line.text()));
-    await page.goto(`${stage.server.url}/console`, { waitUntil: "networkidle" });
-    await page.locator("input[name=key]").waitFor();
-    return seen;
-  };
-  const first = await visit();
-  const again = await visit();
-  console.log(`first visit: ${first.bytes} bytes in ${first.requests.length} requests; again: ${again.bytes} bytes`);
-  assert.ok(first.bytes > 5000 && first.bytes <= MOST_BYTES, `${first.bytes} bytes`);
-  assert.deepEqual(first.requests.filter((url) => !url.startsWith(stage.server.url)), []);
-  assert.ok(again.bytes < first.bytes / 2, "what does not change is kept");
-  assert.deepEqual(first.wrong, []);
-});
+test("a first visit loads at most 100 KiB", () => assertSmall(stage, "/console", 100 * 1024, (page) => page.locator("input[name=key]").waitFor()));
 
 test("the console loads only our files, never framed", async () => {
   const response = await fetch(`${stage.server.url}/console`);

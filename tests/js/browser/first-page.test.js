@@ -2,37 +2,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { PHONE, Stage, assertAccessible, assertClean, message, picture } from "./stage.js";
-
-const MOST_BYTES = 60 * 1024;
+import { PHONE, Stage, assertAccessible, assertClean, assertSmall, message, picture } from "./stage.js";
 
 let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-async function visit(context) {
-  const page = await context.newPage();
-  const devtools = await context.newCDPSession(page);
-  await devtools.send("Network.enable");
-  const seen = { bytes: 0, requests: [], wrong: [] };
-  devtools.on("Network.loadingFinished", ({ encodedDataLength }) => (seen.bytes += encodedDataLength));
-  page.on("request", (request) => seen.requests.push(request.url()));
-  page.on("console", (line) => seen.wrong.push(line.text()));
-  await page.goto(stage.server.url, { waitUntil: "networkidle" });
-  await message(page, "Chào quý khách!");
-  return { page, ...seen, bytes: seen.bytes };
-}
-
-test("a first visit loads at most 60 KiB", async () => {
-  const context = await stage.context();
-  const first = await visit(context);
-  const again = await visit(context);
-  console.log(`first visit: ${first.bytes} bytes in ${first.requests.length} requests; again: ${again.bytes} bytes`);
-  assert.ok(first.bytes > 5000 && first.bytes <= MOST_BYTES, `${first.bytes} bytes`);
-  assert.deepEqual(first.requests.filter((url) => !url.startsWith(stage.server.url)), []);
-  assert.ok(again.bytes < first.bytes / 2, "what does not change is kept");
-  assert.deepEqual(first.wrong, []);
-});
+test("a first visit loads at most 60 KiB", () => assertSmall(stage, "/", 60 * 1024, (page) => message(page, "Chào quý khách!")));
 
 for (const scheme of ["light", "dark"]) {
   test(`the API's page is accessible in ${scheme}`, async () => {

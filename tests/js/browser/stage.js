@@ -164,6 +164,30 @@ export async function assertAccessible(page, what) {
   assert.deepEqual(found, [], `axe on ${what}`);
 }
 
+/** Asserts that a first visit of `path` loads at most `most` bytes, all of them ours, and a second one far fewer. `shown` waits for the page. */
+export async function assertSmall(stage, path, most, shown) {
+  const context = await stage.context();
+  const visit = async () => {
+    const page = await context.newPage();
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("Network.enable");
+    const seen = { bytes: 0, requests: [], wrong: [] };
+    devtools.on("Network.loadingFinished", ({ encodedDataLength }) => (seen.bytes += encodedDataLength));
+    page.on("request", (request) => seen.requests.push(request.url()));
+    page.on("console", (line) => seen.wrong.push(line.text()));
+    await page.goto(stage.server.url + path, { waitUntil: "networkidle" });
+    await shown(page);
+    return { ...seen };
+  };
+  const first = await visit();
+  const again = await visit();
+  console.log(`first visit: ${first.bytes} bytes in ${first.requests.length} requests; again: ${again.bytes} bytes`);
+  assert.ok(first.bytes > 5000 && first.bytes <= most, `${first.bytes} bytes`);
+  assert.deepEqual(first.requests.filter((url) => !url.startsWith(stage.server.url)), []);
+  assert.ok(again.bytes < first.bytes / 2, "what does not change is kept");
+  assert.deepEqual(first.wrong, []);
+}
+
 /** Saves a screenshot in the folder SCREENSHOTS, if set. */
 export async function picture(page, name) {
   const folder = process.env.SCREENSHOTS;
