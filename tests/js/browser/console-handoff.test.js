@@ -15,12 +15,8 @@ const answer = async (page, text) => {
 };
 
 test("taking over stops the bot, shows the person", async () => {
-  const reply = stage.model.next();
   const customer = await stage.page();
-  await say(customer, QUESTION);
-  await reply.asked;
-  reply.say("Dạ em gợi ý ");
-  await message(customer, "Dạ em gợi ý");
+  const reply = await stage.speaking(customer, "Dạ em gợi ý");
   const { id } = await newest(stage);
   const page = await enter(stage, { name: "Lan" });
   await read(page, id);

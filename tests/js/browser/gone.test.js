@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { PHONE, QUESTION, VARIANTS, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
+import { PHONE, QUESTION, VARIANTS, Stage, assertAccessible, assertClean, message, picture } from "./stage.js";
 
 const REFUSED = /status of (401|404)/;
 const HELD = "frontdesk:system_persona_vi:conversation";
@@ -13,10 +13,7 @@ after(() => stage?.close());
 
 async function talk() {
   const page = await stage.page({ expected: [REFUSED] });
-  stage.model.nextSays("Dạ em đây ạ.");
-  await say(page, QUESTION);
-  await message(page, "Dạ em đây ạ.");
-  await quiet(page);
+  await stage.answered(page, "Dạ em đây ạ.");
   const id = await page.evaluate((key) => JSON.parse(localStorage.getItem(key)).id, HELD);
   return { page, id };
 }
@@ -38,10 +35,7 @@ test("a message to a deleted conversation opens another", async () => {
   await page.route(`**/conversations/${id}`, (route) => route.abort("connectionrefused"));
   await stage.server.api("DELETE", `/conversations/${id}`);
   await page.unroute("**/events?*");
-  stage.model.nextSays("Trong cuộc mới ạ.");
-  await say(page, QUESTION);
-  await message(page, "Trong cuộc mới ạ.");
-  await quiet(page);
+  await stage.answered(page, "Trong cuộc mới ạ.");
   await page.locator("#transcript").getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
   assert.equal(await page.locator(".message.user", { hasText: QUESTION }).count(), 1);
   assertClean(page);

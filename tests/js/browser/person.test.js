@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { QUESTION, Stage, assertClean, message, play, quiet, say, tapped, written } from "./stage.js";
+import { Stage, assertClean, message, play, quiet, say, tapped, written } from "./stage.js";
 
 const PERSON = "Từ đây nhân viên cửa hàng trả lời quý khách.";
 const ASSISTANT = "Từ đây trợ lý AI SSTC trả lời quý khách.";
@@ -15,10 +15,7 @@ after(() => stage?.close());
 // Opens a page with one answered turn.
 async function talk() {
   const page = await stage.page({ context: await tapped(await stage.context()) });
-  stage.model.nextSays("Dạ em đây ạ.");
-  await say(page, QUESTION);
-  await message(page, "Dạ em đây ạ.");
-  await quiet(page);
+  await stage.answered(page, "Dạ em đây ạ.");
   return page;
 }
 

@@ -15,10 +15,7 @@ const ask = (page) => stage.speaking(page, "Em đang tìm");
 
 test("a reload restores the conversation and running reply", async () => {
   const page = await stage.page();
-  stage.model.nextSays("Câu trước ạ.");
-  await say(page, QUESTION);
-  await message(page, "Câu trước ạ.");
-  await quiet(page);
+  await stage.answered(page, "Câu trước ạ.");
   const reply = await ask(page);
   await page.reload();
   await message(page, "Em đang tìm");
@@ -122,10 +119,7 @@ test("a reset reloads the history", async () => {
   const again = page.waitForRequest((request) => request.url().includes("/events") && !request.url().includes("900.1"));
   await page.reload();
   assert.ok((await again).url().includes(id));
-  stage.model.nextSays("Vẫn còn đây ạ.");
-  await say(page, QUESTION);
-  await message(page, "Vẫn còn đây ạ.");
-  await quiet(page);
+  await stage.answered(page, "Vẫn còn đây ạ.");
   assert.equal(await page.locator(".message.reply").count(), 2);
   assertClean(page);
 });

@@ -85,6 +85,14 @@ export class Stage {
     return reply;
   }
 
+  /** Asks a question on `page` and waits until this reply is complete. */
+  async answered(page, words) {
+    this.model.nextSays(words);
+    await say(page, QUESTION);
+    await message(page, words);
+    await quiet(page);
+  }
+
   async closePages() {
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
   }

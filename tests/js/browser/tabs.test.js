@@ -11,11 +11,8 @@ after(() => stage?.close());
 test("two tabs of one conversation show the same", async () => {
   const context = await stage.context();
   const [one, two] = [await stage.page({ context }), await stage.page({ context })];
-  const reply = stage.model.next();
-  await say(one, QUESTION);
-  await reply.asked;
-  reply.say("Dạ em ");
-  for (const page of [one, two]) await message(page, "Dạ em");
+  const reply = await stage.speaking(one, "Dạ em");
+  await message(two, "Dạ em");
   reply.say("đây ạ.");
   reply.end();
   for (const page of [one, two]) await message(page, "Dạ em đây ạ.");
@@ -32,10 +29,8 @@ test("two tabs of one conversation show the same", async () => {
 test("a tab follows another tab's new conversation", async () => {
   const context = await stage.context();
   const [one, two] = [await stage.page({ context }), await stage.page({ context })];
-  stage.model.nextSays("Dạ em đây ạ.");
-  await say(one, QUESTION);
-  for (const page of [one, two]) await message(page, "Dạ em đây ạ.");
-  await quiet(one);
+  await stage.answered(one, "Dạ em đây ạ.");
+  await message(two, "Dạ em đây ạ.");
   await one.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
   await one.getByRole("button", { name: "Bắt đầu" }).click();
   for (const page of [one, two]) await page.locator(".message.reply").waitFor({ state: "detached" });

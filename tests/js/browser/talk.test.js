@@ -147,10 +147,7 @@ test("the address selects persona and language", async () => {
 
 test("a new conversation needs a confirmation", async () => {
   const page = await stage.page();
-  stage.model.nextSays("Dạ em đây ạ.");
-  await say(page, QUESTION);
-  await message(page, "Dạ em đây ạ.");
-  await quiet(page);
+  await stage.answered(page, "Dạ em đây ạ.");
   await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
   await page.getByRole("button", { name: "Hủy" }).click();
   await message(page, "Dạ em đây ạ.");
