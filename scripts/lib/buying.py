@@ -4,7 +4,7 @@ import threading
 import time
 
 from campaign import PATIENCE, Over
-from returning import run, talk
+from returning import talk
 
 ITEM = "item_id,name,category,price,stock\nCT-1,Enamel mug,Kitchen,450,1000000\n"
 CREDENTIALS = """
@@ -27,11 +27,11 @@ def settings(daraja, port):
 
 def open_shop(server):
     """Gives the default shop goods without end and an account at M-PESA."""
-    run(server, "seed", "commerce")
+    server.run("seed", "commerce")
     (server.folder / "mugs.csv").write_text(ITEM)
     (server.folder / "credentials.toml").write_text(CREDENTIALS)
-    run(server, "import", "catalog", "--tenant", "default", "--file", server.folder / "mugs.csv")
-    run(server, "tenant", "set", "default", "--payments-enabled", "mpesa_stk", "--credentials", server.folder / "credentials.toml")
+    server.run("import", "catalog", "--tenant", "default", "--file", server.folder / "mugs.csv")
+    server.run("tenant", "set", "default", "--payments-enabled", "mpesa_stk", "--credentials", server.folder / "credentials.toml")
 
 
 class Buyer(threading.Thread):

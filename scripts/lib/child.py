@@ -59,6 +59,14 @@ class Server:
             if self.process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"the server did not start ({self.process.poll()}):\n{self.tail()}")
 
+    def run(self, *arguments, **options):
+        """Runs a command of the program next to the server and returns its output."""
+        command = [self.binary, *map(str, arguments)]
+        done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True, **options)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr}{done.stdout}")
+        return done.stdout
+
     def kill(self):
         """SIGKILL, and gone when this returns."""
         process, self.process = self.process, None

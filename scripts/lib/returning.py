@@ -4,7 +4,6 @@ import email.policy
 import json
 import random
 import re
-import subprocess
 import threading
 import time
 from datetime import datetime, timedelta, timezone
@@ -17,29 +16,17 @@ ENDED = ("completed", "failed", "interrupted", "cancelled")
 LINK = re.compile(r"http://\S+/labels/\S+")
 
 
-def run(server, *arguments):
-    """Runs a command next to the server and returns its output."""
-    command = [server.binary, *arguments]
-    done = subprocess.run(command, cwd=server.folder, env=server.env, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{command}: {done.stderr}{done.stdout}")
-    return done.stdout
-
-
 class Orders:
     """Returnable orders in the shop's database, each of a different customer."""
 
     def __init__(self, server, count):
         self.server, self.next, self.lock = server, 0, threading.Lock()
         # The return policies come with the sample shop.
-        self.run("seed", "returns")
+        self.server.run("seed", "returns")
         now = datetime.now(timezone.utc)
         file = server.folder / "orders.json"
         file.write_text(json.dumps([self.order(number, now) for number in range(count)]))
-        self.run("import", "orders", "--file", file)
-
-    def run(self, *arguments):
-        return run(self.server, *arguments)
+        self.server.run("import", "orders", "--file", file)
 
     @staticmethod
     def order(number, now):

@@ -5,7 +5,6 @@ import hmac
 import http.client
 import http.server
 import json
-import subprocess
 import threading
 import time
 import urllib.parse
@@ -30,10 +29,10 @@ def webhooks(programs):
     twilio = Twilio()
     try:
         server = programs.frontdesk("webhooks", **SETTINGS, TWILIO_URL=twilio.url)
-        command(server, "seed", "commerce")
+        server.run("seed", "commerce")
         credentials = f'twilio_account_sid = "{ACCOUNT}"\ntwilio_auth_token = "{TOKEN}"\n'
         options = ["--whatsapp-number", NUMBER, "--whatsapp-persona", "commerce_en", "--credentials", "-"]
-        command(server, "tenant", "set", "savanna", *options, input=credentials)
+        server.run("tenant", "set", "savanna", *options, input=credentials)
         send_at(server, RATE, 2)
         took = send_at(server, RATE, SECONDS)
     finally:
@@ -118,9 +117,9 @@ def catalogs(programs):
     keys = {name: f"key-of-{name}-0123456789" for name in names}
     server = programs.frontdesk("catalogs", X_API_KEYS=",".join(f"{name}:{key}" for name, key in keys.items()))
     for number, name in enumerate(names):
-        command(server, "tenant", "add", name, "--name", f"Shop {number}")
+        server.run("tenant", "add", name, "--name", f"Shop {number}")
         path = write_goods(programs.folder / "goods.csv", number)
-        command(server, "import", "catalog", "--tenant", name, "--file", path)
+        server.run("import", "catalog", "--tenant", name, "--file", path)
     server.kill()
     with on_core(SERVER_CORE):
         server.start()
@@ -171,11 +170,3 @@ def search(server, key, count):
                 raise RuntimeError(f"the search failed: {events.decode()}")
     connection.close()
     return took
-
-
-def command(server, *arguments, **options):
-    """Runs a command of the program next to its server."""
-    run = [server.binary, *map(str, arguments)]
-    done = subprocess.run(run, cwd=server.folder, env=server.env, capture_output=True, text=True, **options)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, run))}: {done.stderr}")
