@@ -1,23 +1,12 @@
 //! What a yes agrees to: the amount and the items in the question, as they are when the customer answers.
 
-use chrono::Utc;
-use frontdesk::cli::seed::sample;
 use frontdesk::domain::TenantId;
-use frontdesk::domain::commerce::{Order, OrderItem};
+use frontdesk::domain::commerce::OrderItem;
 
-use super::shop::{Chat, open};
+use super::shop::{Chat, change, open};
 use crate::support::app::TestApp;
 
 const JOHN: &str = "john.doe@example.com";
-
-/// Changes an order of the sample shop.
-async fn change(app: &TestApp, number: &str, change: impl Fn(&mut Order)) {
-    let tenant = TenantId::default();
-    let mut shop = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
-    let order = shop.orders.iter_mut().find(|order| order.number.as_str() == number).unwrap();
-    change(order);
-    app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
-}
 
 #[tokio::test]
 async fn changed_price_is_asked_about_again() {

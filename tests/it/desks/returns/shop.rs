@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use chrono::Utc;
 use frontdesk::cli::seed::sample;
 use frontdesk::domain::TenantId;
+use frontdesk::domain::commerce::Order;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -46,6 +47,15 @@ pub async fn open_driven(builder: TestAppBuilder, ollama: &ScriptedOllama, promp
 pub async fn seed(app: &TestApp) {
     let tenant = TenantId::default();
     let shop = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
+    app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
+}
+
+/// Makes the sample shop again, with a change of one order.
+pub async fn change(app: &TestApp, number: &str, change: impl Fn(&mut Order)) {
+    let tenant = TenantId::default();
+    let mut shop = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
+    let order = shop.orders.iter_mut().find(|order| order.number.as_str() == number).unwrap();
+    change(order);
     app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::script::{Driven, call, check, create, driven, label, look, say};
-use crate::desks::returns::shop::Chat;
+use crate::desks::returns::shop::{Chat, change};
 use crate::support::app::TestApp;
 
 fn errors(shop: &Driven) -> Vec<Value> {
@@ -12,16 +12,6 @@ fn errors(shop: &Driven) -> Vec<Value> {
 
 fn by_email(address: &str) -> super::script::Step {
     call("get_order_details", json!({ "email": address }))
-}
-
-/// The `user_id` of the sample's customer of that order, given by hand: the sample names none.
-async fn named(shop: &Driven, number: &str, user: &str) {
-    use frontdesk::domain::TenantId;
-    let (tenant, zone) = (TenantId::default(), shop.app.inner.config.shops.time_zone);
-    let mut sample = frontdesk::cli::seed::sample::shop(&tenant, chrono::Utc::now(), zone);
-    let order = sample.orders.iter_mut().find(|order| order.number.as_str() == number).unwrap();
-    order.customer.user_id = Some(user.to_owned());
-    shop.app.inner.store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
 }
 
 #[tokio::test]
@@ -77,7 +67,7 @@ async fn wrong_contacts_lock_in_agent_mode() {
 #[tokio::test]
 async fn signed_in_customer_sees_only_own_orders() {
     let shop = driven(TestApp::builder()).await;
-    named(&shop, "77893", "u-john").await;
+    change(&shop.app, "77893", |order| order.customer.user_id = Some("u-john".to_owned())).await;
     let mut chat = Chat::open_with(&shop.app, json!({"language": "en", "user_id": "u-john"})).await;
     shop.then(vec![
         look("77895"),
