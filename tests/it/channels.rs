@@ -13,7 +13,7 @@ use frontdesk::domain::commerce::tenant::CredentialName;
 use frontdesk::domain::sealed::SealingKey;
 use frontdesk::store::tenants::{CredentialChanges, Saving, credential_owner};
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::desks::commerce::open_desk_with;
 use crate::desks::retail::chat::Shop;
@@ -164,14 +164,4 @@ async fn deliveries(app: &TestApp, conversation: &str) -> Vec<(String, Value)> {
 
 fn status(delivery: &Value) -> &str {
     delivery["status"].as_str().unwrap_or("none")
-}
-
-async fn take(app: &TestApp, conversation: &str) {
-    let path = format!("/console/api/conversations/{conversation}/take");
-    assert_eq!(app.post(&path, &json!({})).send().await.unwrap().status(), StatusCode::OK);
-}
-
-async fn answer(app: &TestApp, conversation: &str, text: &str) {
-    let path = format!("/console/api/conversations/{conversation}/answers");
-    assert_eq!(app.post(&path, &json!({ "text": text })).send().await.unwrap().status(), StatusCode::ACCEPTED);
 }

@@ -10,11 +10,9 @@ use frontdesk::store::shoppers::ShopperKey;
 use frontdesk::store::turns::StoredEvent;
 use serde_json::json;
 
-use super::{
-    CUSTOMER, Phone, SAVANNA, all_delivered, answer, change, connect, deliveries, open, open_with, settings, status,
-    take,
-};
+use super::{CUSTOMER, Phone, SAVANNA, all_delivered, change, connect, deliveries, open, open_with, settings, status};
 use crate::desks::retail::chat::Shop;
+use crate::http::console::{answer, hand};
 use crate::http::live::{BEGINNING, Live, QUESTION, ended, meddle, stalled};
 use crate::store;
 use crate::support::app::{TestApp, TestAppBuilder};
@@ -27,7 +25,7 @@ async fn taken(desk: &Shop, twilio: &ScriptedTwilio) -> String {
     phone.send("hi").await;
     all_delivered(&desk.app).await;
     let id = phone.conversation().await;
-    take(&desk.app, &id).await;
+    hand(&desk.app, &id, "take").await;
     assert_eq!(twilio.sent().len(), 1);
     id
 }

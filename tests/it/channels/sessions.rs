@@ -7,11 +7,9 @@ use frontdesk::store::shoppers::ShopperKey;
 use sea_orm::sqlx::{self, AssertSqlSafe};
 use serde_json::json;
 
-use super::{
-    CUSTOMER, KIJANI, Phone, SAVANNA, all_delivered, answer, change, deliveries, open, open_with, settings, status,
-    take,
-};
+use super::{CUSTOMER, KIJANI, Phone, SAVANNA, all_delivered, change, deliveries, open, open_with, settings, status};
 use crate::desks::retail::chat::Shop;
+use crate::http::console::{answer, hand};
 use crate::support::app::TestApp;
 use crate::support::twilio::{Play, ScriptedTwilio};
 
@@ -75,7 +73,7 @@ async fn outside_the_window_only_a_template_goes_out() {
     phone.send("hi").await;
     all_delivered(&desk.app).await;
     let (id, before) = (phone.conversation().await, twilio.sent().len());
-    take(&desk.app, &id).await;
+    hand(&desk.app, &id, "take").await;
     let_pass(&desk.app, 25).await;
     answer(&desk.app, &id, "Your shoes\nare here").await;
     all_delivered(&desk.app).await;
@@ -104,7 +102,7 @@ async fn window_that_closes_between_parts_ends_the_message() {
     phone.send("hi").await;
     all_delivered(&desk.app).await;
     let (id, before) = (phone.conversation().await, twilio.sent().len());
-    take(&desk.app, &id).await;
+    hand(&desk.app, &id, "take").await;
     // The answer about the second of two parts is lost, and the window has closed when it is tried again.
     twilio.play(&[Play::Accept, Play::Stall]);
     answer(&desk.app, &id, &"Words and words. ".repeat(120)).await;

@@ -5,10 +5,9 @@ use std::time::Duration;
 use frontdesk::domain::TenantId;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use reqwest::Method;
-use serde_json::json;
 
 use super::{customer, open_desk, say_all};
+use crate::http::console::{answer, hand};
 
 #[tokio::test]
 async fn claim_while_waiting_joins_the_ticket() {
@@ -36,8 +35,7 @@ async fn stop_counts_while_a_person_answers() {
     let desk = open_desk().await;
     let mut chat = customer(&desk, "+254700000003").await;
     say_all(&mut chat, &["hi"]).await;
-    let take = desk.app.request(Method::POST, &format!("/console/api/conversations/{}/take", chat.id));
-    assert_eq!(take.send().await.unwrap().status(), 200);
+    hand(&desk.app, &chat.id, "take").await;
     assert_eq!(say_all(&mut chat, &["where is my order"]).await, "");
     let said = say_all(&mut chat, &["STOP"]).await;
     assert!(said.contains("START"), "{said}");
@@ -49,11 +47,11 @@ async fn stop_counts_while_a_person_takes_over() {
     let mut dice = StdRng::seed_from_u64(20_261_124);
     for round in 0..60 {
         let mut chat = customer(&desk, &format!("+2547000001{round:02}")).await;
-        let take = desk.app.request(Method::POST, &format!("/console/api/conversations/{}/take", chat.id));
+        let id = chat.id.clone();
         let pause = Duration::from_micros(dice.random_range(0..12_000));
         let take = async {
             tokio::time::sleep(pause).await;
-            assert_eq!(take.send().await.unwrap().status(), 200);
+            hand(&desk.app, &id, "take").await;
         };
         let (said, ()) = tokio::join!(say_all(&mut chat, &["STOP"]), take);
         assert!(said.contains("START"), "round {round}, {pause:?}: {said}");
@@ -88,15 +86,9 @@ async fn yes_to_a_person_pays_nothing() {
     let mut chat = customer(&desk, "+254700000006").await;
     say_all(&mut chat, &["canvas shoes black 41"]).await;
     assert_eq!(chat.say("pay with mpesa").await.kinds(), ["payment_prompt"]);
-    let path = format!("/console/api/conversations/{}", chat.id);
-    let answer = json!({ "text": "Shall I also put the white pair aside for you?" });
-    for request in [
-        desk.app.request(Method::POST, &format!("{path}/take")),
-        desk.app.post(&format!("{path}/answers"), &answer),
-        desk.app.request(Method::POST, &format!("{path}/give-back")),
-    ] {
-        assert!(request.send().await.unwrap().status().is_success());
-    }
+    hand(&desk.app, &chat.id, "take").await;
+    answer(&desk.app, &chat.id, "Shall I also put the white pair aside for you?").await;
+    hand(&desk.app, &chat.id, "give-back").await;
     // The answer was a turn as well.
     chat.turns += 1;
     let asked_again = chat.say("yes please").await;
