@@ -2,10 +2,10 @@
 import json
 import random
 import re
-import socketserver
 import threading
 import time
-from http.server import BaseHTTPRequestHandler
+
+from stand_in import Handler, StandIn
 
 MODELS = ["gpt-oss:latest", "bge-m3:latest"]
 WORDS = (
@@ -29,24 +29,14 @@ def claim(messages):
     return {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": CLAIM, "arguments": arguments}}]}
 
 
-class ScriptedOllama:
-    """A server on a free port of 127.0.0.1; serves from threads until it is closed.
-
-    `even`: the pace is kept exactly, and a packet is a line; else both are left to chance.
-    """
+class ScriptedOllama(StandIn):
+    """`even`: the pace is kept exactly, and a packet is a line; else both are left to chance."""
 
     def __init__(self, seed, pace=0.008, words=(60, 160), even=False):
         self.seed, self.pace, self.words, self.even = seed, pace, words, even
         self.chats = 0
         self.lock = threading.Lock()
-        stage = self
-
-        class Handler(_Handler):
-            ollama = stage
-
-        self.server = _Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+        super().__init__(_Handler)
 
     def next_reply(self):
         """The generator of chance and the pieces of the next reply."""
@@ -55,27 +45,10 @@ class ScriptedOllama:
             chance = random.Random(f"{self.seed}/chat/{self.chats}")
         return chance, [chance.choice(WORDS) + " " for _ in range(chance.randint(*self.words))]
 
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
-
-class _Server(socketserver.ThreadingTCPServer):
-    allow_reuse_address = True
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request, client_address):
-        """A client that is killed in the middle is what these tests are about."""
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    ollama: ScriptedOllama
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         if self.path == "/api/tags":
@@ -84,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.answer({"version": "0.9.0"})
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        asked = self.body()
         if self.path != "/api/chat":
             self.answer({"error": "not scripted"}, 404)
         elif any(tool["function"]["name"] == CLAIM for tool in asked.get("tools") or []):
@@ -96,12 +69,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.stream()
 
     def stream(self):
-        chance, pieces = self.ollama.next_reply()
+        chance, pieces = self.stage.next_reply()
         self.send_response(200)
         self.send_header("content-type", "application/x-ndjson")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        if self.ollama.even:
+        if self.stage.even:
             self.stream_evenly(pieces)
         else:
             self.stream_by_chance(chance, pieces)
@@ -110,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         due = time.monotonic()
         for piece in pieces:
             self.packet(_line(_chat(piece, False)))
-            due += self.ollama.pace
+            due += self.stage.pace
             time.sleep(max(0.0, due - time.monotonic()))
         self.end(b"")
 
@@ -123,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
             cut = chance.choice(letters) if letters and chance.random() < 0.7 else chance.randint(1, len(rest))
             self.packet(rest[:cut])
             rest = rest[cut:]
-            time.sleep(self.ollama.pace * chance.uniform(0.2, 1.8))
+            time.sleep(self.stage.pace * chance.uniform(0.2, 1.8))
         self.end(rest)
 
     def end(self, rest):
@@ -134,14 +107,6 @@ class _Handler(BaseHTTPRequestHandler):
         assert data, "an empty chunk ends the body"
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
-
-    def answer(self, value, status=200):
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
 
 def _chat(text, done):

@@ -3,12 +3,13 @@ import base64
 import hashlib
 import hmac
 import http.client
-import http.server
 import json
 import threading
 import time
 import urllib.parse
 import uuid
+
+from stand_in import Handler, StandIn
 
 from .programs import CLIENT_CORE, SERVER_CORE, on_core
 from .rounds import Figure, Result, at_most, percentile
@@ -26,7 +27,8 @@ QUERIES = ["leather boots brown", "canvas shoes size 41", "cheap bag", "woolen s
 
 def webhooks(programs):
     """Figure 12."""
-    twilio = Twilio()
+    with on_core(CLIENT_CORE):
+        twilio = StandIn(TwilioHandler)
     try:
         server = programs.frontdesk("webhooks", **SETTINGS, TWILIO_URL=twilio.url)
         server.run("seed", "commerce")
@@ -82,33 +84,14 @@ def send_at(server, rate, seconds):
     return took
 
 
-class Twilio:
-    """A stand-in that takes every message."""
+class TwilioHandler(Handler):
+    """Takes every message."""
 
-    def __init__(self):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    protocol_version = "HTTP/1.1"
 
-            def do_POST(self):
-                self.rfile.read(int(self.headers["content-length"]))
-                body = json.dumps({"sid": f"SM{uuid.uuid4().hex}", "status": "queued"}).encode()
-                self.send_response(201)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        with on_core(CLIENT_CORE):
-            threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.answer({"sid": f"SM{uuid.uuid4().hex}", "status": "queued"}, 201)
 
 
 def catalogs(programs):
