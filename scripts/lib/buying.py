@@ -1,10 +1,8 @@
 """Customers who buy in the commerce desk while the server is killed. Each order is asked for at most once, and its payment said once."""
-import random
-import threading
 import time
 
-from campaign import PATIENCE, Over
-from returning import talk
+from campaign import PATIENCE
+from returning import Customer, talk
 
 ITEM = "item_id,name,category,price,stock\nCT-1,Enamel mug,Kitchen,450,1000000\n"
 CREDENTIALS = """
@@ -34,25 +32,17 @@ def open_shop(server):
     server.run("tenant", "set", "default", "--payments-enabled", "mpesa_stk", "--credentials", server.folder / "credentials.toml")
 
 
-class Buyer(threading.Thread):
+class Buyer(Customer):
     """Buys again and again, each time as another customer."""
 
+    who = "a customer who buys"
+
     def __init__(self, world, number, seed):
-        super().__init__(daemon=True)
-        self.world, self.number, self.chance = world, number, random.Random(seed)
-        self.enough = threading.Event()
+        super().__init__(world, seed)
+        self.number = number
         self.done = []
 
-    def run(self):
-        try:
-            while not self.enough.is_set():
-                self.buy()
-        except Over:
-            pass
-        except Exception as error:
-            self.world.violations.add(f"a customer who buys gave up: {error!r}")
-
-    def buy(self):
+    def act(self):
         phone = f"+2547{self.number:03}{len(self.done):05}"
         conversation = self.world.open("commerce_en", user_id=phone)
         self.done.append(conversation)

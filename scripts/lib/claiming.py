@@ -1,59 +1,30 @@
 """Customers who claim refunds while the server is killed. Each claim must open one case, and each decision be said once."""
-import random
-import threading
-import time
-
-from campaign import PATIENCE, Over
-from returning import talk
+from returning import Customer, decide, talk
 
 # The sample accounts' invoices: user id, number, amount.
 INVOICES = [("u123", "INV-20251001", "145"), ("u123", "INV-12345", "145"), ("u456", "INV-45601", "65")]
 
 
-class Claimer(threading.Thread):
+class Claimer(Customer):
     """Claims one invoice again and again, each time in a new conversation. A person rejects each claim, so that the next is possible."""
 
+    who = "a customer who claims a refund"
+
     def __init__(self, world, invoice, seed):
-        super().__init__(daemon=True)
-        self.world, self.chance = world, random.Random(seed)
+        super().__init__(world, seed)
         self.user, self.invoice, self.amount = invoice
-        self.enough = threading.Event()
         # Conversation -> its case.
         self.done = {}
 
-    def run(self):
-        try:
-            while not self.enough.is_set():
-                self.claim()
-        except Over:
-            pass
-        except Exception as error:
-            self.world.violations.add(f"a customer who claims a refund gave up: {error!r}")
-
-    def claim(self):
+    def act(self):
         conversation = self.world.open("telecom_en")
         first = f"I was overcharged {self.amount} PLN on invoice {self.invoice}, my customer ID is {self.user}"
         self.done[conversation] = None
         talk(self.world, conversation, first, {}, lambda told: "refund_case" in told, self.chance)
         self.done[conversation] = case = next(iter(cases_in(self.world, conversation)))
-        self.reject(conversation, case)
-        self.world.figures.add("refund cases")
-
-    def reject(self, conversation, case):
-        """A person rejects the case, and the customer hears of it."""
         path = f"/console/api/refund-cases/{case}/decide"
-        status, answer = self.world.insist("POST", path, {"decision": "reject", "why": "no overcharge"})
-        if status != 200:
-            raise RuntimeError(f"POST {path}: {status} {answer}")
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            said = [message for message in self.world.history(conversation) if "decision" in message["metadata"]]
-            if said:
-                with conversation.lock:
-                    conversation.posted[f"decision:{case}"] = (said[0]["text"], said[0]["id"], said[0]["turn"])
-                return
-            time.sleep(0.05)
-        raise RuntimeError(f"nothing was said in {conversation.id} about {case} in {PATIENCE} s")
+        decide(self.world, conversation, path, {"decision": "reject", "why": "no overcharge"}, case)
+        self.world.figures.add("refund cases")
 
 
 def cases_in(world, conversation):

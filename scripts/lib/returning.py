@@ -53,24 +53,37 @@ def address(number):
     return f"crash-{number}@example.com"
 
 
-class Returner(threading.Thread):
-    """Returns one order after another, each in a new conversation, and answers all questions."""
+class Customer(threading.Thread):
+    """Does the same again and again, each time in a new conversation: `act`. `who` names it in violations."""
 
-    def __init__(self, world, orders, seed):
+    def __init__(self, world, seed):
         super().__init__(daemon=True)
-        self.world, self.orders, self.chance = world, orders, random.Random(seed)
+        self.world, self.chance = world, random.Random(seed)
         self.enough = threading.Event()
-        # Order -> its conversation.
-        self.done = {}
 
     def run(self):
         try:
             while not self.enough.is_set():
-                self.give_back(self.orders.take())
+                self.act()
         except Over:
             pass
         except Exception as error:
-            self.world.violations.add(f"a customer who returns gave up: {error!r}")
+            self.world.violations.add(f"{self.who} gave up: {error!r}")
+
+
+class Returner(Customer):
+    """Returns one order after another, each in a new conversation, and answers all questions."""
+
+    who = "a customer who returns"
+
+    def __init__(self, world, orders, seed):
+        super().__init__(world, seed)
+        self.orders = orders
+        # Order -> its conversation.
+        self.done = {}
+
+    def act(self):
+        self.give_back(self.orders.take())
 
     def give_back(self, number):
         conversation = self.world.open("returns_en")
@@ -91,20 +104,25 @@ class Returner(threading.Thread):
         told = [message["metadata"] for message in self.world.history(conversation)]
         ticket = next(metadata["escalation"]["ticket_id"] for metadata in told if "escalation" in metadata)
         path = f"/console/api/escalations/{ticket}/resolve"
-        status, answer = self.world.insist("POST", path, {"decision": "approve", "why": "photos seen"})
-        if status != 200:
-            raise RuntimeError(f"POST {path}: {status} {answer}")
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            said = [message for message in self.world.history(conversation) if "decision" in message["metadata"]]
-            if said:
-                with conversation.lock:
-                    conversation.posted[f"decision:{ticket}"] = (said[0]["text"], said[0]["id"], said[0]["turn"])
-                self.world.figures.add("decisions")
-                self.world.figures.add("returns")
-                return
-            time.sleep(0.05)
-        raise RuntimeError(f"nothing was said in {conversation.id} about {ticket} in {PATIENCE} s")
+        decide(self.world, conversation, path, {"decision": "approve", "why": "photos seen"}, ticket)
+        self.world.figures.add("decisions")
+        self.world.figures.add("returns")
+
+
+def decide(world, conversation, path, decision, about):
+    """Sends a person's decision, and waits until the customer hears of it."""
+    status, answer = world.insist("POST", path, decision)
+    if status != 200:
+        raise RuntimeError(f"POST {path}: {status} {answer}")
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        said = [message for message in world.history(conversation) if "decision" in message["metadata"]]
+        if said:
+            with conversation.lock:
+                conversation.posted[f"decision:{about}"] = (said[0]["text"], said[0]["id"], said[0]["turn"])
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"nothing was said in {conversation.id} about {about} in {PATIENCE} s")
 
 
 def talk(world, conversation, first, answers, is_done, chance):
