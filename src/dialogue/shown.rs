@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::Language;
 use crate::domain::text::words;
-use crate::nlu::pick::{Pick, PickRules};
+use crate::nlu::pick::{Pick, PickRules, Sign};
 use crate::retrieval::mention::{Level, Mention, Near};
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Pages;
@@ -158,7 +158,7 @@ impl Shown {
         // "The cheapest with 16 GB": those that have the rest of the words, if any has. "The cheapest": of those that were shown.
         let fitting = |rest: &str| {
             let is_of_shown = rows.len() > 1
-                && (rules.points_at_shown(&query.text)
+                && (rules.says(Sign::Among, &query.text)
                     || pages.names_nothing(&Query { text: rest.to_owned(), ..query.clone() }));
             match is_of_shown {
                 true => some(told(&rows, rest)).unwrap_or_else(|| rows.clone()),

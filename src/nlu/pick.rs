@@ -37,37 +37,17 @@ pub enum Pick {
 pub struct PickRules {
     lexicon: Lexicon,
     attributes: Vec<Attribute>,
-    /// Asks whether products fit together, and the values by which they do: "ddr4" and "ddr5".
-    fits: Vec<Pattern>,
+    /// The values by which products fit together: "ddr4" and "ddr5".
     fit_values: Vec<Vec<String>>,
     /// Units of which one product needs what another one has: "w".
     fit_units: Vec<String>,
-    /// The height of a product, and the most that another one holds.
-    fit_has: Vec<Pattern>,
-    fit_holds: Vec<Pattern>,
-    /// Wants another part in a set of goods: "swap the card for".
-    swap: Vec<Pattern>,
     /// Words for numbers, from two: "two", "twelve".
     numbers: HashMap<String, u64>,
     /// Stands before the fee of a service that is added to an order.
     fee: Vec<String>,
-    /// Points at a product by its kind: "the board".
-    kind: Vec<Pattern>,
-    /// Points at the products that were shown last, all of them: "which of those".
-    among: Vec<Pattern>,
-    /// Points at goods that are sold as a set, which no row of the catalogue is: "this build".
-    set: Vec<Pattern>,
-    /// The number of products that a message is about: "those 2 items".
-    things: Vec<Pattern>,
-    /// Asks for the sum of prices.
-    total: Vec<Pattern>,
-    /// The number of pieces: a number before these words.
-    pieces: Vec<Pattern>,
-    signs: BTreeMap<Sign, Vec<Pattern>>,
-    /// Stands between goods: "and", "plus".
-    between: Vec<Pattern>,
     /// Stands before the price of several products together on a page.
     bundle: Vec<String>,
+    signs: BTreeMap<Sign, Vec<Pattern>>,
     /// In the order in which they are tried.
     patterns: Vec<(Pick, Vec<Pattern>)>,
 }
@@ -89,7 +69,7 @@ struct AttributeWords {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct File {
     plain_words: Vec<String>,
     aliases: HashMap<String, String>,
@@ -100,28 +80,20 @@ struct File {
     last: Vec<String>,
     all: Vec<String>,
     it: Vec<String>,
-    kind: Vec<String>,
     cheaper: Vec<String>,
     similar: Vec<String>,
     attribute: BTreeMap<String, AttributeWords>,
-    fits: Vec<String>,
     fit_values: BTreeMap<String, Vec<String>>,
     fit_units: Vec<String>,
-    fit_has: Vec<String>,
-    fit_holds: Vec<String>,
-    swap: Vec<String>,
     numbers: HashMap<String, u64>,
     fee: Vec<String>,
-    among: Vec<String>,
-    set: Vec<String>,
-    things: Vec<String>,
-    total: Vec<String>,
-    pieces: Vec<String>,
-    signs: BTreeMap<Sign, Vec<String>>,
-    between: Vec<String>,
     bundle: Vec<String>,
     least: BTreeMap<String, Vec<String>>,
     most: BTreeMap<String, Vec<String>>,
+    signs: BTreeMap<Sign, Vec<String>>,
+    /// The signs that stand outside of `[signs]`.
+    #[serde(flatten)]
+    others: BTreeMap<Sign, Vec<String>>,
 }
 
 impl PickRules {
@@ -148,43 +120,16 @@ impl PickRules {
             Ok(Attribute { asked: lexicon.patterns(&words.asked)?, said: lexicon.patterns(&words.said)? })
         };
         let attributes = file.attribute.into_values().map(attribute).collect::<Result<_, _>>()?;
-        let (fits, kind) = (lexicon.patterns(&file.fits)?, lexicon.patterns(&file.kind)?);
         let fit_values = file.fit_values.into_values().collect();
-        let (among, set, things) =
-            (lexicon.patterns(&file.among)?, lexicon.patterns(&file.set)?, lexicon.patterns(&file.things)?);
-        let (total, pieces) = (lexicon.patterns(&file.total)?, lexicon.patterns(&file.pieces)?);
-        let between = lexicon.patterns(&file.between)?;
-        let signs = file.signs.into_iter().map(|(sign, written)| Ok((sign, lexicon.patterns(&written)?)));
+        let signs = file.others.into_iter().chain(file.signs);
+        let signs = signs.map(|(sign, written)| Ok((sign, lexicon.patterns(&written)?)));
         let signs = signs.collect::<Result<_, InvalidPattern>>()?;
-        let (fit_has, fit_holds) = (lexicon.patterns(&file.fit_has)?, lexicon.patterns(&file.fit_holds)?);
-        let swap = lexicon.patterns(&file.swap)?;
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));
         }
-        let (bundle, fee, numbers) = (file.bundle, file.fee, file.numbers);
-        Ok(Self {
-            lexicon,
-            attributes,
-            fits,
-            fit_values,
-            fit_units: file.fit_units,
-            fit_has,
-            fit_holds,
-            swap,
-            numbers,
-            fee,
-            kind,
-            among,
-            set,
-            things,
-            total,
-            pieces,
-            signs,
-            between,
-            bundle,
-            patterns,
-        })
+        let (fit_units, numbers, fee, bundle) = (file.fit_units, file.numbers, file.fee, file.bundle);
+        Ok(Self { lexicon, attributes, fit_values, fit_units, numbers, fee, bundle, signs, patterns })
     }
 
     /// Returns the message without the words that ask for what a product has, or `None` if it has no such words: "còn hàng không".
@@ -218,26 +163,6 @@ impl PickRules {
         asked.map(|of| of.said.is_empty() || any_match(&of.said, &row, &[])).collect()
     }
 
-    /// Returns whether the message points at a product by its kind: "the board".
-    pub fn points_at_kind(&self, text: &str) -> bool {
-        any_match(&self.kind, &self.lexicon.tokenize(text), &[])
-    }
-
-    /// Returns whether the message points at all products that were shown last: "which of those".
-    pub fn points_at_shown(&self, text: &str) -> bool {
-        any_match(&self.among, &self.lexicon.tokenize(text), &[])
-    }
-
-    /// Returns whether the message is about goods that are sold as a set: "the office build".
-    pub fn names_set(&self, text: &str) -> bool {
-        any_match(&self.set, &self.lexicon.tokenize(text), &[])
-    }
-
-    /// Returns whether the message asks if products fit together.
-    pub fn asks_fit(&self, text: &str) -> bool {
-        any_match(&self.fits, &self.lexicon.tokenize(text), &[])
-    }
-
     /// Returns the units of which one product needs what another one has.
     pub fn fit_units(&self) -> &[String] {
         &self.fit_units
@@ -263,11 +188,6 @@ impl PickRules {
         Some((fits, said(one), said(other)))
     }
 
-    /// Returns whether the message asks for the sum of prices.
-    pub fn asks_total(&self, text: &str) -> bool {
-        any_match(&self.total, &self.lexicon.tokenize(text), &[])
-    }
-
     /// Returns the price of several products together that a page gives: 19,840,000 of "Total 19,840,000 VND:".
     pub fn bundle_price(&self, page: &str) -> Option<u64> {
         amount_after(&self.bundle, page)
@@ -278,16 +198,11 @@ impl PickRules {
         amount_after(&self.fee, page)
     }
 
-    /// Returns whether the message wants another part in a set of goods.
-    pub fn asks_swap(&self, text: &str) -> bool {
-        any_match(&self.swap, &self.lexicon.tokenize(text), &[])
-    }
-
     /// Returns whether one text holds what the other one has by its height, with both numbers: a case and a cooler. The number of `one`
     /// comes first. `None` if nothing tells.
     pub fn fit_height(&self, one: &str, other: &str) -> Option<(bool, u64, u64)> {
-        let holds = |text: &str| self.number_in(&self.fit_holds, text);
-        let has = |text: &str| self.number_in(&self.fit_has, text);
+        let holds = |text: &str| self.number_in(Sign::FitHolds, text);
+        let has = |text: &str| self.number_in(Sign::FitHas, text);
         match (holds(one), holds(other)) {
             (Some(most), None) => has(other).map(|height| (height <= most, most, height)),
             (None, Some(most)) => has(one).map(|height| (height <= most, height, most)),
@@ -298,7 +213,7 @@ impl PickRules {
     /// Returns the parts of a message between words that join or separate goods.
     pub fn wishes_of(&self, text: &str) -> Vec<String> {
         let stream = self.lexicon.tokenize(text);
-        let between = match_mask(&self.between, &stream, &[]);
+        let between = match_mask(self.sign(Sign::Between), &stream, &[]);
         let mut sides = vec![String::new()];
         for (at, is_between) in between.into_iter().enumerate() {
             let word = stream.source(at..at + 1);

@@ -10,6 +10,7 @@ use crate::desks::{DeskError, Turn};
 use crate::dialogue::answer;
 use crate::dialogue::shown::Shown;
 use crate::domain::Kind;
+use crate::nlu::pick::Sign;
 use crate::replies::MissingValue;
 use crate::retrieval::catalogue::money;
 use crate::retrieval::mention::{Level, Mention, Near};
@@ -41,7 +42,7 @@ impl Retail {
         let (pages, language) = (self.services.pages(turn), turn.language());
         let most = pages.budget(asked.wish).most;
         let asks_price = || !asked.is_shop && self.picks.without_attributes(asked.wish).is_some();
-        let is_wish = self.picks.names_set(asked.wish)
+        let is_wish = self.picks.says(Sign::Set, asked.wish)
             && !asked.is_look_up
             && asked.mentions.iter().all(|mention| mention.level == Level::Brand)
             && (most.is_some() || asked.is_product || asks_price());
@@ -106,14 +107,14 @@ impl Retail {
             Some(Current::Products) => shown.is_some_and(is_new_part),
             _ => false,
         };
-        let asks_fit = picks.asks_fit(text);
-        if (picks.asks_swap(text) || (asks_fit && (is_current || picks.names_set(text))))
+        let asks_fit = picks.says(Sign::Fits, text);
+        if (picks.says(Sign::Swap, text) || (asks_fit && (is_current || picks.says(Sign::Set, text))))
             && let Some(build) = self.new_part(turn, asked, bundle, asks_fit)
         {
             return Some(build);
         }
         let pieces = picks.pieces(text).filter(|pieces| *pieces > 1);
-        let is_total = asked.mentions.is_empty() && (picks.asks_total(text) || pieces.is_some());
+        let is_total = asked.mentions.is_empty() && (picks.says(Sign::Total, text) || pieces.is_some());
         let kinds = self.services.pages(turn).categories(text, turn.language());
         let names_other = kinds.iter().any(|kind| !bundle.parts.contains(kind));
         let count = pieces.unwrap_or(1);

@@ -21,7 +21,7 @@ use crate::dialogue::shown::Shown;
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
-use crate::nlu::pick::Pick;
+use crate::nlu::pick::{Pick, Sign};
 use crate::replies::ReplyKey;
 use crate::retrieval::mention::Level;
 use crate::retrieval::{Passage, Query};
@@ -158,7 +158,7 @@ impl Retail {
         let likely = guess.at_least(LIKELY);
         let owned = self.rules.without_owned(&text);
         let wish = owned.as_deref().filter(|rest| !self.names_nothing(turn, rest)).unwrap_or(&text);
-        let named_in = if self.picks.asks_fit(&text) { text.as_str() } else { wish };
+        let named_in = if self.picks.says(Sign::Fits, &text) { text.as_str() } else { wish };
         let mentions = self.named(turn, named_in, memory);
         let before = memory.shown.as_ref().map_or_else(Vec::new, Shown::in_talk);
         self.focus(turn, &text, &mentions, memory);
@@ -173,7 +173,7 @@ impl Retail {
         let is_report = wish == text && owned.as_ref().is_some_and(|rest| !wants_new(rest));
         // "Does this build include a monitor?": no row of the catalogue has the build.
         let names_kind = !self.services.pages(turn).categories(wish, turn.language()).is_empty();
-        let is_set = self.picks.names_set(wish)
+        let is_set = self.picks.says(Sign::Set, wish)
             && (!names_kind || likely == Some(Guessed::Shop))
             && mentions.iter().all(|mention| mention.level == Level::Brand);
         let asked = Asked {

@@ -126,7 +126,7 @@ impl Retail {
         let known = mentions.iter().find(|mention| is_known(mention));
         let category = known.and_then(|known| known.rows.first()).map(|row| row.passage.section.clone());
         if let Some(category) =
-            category.filter(|_| !self.picks.asks_fit(text) || mentions.iter().any(|of| of.level < Level::Model))
+            category.filter(|_| !self.picks.says(Sign::Fits, text) || mentions.iter().any(|of| of.level < Level::Model))
         {
             mentions.retain(|mention| {
                 mention.level == Level::Model || mention.rows.iter().any(|row| row.passage.section == category)
@@ -253,7 +253,7 @@ impl Finder<'_> {
 
     /// Returns a product of the conversation of another kind than the shown ones, at which the message points: "the board".
     fn earlier(&self) -> Option<Goods> {
-        let shown = self.shown.filter(|_| self.is_other && self.desk.picks.points_at_kind(self.asked.text))?;
+        let shown = self.shown.filter(|_| self.is_other && self.desk.picks.says(Sign::Kind, self.asked.text))?;
         let kinds = self.pages.categories(self.asked.text, self.query.language);
         let rows = shown.all(&self.pages, self.query.language);
         let row = rows.into_iter().find(|row| kinds.contains(&row.passage.section))?;

@@ -8,10 +8,31 @@ use crate::domain::text::{Pattern, Token, any_match, match_mask};
 /// A number from this on is part of a name.
 const MOST_COUNTED: u64 = 100;
 
-/// What a message says of goods next to others: `[signs]` of the rule files, which explain each list.
+/// What a message says of goods, or a row of the catalogue: lists of the rule files, which explain each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
+    /// Points at a product by its kind: "the board".
+    Kind,
+    /// Points at the products that were shown last, all of them: "which of those".
+    Among,
+    /// Points at goods that are sold as a set, which no row of the catalogue is: "this build".
+    Set,
+    /// Wants another part in a set of goods: "swap the card for".
+    Swap,
+    /// Asks whether products fit together.
+    Fits,
+    /// The height of a product, and the most that another one holds.
+    FitHas,
+    FitHolds,
+    /// The number of products that a message is about: "those 2 items".
+    Things,
+    /// Asks for the sum of prices.
+    Total,
+    /// The number of pieces: a number before these words.
+    Pieces,
+    /// Stands between goods: "and", "plus".
+    Between,
     Drop,
     Beside,
     Versus,
@@ -26,13 +47,13 @@ impl PickRules {
         any_match(self.sign(sign), &self.lexicon.tokenize(text), &[])
     }
 
-    fn sign(&self, sign: Sign) -> &[Pattern] {
+    pub(super) fn sign(&self, sign: Sign) -> &[Pattern] {
         self.signs.get(&sign).map_or(&[], Vec::as_slice)
     }
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
     pub fn pieces(&self, text: &str) -> Option<u64> {
-        self.number_in(&self.pieces, text)
+        self.number_in(Sign::Pieces, text)
     }
 
     /// Returns how many pieces a part of a message names, for goods that are named next to others: 2 of "2 of the mice". "24 inch"
@@ -49,18 +70,18 @@ impl PickRules {
     /// Returns how many pieces the message wants now instead: 2 of "make it two mice".
     pub fn recount(&self, text: &str) -> Option<u64> {
         // "The 27 inch monitor instead" counts nothing.
-        self.number_in(self.sign(Sign::Recount), text).filter(|number| self.count_of(text) == Some(*number))
+        self.number_in(Sign::Recount, text).filter(|number| self.count_of(text) == Some(*number))
     }
 
     /// Returns the number of products that the message is about: 2 of "those 2 items".
     pub fn things(&self, text: &str) -> Option<u64> {
-        self.number_in(&self.things, text)
+        self.number_in(Sign::Things, text)
     }
 
-    pub(super) fn number_in(&self, patterns: &[Pattern], text: &str) -> Option<u64> {
+    pub(super) fn number_in(&self, sign: Sign, text: &str) -> Option<u64> {
         let text = self.with_digits(text);
         let stream = self.lexicon.tokenize(&text);
-        let found = patterns.iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        let found = self.sign(sign).iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         // Between them may be a name with numbers: "mua i5-12400f 2 con".
         let is_number = |at: &usize| stream.tokens()[*at].folded().starts_with(|c: char| c.is_ascii_digit());
         let at = Some(found.start).filter(is_number).or_else(|| found.rev().find(is_number))?;

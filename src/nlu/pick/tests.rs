@@ -56,7 +56,9 @@ fn products_fit_by_their_values() {
     assert_eq!(rules.fit(board, cpu), Some((true, "LGA1700".into(), "LGA1700".into())));
     assert_eq!(rules.fit("DDR5 5600 MHz", board), Some((false, "DDR5".into(), "DDR4".into())));
     assert_eq!(rules.fit("27 inch", board), None);
-    assert!(rules.asks_fit("would the ram work in it") && rules.asks_fit("cpu này lắp main đó được không"));
+    assert!(
+        rules.says(Sign::Fits, "would the ram work in it") && rules.says(Sign::Fits, "cpu này lắp main đó được không")
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Finder<'_> {
     fn pieces(&self) -> Option<u64> {
         let (picks, text) = (&self.desk.picks, self.asked.text);
         let earlier = || {
-            let shown = self.shown.filter(|_| picks.asks_total(text) && picks.things(text).is_none())?;
+            let shown = self.shown.filter(|_| picks.says(Sign::Total, text) && picks.things(text).is_none())?;
             let one = shown.current.and_then(|n| shown.products.get(n))?;
             let messages = self.turn.history.iter().rev().filter(|message| message.sender == Sender::User);
             let is_about = |text: &str| {
@@ -121,13 +121,13 @@ impl Finder<'_> {
 
     /// Whether the message asks for the sum after the fee of a service was named.
     fn adds_fee(&self) -> bool {
-        self.desk.picks.asks_total(self.asked.text) && self.desk.fee_before(self.turn).is_some()
+        self.desk.picks.says(Sign::Total, self.asked.text) && self.desk.fee_before(self.turn).is_some()
     }
 
     /// Returns the products whose prices the message adds up.
     fn to_sum(&self, pieces: Option<u64>) -> Option<Chosen> {
         let (picks, text) = (&self.desk.picks, self.asked.text);
-        let asks = picks.asks_total(text) || picks.pieces(text).is_some_and(|pieces| pieces > 1);
+        let asks = picks.says(Sign::Total, text) || picks.pieces(text).is_some_and(|pieces| pieces > 1);
         let shown = self.shown.filter(|_| asks)?;
         // What the customer owns is not bought again: "how much is that in total", after a look-up and a repair.
         if shown.asked.is_empty() && self.asked.mentions.is_empty() {
@@ -136,7 +136,7 @@ impl Finder<'_> {
         let sure: Vec<&Row> =
             self.asked.mentions.iter().filter(|of| of.level > Level::Brand).flat_map(|of| &of.rows).collect();
         // "One of those and the G304, how much is it together?": not the G304 alone.
-        let joins = picks.asks_total(text) && picks.wishes_of(text).len() > 1 && shown.taken.len() > 1;
+        let joins = picks.says(Sign::Total, text) && picks.wishes_of(text).len() > 1 && shown.taken.len() > 1;
         if let ([row], Some(_), false) = (sure.as_slice(), pieces, joins) {
             return Some(shown.about(vec![(*row).clone()]));
         }
@@ -178,7 +178,7 @@ impl Finder<'_> {
     /// Returns two products of which the message asks whether they fit together, or those of a kind that fit one of the conversation.
     fn fitting(&self) -> Option<Goods> {
         let picks = &self.desk.picks;
-        let shown = self.shown.filter(|_| picks.asks_fit(self.asked.text))?;
+        let shown = self.shown.filter(|_| picks.says(Sign::Fits, self.asked.text))?;
         let others = shown.all(&self.pages, self.query.language);
         let tells = |one: &Row| others.iter().find_map(|other| Some((other.clone(), self.fit(one, other)?)));
         let named: Vec<&Row> = self.asked.mentions.iter().filter_map(|mention| mention.rows.first()).collect();

@@ -2,7 +2,7 @@
 
 use super::{Finder, Goods, clauses, wish};
 use crate::dialogue::shown::{Shown, sorted};
-use crate::nlu::pick::Pick;
+use crate::nlu::pick::{Pick, Sign};
 use crate::retrieval::mention::Near;
 use crate::retrieval::rows::Row;
 use crate::retrieval::{Passage, Query};
@@ -59,7 +59,7 @@ impl Finder<'_> {
     pub(super) fn best_of_kind(&self) -> Option<Goods> {
         let (pages, language) = (&self.pages, self.query.language);
         let (picks, wish) = (&self.desk.picks, self.asked.wish);
-        if self.asked.is_shop || self.asked.mentions.len() > 1 || picks.points_at_shown(wish) {
+        if self.asked.is_shop || self.asked.mentions.len() > 1 || picks.says(Sign::Among, wish) {
             return None;
         }
         let best = |text: &str| match picks.pick(text)?.0 {
