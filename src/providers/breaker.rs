@@ -1,14 +1,94 @@
 //! A circuit breaker, which stops calls to a service after consecutive failures.
 //!
-//! It only makes decisions and exports its state as a metric; callers pass in the time.
+//! [`Breaker`] only makes decisions and exports its state as a metric; it gets the time from [`SharedBreaker`], which the calls share.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use metrics::Gauge;
 use tokio::time::Instant;
+use tracing::{field, info, warn};
+
+use crate::domain::TenantId;
+
+/// The breaker of a service, or of one shop's calls to it. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct SharedBreaker(Arc<Service>);
+
+struct Service {
+    /// The service's name in the log.
+    name: &'static str,
+    tenant: Option<TenantId>,
+    breaker: Mutex<Breaker>,
+}
+
+impl SharedBreaker {
+    /// Creates a closed breaker. `provider` is its label in the metrics.
+    pub(super) fn new(name: &'static str, provider: &'static str, threshold: u32, cool_down: Duration) -> Self {
+        let gauge = metrics::gauge!("frontdesk_breaker_state", "provider" => provider);
+        Self(Arc::new(Service { name, tenant: None, breaker: Mutex::new(Breaker::new(gauge, threshold, cool_down)) }))
+    }
+
+    /// Creates a closed breaker of one shop's calls. It exports no metric, whose labels would name the shop.
+    pub(super) fn of_tenant(name: &'static str, tenant: &TenantId, threshold: u32, cool_down: Duration) -> Self {
+        let breaker = Mutex::new(Breaker::new(Gauge::noop(), threshold, cool_down));
+        Self(Arc::new(Service { name, tenant: Some(tenant.clone()), breaker }))
+    }
+
+    /// Returns whether `admit` would let a call through.
+    pub(super) fn lets_through(&self) -> bool {
+        self.lock().lets_through(Instant::now())
+    }
+
+    /// Permits one call, or returns `None` while the breaker is open.
+    pub(super) fn admit(&self) -> Option<Attempt> {
+        let pass = self.lock().admit(Instant::now())?;
+        Some(Attempt { breaker: self.clone(), pass, outcome: Outcome::Unknown })
+    }
+
+    /// Resets all failures, since the service is known to be up.
+    pub(super) fn close(&self) {
+        self.lock().close();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Breaker> {
+        self.0.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn log(&self, change: Change) {
+        let (service, tenant) = (self.0.name, self.0.tenant.as_ref().map(field::display));
+        match change {
+            Change::None => {}
+            Change::Opened => warn!(service, tenant, "A service keeps failing: circuit breaker open"),
+            Change::Closed => info!(service, tenant, "A service answers again: circuit breaker closed"),
+        }
+    }
+}
+
+/// A call that the breaker has admitted. It reports its outcome when it is dropped, which stays unknown if the caller leaves.
+pub(super) struct Attempt {
+    breaker: SharedBreaker,
+    pass: Pass,
+    pub(super) outcome: Outcome,
+}
+
+impl Attempt {
+    /// Reports the first text of the call.
+    pub(super) fn report_first_text(&self) {
+        let change = self.breaker.lock().report_first_text(self.pass);
+        self.breaker.log(change);
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        let change = self.breaker.lock().report(self.pass, self.outcome, Instant::now());
+        self.breaker.log(change);
+    }
+}
 
 /// Closed, it lets calls through. Open, it refuses calls until the cool-down is over; then one trial call decides.
-pub(super) struct Breaker {
+struct Breaker {
     /// 0 closed, 1 during a trial, 2 open.
     gauge: Gauge,
     threshold: u32,
@@ -25,7 +105,7 @@ enum State {
 
 /// Permission for one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
+enum Pass {
     Normal,
     /// The call that tests whether the service is back.
     Trial,
@@ -42,30 +122,20 @@ pub(super) enum Outcome {
 
 /// A change of state, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+enum Change {
     None,
     Opened,
     Closed,
 }
 
 impl Breaker {
-    /// Creates a closed breaker. `provider` is its label in the metrics.
-    pub(super) fn new(provider: &'static str, threshold: u32, cool_down: Duration) -> Self {
-        Self::with(metrics::gauge!("frontdesk_breaker_state", "provider" => provider), threshold, cool_down)
-    }
-
-    /// Creates a closed breaker of one shop's calls. It exports no metric, whose labels would name the shop.
-    pub(super) fn of_tenant(threshold: u32, cool_down: Duration) -> Self {
-        Self::with(Gauge::noop(), threshold, cool_down)
-    }
-
-    fn with(gauge: Gauge, threshold: u32, cool_down: Duration) -> Self {
+    fn new(gauge: Gauge, threshold: u32, cool_down: Duration) -> Self {
         gauge.set(0.0);
         Self { gauge, threshold: threshold.max(1), cool_down, state: State::Closed { failures: 0 } }
     }
 
     /// Returns whether `admit` would let a call through.
-    pub(super) fn lets_through(&self, now: Instant) -> bool {
+    fn lets_through(&self, now: Instant) -> bool {
         match self.state {
             State::Closed { .. } => true,
             State::Open { until } => now >= until,
@@ -74,7 +144,7 @@ impl Breaker {
     }
 
     /// Permits one call, or returns `None` while the breaker is open. Each pass must be followed by one `report`.
-    pub(super) fn admit(&mut self, now: Instant) -> Option<Pass> {
+    fn admit(&mut self, now: Instant) -> Option<Pass> {
         match self.state {
             State::Closed { .. } => Some(Pass::Normal),
             State::Open { until } if now >= until => {
@@ -86,7 +156,7 @@ impl Breaker {
     }
 
     /// Reports the first text of a call, which ends a trial; the rest may take minutes.
-    pub(super) fn report_first_text(&mut self, pass: Pass) -> Change {
+    fn report_first_text(&mut self, pass: Pass) -> Change {
         if pass == Pass::Trial && self.state == State::Trial {
             return self.close();
         }
@@ -94,7 +164,7 @@ impl Breaker {
     }
 
     /// Reports the end of a call.
-    pub(super) fn report(&mut self, pass: Pass, outcome: Outcome, now: Instant) -> Change {
+    fn report(&mut self, pass: Pass, outcome: Outcome, now: Instant) -> Change {
         match (&mut self.state, pass, outcome) {
             (State::Closed { failures }, _, Outcome::Worked) => *failures = 0,
             (State::Closed { failures }, _, Outcome::Failed) => {
@@ -117,7 +187,7 @@ impl Breaker {
     }
 
     /// Resets all failures, since the service is known to be up.
-    pub(super) fn close(&mut self) -> Change {
+    fn close(&mut self) -> Change {
         let change = if matches!(self.state, State::Closed { .. }) { Change::None } else { Change::Closed };
         self.set_state(State::Closed { failures: 0 });
         change
@@ -141,8 +211,12 @@ mod tests {
 
     const COOL_DOWN: Duration = Duration::from_secs(30);
 
+    fn breaker() -> Breaker {
+        Breaker::new(metrics::gauge!("frontdesk_breaker_state", "provider" => "test"), 3, COOL_DOWN)
+    }
+
     fn opened(now: Instant) -> Breaker {
-        let mut breaker = Breaker::new("test", 3, COOL_DOWN);
+        let mut breaker = breaker();
         for expected in [Change::None, Change::None, Change::Opened] {
             let pass = breaker.admit(now).expect("closed");
             assert_eq!(breaker.report(pass, Outcome::Failed, now), expected);
@@ -153,7 +227,7 @@ mod tests {
     #[test]
     fn only_consecutive_failures_open_it() {
         let now = Instant::now();
-        let mut breaker = Breaker::new("test", 3, COOL_DOWN);
+        let mut breaker = breaker();
         for outcome in
             [Outcome::Failed, Outcome::Failed, Outcome::Worked, Outcome::Failed, Outcome::Unknown, Outcome::Failed]
         {
@@ -220,7 +294,7 @@ mod tests {
         };
         metrics::with_local_recorder(&recorder, || {
             let now = Instant::now();
-            let mut breaker = Breaker::new("test", 3, COOL_DOWN);
+            let mut breaker = breaker();
             expect(0);
             for _ in 0..3 {
                 breaker.report(Pass::Normal, Outcome::Failed, now);

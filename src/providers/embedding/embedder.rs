@@ -1,20 +1,19 @@
 //! The entry point to the embedding model.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
-use tracing::{info, warn};
+use tokio::time::timeout;
 
 use super::{EmbedConfig, EmbeddingError, EmbeddingModel, Purpose};
-use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
+use crate::providers::breaker::{Outcome, SharedBreaker};
 use crate::providers::vector::Space;
 
 /// Wraps an [`EmbeddingModel`] with prefixes, batches, timeouts, a circuit breaker and normalization.
 pub struct Embedder {
     model: Arc<dyn EmbeddingModel>,
     config: EmbedConfig,
-    breaker: Mutex<Breaker>,
+    breaker: SharedBreaker,
     /// Known after the first response.
     dimension: OnceLock<usize>,
 }
@@ -22,7 +21,8 @@ pub struct Embedder {
 impl Embedder {
     /// Does not call the model yet.
     pub fn new(model: Arc<dyn EmbeddingModel>, config: EmbedConfig) -> Self {
-        let breaker = Mutex::new(Breaker::new("embedding", config.breaker_failures, config.breaker_cool_down));
+        let (failures, cool_down) = (config.breaker_failures, config.breaker_cool_down);
+        let breaker = SharedBreaker::new("the embedding model", "embedding", failures, cool_down);
         Self { model, config, breaker, dimension: OnceLock::new() }
     }
 
@@ -33,7 +33,7 @@ impl Embedder {
 
     /// Returns whether the breaker lets a call through.
     pub fn is_up(&self) -> bool {
-        self.config.on && self.breaker(|breaker| breaker.lets_through(Instant::now()))
+        self.config.on && self.breaker.lets_through()
     }
 
     /// The model's name.
@@ -90,15 +90,12 @@ impl Embedder {
         if !self.config.on {
             return Err(EmbeddingError::Off);
         }
-        let pass = self.breaker(|breaker| breaker.admit(Instant::now()));
-        let Some(pass) = pass else {
+        let Some(mut attempt) = self.breaker.admit() else {
             return Err(EmbeddingError::Unavailable("the circuit breaker is open".to_owned()));
         };
-        // If the caller drops this future, the outcome stays unknown.
-        let mut report = Report { embedder: self, pass, outcome: Outcome::Unknown };
         let answer = timeout(within, self.model.embed(texts)).await;
         let answer = answer.unwrap_or_else(|_| Err(EmbeddingError::Unavailable("it took too long".to_owned())));
-        report.outcome = match (&answer, purpose) {
+        attempt.outcome = match (&answer, purpose) {
             (Ok(_), _) => Outcome::Worked,
             // A passage may be too long for the model, but a refused question means that the model is missing.
             (Err(EmbeddingError::Refused(_)), Purpose::Passage) => Outcome::Unknown,
@@ -127,27 +124,6 @@ impl Embedder {
             *x /= length;
         }
         Ok(())
-    }
-
-    fn breaker<T>(&self, action: impl FnOnce(&mut Breaker) -> T) -> T {
-        action(&mut self.breaker.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// Reports the outcome of a call to the breaker when dropped.
-struct Report<'a> {
-    embedder: &'a Embedder,
-    pass: Pass,
-    outcome: Outcome,
-}
-
-impl Drop for Report<'_> {
-    fn drop(&mut self) {
-        match self.embedder.breaker(|breaker| breaker.report(self.pass, self.outcome, Instant::now())) {
-            Change::None => {}
-            Change::Opened => warn!("The embedding model keeps failing: circuit breaker open"),
-            Change::Closed => info!("The embedding model answers again: circuit breaker closed"),
-        }
     }
 }
 

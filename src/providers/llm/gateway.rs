@@ -2,7 +2,7 @@
 
 mod reply;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ use super::{
     json_schema,
 };
 use crate::domain::text::{clean, clean_json};
-use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
+use crate::providers::breaker::{self, Outcome, SharedBreaker};
 
 /// The result of the last probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Gateway {
     model: Arc<dyn ChatModel>,
     config: LlmConfig,
     admission: Arc<Admission>,
-    breaker: Mutex<Breaker>,
+    breaker: SharedBreaker,
     availability: watch::Sender<Availability>,
     look_now: Notify,
 }
@@ -53,10 +53,11 @@ impl Gateway {
     /// Does not call the model yet. Until the first [`Gateway::look`], it counts as down.
     pub fn new(model: Arc<dyn ChatModel>, config: LlmConfig) -> Arc<Self> {
         let found = if config.mode == LlmMode::Offline { Availability::Offline } else { Availability::Unknown };
+        let (failures, cool_down) = (config.breaker_failures, config.breaker_cool_down);
         Arc::new(Self {
             model,
             admission: Admission::new(config.max_concurrent, config.queue_max),
-            breaker: Mutex::new(Breaker::new("llm", config.breaker_failures, config.breaker_cool_down)),
+            breaker: SharedBreaker::new("the language model", "llm", failures, cool_down),
             availability: watch::Sender::new(found),
             look_now: Notify::new(),
             config,
@@ -65,7 +66,7 @@ impl Gateway {
 
     /// Returns whether a call can succeed now: the last probe found the model, and the breaker lets calls through.
     pub fn is_up(&self) -> bool {
-        self.availability() == Availability::Up && self.breaker().lets_through(Instant::now())
+        self.availability() == Availability::Up && self.breaker.lets_through()
     }
 
     /// Returns the result of the last probe, regardless of the breaker.
@@ -89,7 +90,7 @@ impl Gateway {
             let model = &self.config.model;
             match &status {
                 Ok(status) if status.installed => {
-                    self.breaker().close();
+                    self.breaker.close();
                     info!(llm.model = %model, "The language model is up");
                 }
                 Ok(_) => warn!(llm.model = %model, "The language model is not installed"),
@@ -121,7 +122,7 @@ impl Gateway {
     /// full.
     pub fn enter(self: &Arc<Self>) -> Result<Ticket, LlmError> {
         self.ready()?;
-        if !self.breaker().lets_through(Instant::now()) {
+        if !self.breaker.lets_through() {
             return Err(breaker_open());
         }
         let place = self.admission.enter().map_err(|Full| LlmError::Overloaded)?;
@@ -161,10 +162,6 @@ impl Gateway {
             Availability::Down => Err(LlmError::Unavailable("it was down at the last probe".to_owned())),
             Availability::ModelMissing => Err(LlmError::Unavailable("the model is not installed".to_owned())),
         }
-    }
-
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -241,24 +238,17 @@ impl Ticket {
     }
 }
 
-/// A call that the breaker has admitted, which reports its outcome when dropped.
+/// A call that the breaker has admitted.
 struct Attempt {
     gateway: Arc<Gateway>,
-    pass: Pass,
-    outcome: Outcome,
+    call: breaker::Attempt,
 }
 
 impl Attempt {
     fn begin(gateway: &Arc<Gateway>) -> Result<Self, LlmError> {
         gateway.ready()?;
-        let pass = gateway.breaker().admit(Instant::now()).ok_or_else(breaker_open)?;
-        Ok(Self { gateway: Arc::clone(gateway), pass, outcome: Outcome::Unknown })
-    }
-
-    /// Reports the first text.
-    fn report_first_text(&self) {
-        let change = self.gateway.breaker().report_first_text(self.pass);
-        log(change);
+        let call = gateway.breaker.admit().ok_or_else(breaker_open)?;
+        Ok(Self { gateway: Arc::clone(gateway), call })
     }
 
     /// Ends the call, successfully or with this error. Without this method, the outcome is unknown.
@@ -266,14 +256,7 @@ impl Attempt {
         if matches!(error, Some(LlmError::Unavailable(_))) {
             self.gateway.look_now.notify_one();
         }
-        self.outcome = outcome(error);
-    }
-}
-
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        let change = self.gateway.breaker().report(self.pass, self.outcome, Instant::now());
-        log(change);
+        self.call.outcome = outcome(error);
     }
 }
 
@@ -292,13 +275,5 @@ fn outcome(error: Option<&LlmError>) -> Outcome {
         ) => Outcome::Failed,
         // A busy service is up. A refused request, such as a mistyped model, and an empty answer are not its fault.
         Some(LlmError::Overloaded | LlmError::Refused(_) | LlmError::Empty) => Outcome::Unknown,
-    }
-}
-
-fn log(change: Change) {
-    match change {
-        Change::None => {}
-        Change::Opened => warn!("The language model keeps failing: circuit breaker open"),
-        Change::Closed => info!("The language model answers again: circuit breaker closed"),
     }
 }

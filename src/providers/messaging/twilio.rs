@@ -1,21 +1,19 @@
 //! Messages over Twilio's API.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::Instant;
-use tracing::{info, warn};
 
 use super::{Accepted, Account, Content, MessageGateway, Outgoing, SendError};
 use crate::config::MessagingConfig;
 use crate::domain::{DeliveryStatus, TenantId};
 use crate::providers::address::{body, client, reason};
-use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
+use crate::providers::breaker::{Outcome, SharedBreaker};
 
 /// Lets Twilio repeat a report that failed. Neither sent nor signed.
 const RETRIES: &str = "#rc=3&rp=all";
@@ -33,7 +31,7 @@ const BREAKER_PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
 pub struct Twilio {
     http: reqwest::Client,
     base: Url,
-    breakers: Mutex<HashMap<TenantId, Breaker>>,
+    breakers: Mutex<HashMap<TenantId, SharedBreaker>>,
 }
 
 /// A message as Twilio shows it.
@@ -87,9 +85,8 @@ impl Twilio {
 
     /// Sends a request with each of the account's tokens until one is accepted, and returns the body of a success.
     async fn ask(&self, account: &Account, request: impl Fn() -> RequestBuilder) -> Result<Vec<u8>, SendError> {
-        let pass = self.breakers().entry(account.shop.clone()).or_insert_with(breaker).admit(Instant::now());
-        let pass = pass.ok_or_else(|| SendError::NotSent("earlier requests failed".to_owned()))?;
-        let mut guard = Guard { twilio: self, account, pass, outcome: Outcome::Unknown };
+        let admitted = self.breaker(&account.shop).admit();
+        let mut attempt = admitted.ok_or_else(|| SendError::NotSent("earlier requests failed".to_owned()))?;
         let mut answer = Err((None, SendError::NotSent("the account has no token".to_owned())));
         for token in &account.tokens {
             let sent = request().basic_auth(&account.id, Some(token)).send().await;
@@ -98,7 +95,7 @@ impl Twilio {
                 break;
             }
         }
-        guard.outcome = match &answer {
+        attempt.outcome = match &answer {
             Ok(_) => Outcome::Worked,
             Err((Some(status), _)) if status.is_client_error() && *status != StatusCode::TOO_MANY_REQUESTS => {
                 Outcome::Worked
@@ -108,32 +105,10 @@ impl Twilio {
         answer.map_err(|(_, cause)| cause)
     }
 
-    fn breakers(&self) -> MutexGuard<'_, HashMap<TenantId, Breaker>> {
-        self.breakers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn breaker() -> Breaker {
-    Breaker::of_tenant(BREAKER_FAILURES, BREAKER_PAUSE)
-}
-
-/// Reports the outcome of a request to the breaker, also if the request is dropped.
-struct Guard<'a> {
-    twilio: &'a Twilio,
-    account: &'a Account,
-    pass: Pass,
-    outcome: Outcome,
-}
-
-impl Drop for Guard<'_> {
-    fn drop(&mut self) {
-        let mut breakers = self.twilio.breakers();
-        let Some(breaker) = breakers.get_mut(&self.account.shop) else { return };
-        match breaker.report(self.pass, self.outcome, Instant::now()) {
-            Change::None => {}
-            Change::Opened => warn!(tenant = %self.account.shop, "Twilio keeps failing: circuit breaker open"),
-            Change::Closed => info!(tenant = %self.account.shop, "Twilio works again: circuit breaker closed"),
-        }
+    fn breaker(&self, shop: &TenantId) -> SharedBreaker {
+        let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || SharedBreaker::of_tenant("Twilio", shop, BREAKER_FAILURES, BREAKER_PAUSE);
+        breakers.entry(shop.clone()).or_insert_with(new).clone()
     }
 }
 

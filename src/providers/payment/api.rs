@@ -1,18 +1,17 @@
 //! Calls to the API of a payment provider.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::Instant;
-use tracing::{info, warn};
 
 use crate::config::PaymentProvidersConfig;
 use crate::domain::TenantId;
 use crate::providers::address;
-use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
+use crate::providers::breaker::{Outcome, SharedBreaker};
 
 /// Failures in a row after which a shop's calls are refused for a while.
 const FAILURES: u32 = 3;
@@ -31,7 +30,7 @@ pub(super) struct Api {
 }
 
 struct TenantState {
-    breaker: Mutex<Breaker>,
+    breaker: SharedBreaker,
     token: tokio::sync::Mutex<Option<Token>>,
 }
 
@@ -152,10 +151,9 @@ impl Api {
     /// Sends a request, unless the shop's last ones failed.
     pub async fn send(&self, tenant: &TenantId, request: RequestBuilder) -> Result<Answer, Unanswered> {
         let state = self.state(tenant);
-        let Some(pass) = state.breaker().admit(Instant::now()) else {
+        let Some(mut attempt) = state.breaker.admit() else {
             return Err(Unanswered::NotSent(format!("{} has failed repeatedly for this shop", self.name)));
         };
-        let mut attempt = Attempt { api: self.name, tenant, state: &state, pass, outcome: Outcome::Unknown };
         let answer = read_answer(request).await;
         attempt.outcome = if answer.is_ok() { Outcome::Worked } else { Outcome::Failed };
         answer
@@ -164,37 +162,10 @@ impl Api {
     fn state(&self, tenant: &TenantId) -> Arc<TenantState> {
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || {
-            let breaker = Breaker::of_tenant(FAILURES, COOL_DOWN);
-            Arc::new(TenantState { breaker: Mutex::new(breaker), token: tokio::sync::Mutex::default() })
+            let breaker = SharedBreaker::of_tenant(self.name, tenant, FAILURES, COOL_DOWN);
+            Arc::new(TenantState { breaker, token: tokio::sync::Mutex::default() })
         };
         tenants.entry(tenant.clone()).or_insert_with(new).clone()
-    }
-}
-
-impl TenantState {
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A call that the breaker has admitted. It is reported when it is dropped, also in the middle.
-struct Attempt<'a> {
-    api: &'static str,
-    tenant: &'a TenantId,
-    state: &'a TenantState,
-    pass: Pass,
-    outcome: Outcome,
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        let change = self.state.breaker().report(self.pass, self.outcome, Instant::now());
-        let (provider, tenant) = (self.api, self.tenant);
-        match change {
-            Change::None => {}
-            Change::Opened => warn!(provider, %tenant, "A payment provider keeps failing: circuit breaker open"),
-            Change::Closed => info!(provider, %tenant, "A payment provider answers again: circuit breaker closed"),
-        }
     }
 }
 

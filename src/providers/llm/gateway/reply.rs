@@ -55,7 +55,7 @@ pub(super) async fn start(attempt: Attempt, place: Place, request: ChatRequest) 
             metrics::histogram!("frontdesk_llm_first_token_seconds").record(asked.elapsed());
             let running = match deltas {
                 Some(deltas) => {
-                    attempt.report_first_text();
+                    attempt.call.report_first_text();
                     Some(Running { deltas, attempt, _place: place })
                 }
                 None => {
