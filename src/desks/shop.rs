@@ -11,7 +11,7 @@ use super::{ConsolePanel, Desk, DeskRegistry, OpenDesk, Services};
 use crate::config::ShopConfig;
 use crate::domain::language::DateFormat;
 use crate::domain::{Language, TenantId};
-use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
+use crate::persona::texts::{ByLanguage, CommonTexts, PageTexts};
 use crate::persona::{PersonaFault, PromptError, PromptErrors, Prompts};
 use crate::providers::email::{InvalidSender, check_sender};
 use crate::retrieval::search::Knowledge;
@@ -24,7 +24,7 @@ pub struct Shop {
     prompts: Arc<Prompts>,
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
-    console: ByLanguage<ConsoleTexts>,
+    console: ByLanguage<PageTexts>,
     console_dates: BTreeMap<Language, DateFormat>,
     desks: BTreeMap<&'static str, Arc<dyn Desk>>,
 }
@@ -122,7 +122,7 @@ impl Shop {
     }
 
     /// The texts of the console, in each of its languages.
-    pub fn console(&self) -> &ByLanguage<ConsoleTexts> {
+    pub fn console(&self) -> &ByLanguage<PageTexts> {
         &self.console
     }
 
@@ -158,7 +158,7 @@ impl Shop {
 struct Loaded {
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
-    console: ByLanguage<ConsoleTexts>,
+    console: ByLanguage<PageTexts>,
     console_dates: BTreeMap<Language, DateFormat>,
     desks: BTreeMap<&'static str, OpenDesk>,
 }
@@ -187,8 +187,8 @@ fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptErro
     }
     let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
     let languages: Vec<Language> = all.into_iter().collect();
-    let page = ByLanguage::load_checked(prompts, "page", &languages, PageTexts::check)?;
-    let console = ByLanguage::load_checked(prompts, "console", &console_languages(prompts)?, ConsoleTexts::check)?;
+    let page = ByLanguage::load_checked(prompts, "page", &languages, PageTexts::check_chat)?;
+    let console = ByLanguage::load_checked(prompts, "console", &console_languages(prompts)?, PageTexts::check_console)?;
     let console_dates = date_formats(prompts, console.iter().map(|(language, _)| language));
     Ok(Loaded { common: ByLanguage::load(prompts, "common", &languages)?, page, console, console_dates, desks })
 }

@@ -10,7 +10,7 @@ use crate::domain::{ErrorCode, Language};
 
 mod page;
 
-pub use page::{ConsoleTexts, PageTexts};
+pub use page::PageTexts;
 
 /// Replaces every `{name}` of the template by its value. Braces inside values are not replaced.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {

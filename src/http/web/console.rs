@@ -17,7 +17,7 @@ use crate::domain::language::DateFormat;
 use crate::http::browser::accepted_languages;
 use crate::http::console::Me;
 use crate::http::error::{ApiError, Result};
-use crate::persona::texts::{ConsoleTexts, fill};
+use crate::persona::texts::{PageTexts, fill};
 
 const PAGE: &str = include_str!("console/console.html");
 
@@ -29,7 +29,7 @@ struct Settings<'a> {
     language: Language,
     /// The label of each language on the language button.
     language_names: BTreeMap<Language, String>,
-    texts: BTreeMap<Language, &'a ConsoleTexts>,
+    texts: BTreeMap<Language, &'a PageTexts>,
     /// How each language writes dates, as in `texts/common.LANG.toml`.
     date_formats: &'a BTreeMap<Language, DateFormat>,
     /// Hosts that links in messages may lead to, in addition to our own.

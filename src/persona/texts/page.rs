@@ -10,47 +10,29 @@ const CONSOLE: &str = include_str!("../../../prompts/texts/console.en.toml");
 /// The suffix of singular texts, which are optional.
 const FOR_ONE: &str = "_one";
 
-/// The texts of the chat page and its widget in one language, from `texts/page.{language}.toml`, which documents each text.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct PageTexts(FileTexts);
-
-/// The console's texts in one language, from `texts/console.{language}.toml`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct ConsoleTexts(FileTexts);
-
-/// The texts of a page. A key is table and name, such as `inbox.title`. The page receives the texts of all languages, since it can
-/// switch while it is open.
+/// The texts of a page in one language: of the chat page and its widget from `texts/page.{language}.toml`, or of the console from
+/// `texts/console.{language}.toml`. The files document each text. A key is table and name, such as `inbox.title`.
+///
+/// A page receives the texts of all languages, since it can switch while it is open.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(try_from = "toml::Table")]
-struct FileTexts(BTreeMap<String, String>);
+pub struct PageTexts(BTreeMap<String, String>);
 
 impl PageTexts {
-    /// Returns the text of `key`. [`Self::check`] guarantees that it exists for every distributed key.
+    /// Returns the text of `key`. The checks guarantee that it exists for every distributed key.
     pub fn text(&self, key: &str) -> &str {
-        self.0.text(key)
-    }
-
-    /// Checks that there are the distributed texts and no others, with their placeholders. They need not name the persona.
-    pub fn check(&self) -> Result<(), String> {
-        self.0.check(CHAT, |key, name| name == "name" || (key, name) == ("too_long", "count"))
-    }
-}
-
-impl ConsoleTexts {
-    /// Returns the text of `key`. [`Self::check`] guarantees that it exists for every distributed key.
-    pub fn text(&self, key: &str) -> &str {
-        self.0.text(key)
-    }
-
-    /// Checks that there are the distributed texts and no others, with their placeholders.
-    pub fn check(&self) -> Result<(), String> {
-        self.0.check(CONSOLE, |_, _| false)
-    }
-}
-
-impl FileTexts {
-    fn text(&self, key: &str) -> &str {
         self.0.get(key).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Checks that there are the distributed texts of the chat page and no others, with their placeholders. They need not name the
+    /// persona.
+    pub fn check_chat(&self) -> Result<(), String> {
+        self.check(CHAT, |key, name| name == "name" || (key, name) == ("too_long", "count"))
+    }
+
+    /// Checks that there are the distributed texts of the console and no others, with their placeholders.
+    pub fn check_console(&self) -> Result<(), String> {
+        self.check(CONSOLE, |_, _| false)
     }
 
     /// Compares the texts with the distributed ones. `may_omit` is asked for each key and placeholder.
@@ -75,7 +57,7 @@ impl FileTexts {
     }
 }
 
-impl TryFrom<toml::Table> for FileTexts {
+impl TryFrom<toml::Table> for PageTexts {
     type Error = String;
 
     fn try_from(table: toml::Table) -> Result<Self, String> {
@@ -101,7 +83,7 @@ mod tests {
     use super::*;
 
     fn texts(change: impl Fn(String) -> String) -> Result<(), String> {
-        toml::from_str::<ConsoleTexts>(&change(CONSOLE.to_owned())).unwrap().check()
+        toml::from_str::<PageTexts>(&change(CONSOLE.to_owned())).unwrap().check_console()
     }
 
     #[test]

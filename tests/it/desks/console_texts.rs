@@ -9,7 +9,7 @@ use frontdesk::domain::commerce::{OrderStatus, policy};
 use frontdesk::domain::returns::{ReasonCode, RmaStatus};
 use frontdesk::domain::warranty::RowCode;
 use frontdesk::persona::PersonaFault;
-use frontdesk::persona::texts::ConsoleTexts;
+use frontdesk::persona::texts::PageTexts;
 use regex::Regex;
 
 use crate::architecture::literals_of;
@@ -19,7 +19,7 @@ const FILES: [&str; 2] =
 
 fn assert_named(table: &str, names: &[&str]) {
     for file in FILES {
-        let texts: ConsoleTexts = toml::from_str(file).unwrap();
+        let texts: PageTexts = toml::from_str(file).unwrap();
         let title = texts.text("title");
         let missing: Vec<_> =
             names.iter().map(|name| format!("{table}.{name}")).filter(|key| texts.text(key).is_empty()).collect();
@@ -85,7 +85,7 @@ fn sentences_of_an_escalation_have_names() {
         sentences.map(|text| not_letters.replace_all(text.trim_matches('"'), "_").into_owned()).collect();
     assert!(keys.len() > 25, "{keys:?}");
     for file in FILES {
-        let texts: ConsoleTexts = toml::from_str(file).unwrap();
+        let texts: PageTexts = toml::from_str(file).unwrap();
         let is_named = |key: &String| {
             ["escalation_reason", "escalation_next"]
                 .iter()
