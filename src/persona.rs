@@ -18,6 +18,7 @@ pub mod texts;
 pub mod watch;
 
 pub use error::{PersonaFault, PromptError, PromptErrors};
+pub(crate) use file::{cut_front_matter, line_of_key};
 pub use prompts::Prompts;
 pub use texts::cut_at_sentence;
 

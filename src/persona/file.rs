@@ -67,7 +67,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) ->
         let (line, fault) = (Some(in_file(line)), Some(fault));
         PromptError { file: file.to_owned(), line, hint, fault }
     };
-    let (front_matter, body, first_line) = split_front_matter(content).ok_or_else(|| {
+    let (front_matter, body, first_line) = cut_front_matter(content).ok_or_else(|| {
         error(1, Fault::Unclosed, "the front matter is not closed: add a line of three hyphens after it".to_owned())
     })?;
     let front: FrontMatter = if front_matter.trim().is_empty() {
@@ -89,7 +89,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str, spoken: &Spoken<'_>) ->
     if front.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
         return Err(error(1, Fault::Temperature, "temperature must be between 0 and 2".to_owned()));
     }
-    let knowledge_line = line_of(front_matter, "knowledge");
+    let knowledge_line = line_of_key(front_matter, "knowledge").map_or(1, |(line, _)| line);
     let mut persona = Persona {
         id: id.to_owned(),
         name: front.name.unwrap_or_else(|| id.to_owned()),
@@ -167,12 +167,10 @@ fn folders(written: Option<Folders>) -> Result<Vec<String>, (Fault, String)> {
     Ok(folders)
 }
 
-/// Returns the line of a key of the front matter, or 1 if it is missing.
-fn line_of(front_matter: &str, key: &str) -> usize {
-    let place = front_matter
-        .lines()
-        .position(|line| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':')));
-    place.map_or(1, |index| index + 2)
+/// Returns the line of a key of the front matter, and what follows its colon. The first line is that of the hyphens.
+pub(crate) fn line_of_key<'a>(front_matter: &'a str, key: &str) -> Option<(usize, &'a str)> {
+    let value = |line: &'a str| line.strip_prefix(key)?.trim_start().strip_prefix(':');
+    (2..).zip(front_matter.lines()).find_map(|(number, line)| Some((number, value(line)?)))
 }
 
 impl Lines {
@@ -220,7 +218,7 @@ fn labelled<'a>(line: &'a str, label: &str) -> Option<(Option<&'a str>, &'a str)
 }
 
 /// Splits into front matter, body and the number of the body's first line. Returns `None` if the front matter is not closed.
-fn split_front_matter(content: &str) -> Option<(&str, &str, usize)> {
+pub(crate) fn cut_front_matter(content: &str) -> Option<(&str, &str, usize)> {
     let mut lines = content.split_inclusive('\n');
     let opening = lines.next().unwrap_or_default();
     if opening.trim_end() != "---" {

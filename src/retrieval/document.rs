@@ -6,6 +6,7 @@ use whatlang::{Detector, Lang};
 
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
+use crate::persona::{cut_front_matter, line_of_key};
 
 /// The metadata of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,25 +45,13 @@ struct FrontMatter {
 /// is removed from the text.
 pub fn split_front_matter<'a>(page: &'a str, languages: &[LanguageProfile]) -> (About, &'a str, Option<Complaint>) {
     let page = page.strip_prefix('\u{feff}').unwrap_or(page);
-    let Some(rest) = page.strip_prefix("---").and_then(|rest| strip_line_end(rest.trim_start_matches([' ', '\t'])))
-    else {
-        return (About::default(), page, None);
+    let Some((yaml, body, _)) = cut_front_matter(page) else {
+        // A rule as the first line is valid Markdown, but a key below it indicates front matter.
+        let meant = page.lines().nth(1).is_some_and(|line| line.contains(':'));
+        return (About::default(), page, meant.then(|| (1, "the front matter has no closing ---".to_owned())));
     };
-    let mut end = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == "---" {
-            let (about, complaint) = parse_front_matter(&rest[..end], languages);
-            return (about, &rest[end + line.len()..], complaint);
-        }
-        end += line.len();
-    }
-    // A rule as the first line is valid Markdown, but a key below it indicates front matter.
-    let meant = rest.lines().next().is_some_and(|line| line.contains(':'));
-    (About::default(), page, meant.then(|| (1, "the front matter has no closing ---".to_owned())))
-}
-
-fn strip_line_end(text: &str) -> Option<&str> {
-    text.strip_prefix('\n').or_else(|| text.strip_prefix("\r\n"))
+    let (about, complaint) = parse_front_matter(yaml, languages);
+    (about, body, complaint)
 }
 
 fn parse_front_matter(yaml: &str, languages: &[LanguageProfile]) -> (About, Option<Complaint>) {
@@ -83,11 +72,13 @@ fn parse_front_matter(yaml: &str, languages: &[LanguageProfile]) -> (About, Opti
     let complaint = written.filter(|_| language.is_none()).map(|written| {
         let known: Vec<&str> = languages.iter().map(|language| language.code.code()).collect();
         let problem = format!("language: {written:?} is not a language of the shop; write one of {}", known.join(", "));
-        (line_of(yaml, "language").map_or(2, |(line, _)| line), problem)
+        (line_of_key(yaml, "language").map_or(2, |(line, _)| line), problem)
     });
     // YAML drops the trailing zeros of a number, so the version is read from its line.
     let version = match matter.version {
-        Some(Value::Number(_)) => line_of(yaml, "version").map(|(_, value)| value),
+        Some(Value::Number(_)) => {
+            line_of_key(yaml, "version").map(|(_, value)| value.split(" #").next().unwrap_or(value).trim().to_owned())
+        }
         other => other.and_then(scalar),
     };
     let about = About {
@@ -120,13 +111,6 @@ fn words(value: Value) -> Option<String> {
         }
         other => scalar(other),
     }
-}
-
-fn line_of(yaml: &str, key: &str) -> Option<(usize, String)> {
-    yaml.lines().enumerate().find_map(|(n, line)| {
-        let value = line.strip_prefix(key)?.trim_start().strip_prefix(':')?;
-        Some((n + 2, value.split(" #").next().unwrap_or(value).trim().to_owned()))
-    })
 }
 
 /// Guesses the language of a document that does not name it, among those of the shop.
