@@ -26,25 +26,6 @@ pub struct Attempts<'a> {
     now: DateTime<Utc>,
 }
 
-/// The result of an attempt.
-pub enum Attempt<T> {
-    Verified(T),
-    /// It does not exist, or the claim is wrong. The customer cannot distinguish the two.
-    Failed,
-    /// There were too many failed attempts.
-    Locked,
-}
-
-impl<T> Attempt<T> {
-    fn map<U>(self, convert: impl FnOnce(T) -> U) -> Attempt<U> {
-        match self {
-            Self::Verified(found) => Attempt::Verified(convert(found)),
-            Self::Failed => Attempt::Failed,
-            Self::Locked => Attempt::Locked,
-        }
-    }
-}
-
 impl<'a> Attempts<'a> {
     /// `client` is the pseudonym of the client's address, if the turn has one.
     pub fn new(
@@ -59,14 +40,10 @@ impl<'a> Attempts<'a> {
         Self { store, conversation: turn.conversation.id, subjects, limit, now: turn.accepted_at() }
     }
 
-    pub async fn are_locked(&self) -> Result<bool, StoreError> {
-        Ok(self.store.find_miss_lock(&self.subjects, self.now).await?.is_some())
-    }
-
     /// Returns the order if it has this contact, and counts a failure otherwise.
-    pub async fn at_order(&self, number: &OrderNumber, contact: &Contact) -> Result<Attempt<Order>, StoreError> {
+    pub async fn at_order(&self, number: &OrderNumber, contact: &Contact) -> Result<Verification<Order>, StoreError> {
         let verified = self.store.verify_order(number, contact, self.by()).await?;
-        Ok(self.result_of(verified).await?.map(|order| *order))
+        self.result_of(verified).await
     }
 
     /// Returns the account's `user_id` if the customer named it, and one of its invoices, and counts a failure otherwise. Without an
@@ -76,7 +53,7 @@ impl<'a> Attempts<'a> {
         &self,
         claimed: &str,
         invoice: Option<&InvoiceNumber>,
-    ) -> Result<Attempt<String>, StoreError> {
+    ) -> Result<Verification<String>, StoreError> {
         let verified = self.store.verify_account(claimed, invoice, self.by()).await?;
         if let Verification::Verified(user_id) = &verified {
             // An erasure finds the conversation by this entry.
@@ -96,21 +73,29 @@ impl<'a> Attempts<'a> {
     }
 
     /// The attempt that reaches the limit is locked as well.
-    async fn result_of<T>(&self, verified: Verification<T>) -> Result<Attempt<T>, StoreError> {
+    async fn result_of<T>(&self, verified: Verification<T>) -> Result<Verification<T>, StoreError> {
         Ok(match verified {
-            Verification::Verified(found) => Attempt::Verified(found),
-            Verification::Locked { .. } => Attempt::Locked,
-            Verification::Missed if self.are_locked().await? => Attempt::Locked,
-            Verification::Missed => Attempt::Failed,
+            Verification::Missed => self.find_lock().await?.unwrap_or(Verification::Missed),
+            verified => verified,
         })
     }
 
+    /// Returns the lock, if there were too many failed attempts.
+    async fn find_lock<T>(&self) -> Result<Option<Verification<T>>, StoreError> {
+        let until = self.store.find_miss_lock(&self.subjects, self.now).await?;
+        Ok(until.map(|until| Verification::Locked { until }))
+    }
+
     /// Returns the order if it has this contact, without counting a failure: the customer did not name the contact for it.
-    pub async fn peek_at_order(&self, number: &OrderNumber, contact: &Contact) -> Result<Attempt<Order>, StoreError> {
-        if self.are_locked().await? {
-            return Ok(Attempt::Locked);
+    pub async fn peek_at_order(
+        &self,
+        number: &OrderNumber,
+        contact: &Contact,
+    ) -> Result<Verification<Order>, StoreError> {
+        if let Some(locked) = self.find_lock().await? {
+            return Ok(locked);
         }
         let order = self.store.find_order(number).await?.filter(|order| order.has_contact(contact));
-        Ok(order.map_or(Attempt::Failed, Attempt::Verified))
+        Ok(order.map_or(Verification::Missed, Verification::Verified))
     }
 }

@@ -41,10 +41,10 @@ impl TenantStore<'_> {
         number: &OrderNumber,
         contact: &Contact,
         by: AttemptBy<'_>,
-    ) -> Result<Verification<Box<Order>>> {
+    ) -> Result<Verification<Order>> {
         let find = async |transaction: &Transaction| {
             let order = lock_order(transaction, self.tenant, number).await?;
-            Ok(order.filter(|order| order.has_contact(contact)).map(Box::new))
+            Ok(order.filter(|order| order.has_contact(contact)))
         };
         self.verify(by, find).await
     }

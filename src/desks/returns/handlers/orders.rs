@@ -12,7 +12,7 @@ use super::super::texts::VariantPicker;
 use super::super::{Returns, kind};
 use super::{WHO, request_of};
 use crate::desks::{DeskError, Turn};
-use crate::dialogue::verification::{Attempt, Attempts};
+use crate::dialogue::verification::Attempts;
 use crate::domain::Metadata;
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::{Order, OrderNumber, OrderStatus};
@@ -20,6 +20,7 @@ use crate::domain::identity::Contact;
 use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{MailNumber, Rma};
 use crate::persona::texts::fill;
+use crate::store::attempts::Verification;
 use crate::store::mails::NewMail;
 
 impl Returns {
@@ -42,9 +43,9 @@ impl Returns {
             // The customer did not name this contact for this order, so a mismatch is no miss.
             (None, Some(contact)) if state.meta.contact_fits && !state.case.contact_given => {
                 match self.attempts(turn, number).peek_at_order(number, &contact).await? {
-                    Attempt::Verified(order) => Some(order),
-                    Attempt::Failed => return Ok(Event::OtherContact),
-                    Attempt::Locked => return self.locked(turn, number).await,
+                    Verification::Verified(order) => Some(order),
+                    Verification::Missed => return Ok(Event::OtherContact),
+                    Verification::Locked { .. } => return self.locked(turn, number).await,
                 }
             }
             (None, Some(contact)) => {
@@ -57,9 +58,9 @@ impl Returns {
                     return Ok(Event::WithContact(contact.as_str().to_owned(), Box::new(found)));
                 }
                 match self.attempts(turn, number).at_order(number, &contact).await? {
-                    Attempt::Verified(order) => Some(order),
-                    Attempt::Failed => None,
-                    Attempt::Locked => return self.locked(turn, number).await,
+                    Verification::Verified(order) => Some(order),
+                    Verification::Missed => None,
+                    Verification::Locked { .. } => return self.locked(turn, number).await,
                 }
             }
         };
@@ -96,8 +97,8 @@ impl Returns {
     ) -> Result<Option<Order>, DeskError> {
         let Some(contact) = contact_of(state).filter(|_| state.meta.contact_fits) else { return Ok(None) };
         Ok(match self.attempts(turn, number).peek_at_order(number, &contact).await? {
-            Attempt::Verified(order) => Some(order),
-            Attempt::Failed | Attempt::Locked => None,
+            Verification::Verified(order) => Some(order),
+            Verification::Missed | Verification::Locked { .. } => None,
         })
     }
 

@@ -5,9 +5,10 @@ use crate::desks::telecom::Telecom;
 use crate::desks::telecom::memory::{Asked, Claimed, Memory};
 use crate::desks::telecom::said::Said;
 use crate::desks::telecom::texts::Text;
-use crate::dialogue::verification::{Attempt, Attempts};
+use crate::dialogue::verification::Attempts;
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::identity::attempts::AttemptSubject;
+use crate::store::attempts::Verification;
 
 /// What is known about the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,12 +101,12 @@ impl Telecom {
         let (subject, limit) = (AttemptSubject::Account(claimed.clone()), self.services.config.returns.misses);
         let attempts = Attempts::new(self.store_of(turn), turn, client, subject, limit);
         let identity = match attempts.at_account(claimed, proof).await? {
-            Attempt::Verified(user_id) => {
+            Verification::Verified(user_id) => {
                 account.verified = Some(user_id.clone());
                 return Ok(Identity::Known(user_id));
             }
-            Attempt::Failed => Identity::Wrong,
-            Attempt::Locked => Identity::Locked,
+            Verification::Missed => Identity::Wrong,
+            Verification::Locked { .. } => Identity::Locked,
         };
         // A proved account stays until another one is proved.
         if let Some(proved) = proved {
