@@ -136,7 +136,7 @@ impl<'a> Grounded<'a> {
         let mut quotable = Vec::new();
         for text in &sources.shop {
             let reading = grounding.readings.of(text, &grounding.rules);
-            known.add_values(reading.values.clone());
+            known.add(reading.values.clone());
             addresses.extend(&reading.addresses);
             if !sources.instructions.contains(text) {
                 quoted.extend(&reading.quoted);
@@ -146,7 +146,7 @@ impl<'a> Grounded<'a> {
         // A customer may have written the same several times.
         for text in sources.customer.iter().collect::<BTreeSet<_>>() {
             let reading = grounding.readings.of_customer(text, &grounding.rules);
-            known.add_customer_values(reading.values.clone());
+            known.add_customer(reading.values.clone());
             addresses.extend(&reading.addresses);
             quotable.push(reading.words.clone());
         }

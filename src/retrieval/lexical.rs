@@ -27,16 +27,14 @@
 //! Crates for BM25 compute a score, but neither coverage nor credits.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use super::budget::{Budget, take_budget};
 use super::chunk::Chunk;
-use super::folder::{self, Report, Shelf};
+use super::folder::Shelf;
 use super::rules::{SearchRules, Words};
 use super::terms::Token;
-use super::{Passage, Query, RetrievalError, Subject};
-use crate::config::ChunkConfig;
+use super::{Query, Subject};
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
 use crate::domain::memo::Memo;
@@ -89,7 +87,6 @@ pub struct LexicalIndex {
     listed: Vec<usize>,
     /// The entries of `listed` whose question has a term.
     listed_terms: HashMap<Term, Vec<usize>>,
-    report: Report,
     /// The parsed questions that came last. A turn compares one with many texts.
     parsed: Memo<(Language, String), Question>,
     /// The terms of the texts that questions were compared with last: mostly catalogue rows.
@@ -120,22 +117,9 @@ const FEW_QUESTIONS: f64 = 5.0;
 const LENGTH_WEIGHT: f64 = 0.4;
 
 impl LexicalIndex {
-    /// Reads and indexes the files at the top of a folder with the default sizes, as [`folder::read`] does.
-    ///
-    /// # Errors
-    /// The folder exists but cannot be listed.
-    pub fn load(folder: &Path, rules: &SearchRules) -> Result<Self, RetrievalError> {
-        Ok(Self::build(folder::read(folder, "", rules, &ChunkConfig::default())?, rules))
-    }
-
-    /// Returns the result of reading the folder.
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-
     /// Indexes documents, for example those of [`super::Library::shelf_of`].
     pub fn build(shelf: Shelf, rules: &SearchRules) -> Self {
-        let Shelf { chunks: pieces, report } = shelf;
+        let pieces = shelf.chunks;
         let mut postings: HashMap<Term, Vec<Posting>> = HashMap::new();
         let mut counts = Vec::with_capacity(pieces.len());
         let mut terms_of_questions: HashMap<(&str, Option<Language>), Vec<Term>> = HashMap::new();
@@ -199,7 +183,6 @@ impl LexicalIndex {
             section_of,
             listed,
             listed_terms,
-            report,
             pieces,
             parsed: Memo::new(QUESTIONS),
             compared: Memo::new(TEXTS),
@@ -213,16 +196,6 @@ impl LexicalIndex {
             page_of(&self.pieces[place(found)]).is_some_and(|page| self.written_in.contains(&(page, language)))
         };
         found.retain(|found| is_own(found) || !is_there(found));
-    }
-
-    /// Returns the passages that answer, best first. Deterministic.
-    ///
-    /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may
-    /// rise slightly within the list.
-    pub fn search(&self, query: &Query) -> Vec<Passage> {
-        let hits = Ranking::of(query, None, self).answering();
-        let passage = |hit: &Hit| self.pieces[hit.piece].passage(query.language, hit.score);
-        hits.iter().take(query.limit).map(passage).collect()
     }
 
     /// Counts the meaningful words and phrases of a question: neither stop words nor weak words.
@@ -256,12 +229,11 @@ impl LexicalIndex {
         &self.pieces
     }
 
-    /// Returns the indices of the chunks that answer, best first, with the share of the question that each covers.
-    pub fn answering(&self, query: &Query) -> Vec<(usize, f64)> {
-        self.answering_about(query, None)
-    }
-
-    /// Returns the same for a question in a conversation about a subject.
+    /// Returns the indices of the chunks that answer, best first, with the share of the question that each covers. The question may be in
+    /// a conversation about a subject.
+    ///
+    /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may rise slightly within
+    /// the list.
     pub fn answering_about(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
         scores(Ranking::of(query, subject, self).answering())
     }

@@ -36,24 +36,14 @@ pub struct Values {
 }
 
 impl Known {
-    /// Adds the facts of one of the shop's own texts: a passage, a tool's result, the persona.
-    pub fn add(&mut self, text: &str, lexicon: &Lexicon) {
-        self.add_values(Arc::new(Values::read(text, lexicon)));
-    }
-
-    /// Adds the facts of one of the shop's own texts that was read before.
-    pub fn add_values(&mut self, values: Arc<Values>) {
+    /// Adds the values of one of the shop's own texts: a passage, a tool's result, the persona.
+    pub fn add(&mut self, values: Arc<Values>) {
         self.shop.push(values);
     }
 
     /// Adds what the customer said. It supports serials, order and telephone numbers, quantities, and a budget where the
     /// reply names one; never a price, a discount, a date or a period.
-    pub fn add_customer(&mut self, text: &str, lexicon: &Lexicon) {
-        self.add_customer_values(Arc::new(Values::read(text, lexicon)));
-    }
-
-    /// Adds what the customer said in a message that was read before.
-    pub fn add_customer_values(&mut self, values: Arc<Values>) {
+    pub fn add_customer(&mut self, values: Arc<Values>) {
         self.customer.push(values);
     }
 
@@ -62,7 +52,7 @@ impl Known {
         let own = facts.iter().filter(|fact| !self.customer_has(&fact.value)).cloned().collect();
         let mut values = Values { own_currency: lexicon.own_currency.clone(), ..Values::default() };
         values.add_facts(own, text);
-        self.add_values(Arc::new(values));
+        self.add(Arc::new(values));
     }
 
     /// Whether a fact of a reply may stand.

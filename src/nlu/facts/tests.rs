@@ -1,5 +1,7 @@
 //! Spellings and what they mean; what supports what.
 
+use std::sync::Arc;
+
 use super::*;
 
 fn lexicon() -> Lexicon {
@@ -32,6 +34,10 @@ fn short(value: &Value) -> String {
     }
 }
 
+fn read_values(text: &str, lexicon: &Lexicon) -> Arc<Values> {
+    Arc::new(Values::read(text, lexicon))
+}
+
 fn values(text: &str, lexicon: &Lexicon) -> Vec<String> {
     read(text, lexicon).iter().map(|fact| short(&fact.value)).collect()
 }
@@ -41,7 +47,7 @@ fn amount_without_currency_is_in_the_shops() {
     let lexicon = lexicon().in_currency(crate::domain::commerce::Currency::Usd);
     assert_eq!(values("500k", &lexicon), ["usd 500000"]);
     let mut known = Known::default();
-    known.add("Laptop, 1299", &lexicon);
+    known.add(read_values("Laptop, 1299", &lexicon));
     let supports = |text: &str| known.supports(&read(text, &lexicon)[0]);
     assert_eq!((supports("$1299"), supports("1299 VND")), (true, false));
 }
@@ -50,7 +56,7 @@ fn amount_without_currency_is_in_the_shops() {
 fn price_in_shillings_needs_its_source() {
     let lexicon = lexicon().in_currency(crate::domain::commerce::Currency::Kes);
     let mut known = Known::default();
-    known.add("Canvas shoes, KSh 1,250. Delivery 200 bob.", &lexicon);
+    known.add(read_values("Canvas shoes, KSh 1,250. Delivery 200 bob.", &lexicon));
     let supports = |text: &str| known.supports(&read(text, &lexicon)[0]);
     for (text, supported) in [
         ("1,250/=", true),
@@ -119,7 +125,7 @@ fn facts_match_by_value_in_any_spelling() {
     let shop = "Laptop giá 15.990.000đ, bảo hành 24 tháng, đổi trong 7 ngày. Kỳ hạn 3, 6 hoặc 12 tháng, phí 4%. Mở cửa 8:30 đến 20:30, \
         tổng đài 1900 636 979, trước 31/12/2026. RTX 4060 8 GB, Core i5-13420H, SSD 1 TB, 15.6 inch. price: 1890000; Còn: 5. 36 or 60 months.";
     let mut known = Known::default();
-    known.add(shop, &lexicon);
+    known.add(read_values(shop, &lexicon));
     let fails = |text: &str| -> Vec<String> {
         read(text, &lexicon).iter().filter(|fact| !known.supports(fact)).map(|fact| short(&fact.value)).collect()
     };
@@ -199,7 +205,7 @@ fn facts_match_by_value_in_any_spelling() {
 fn customers_words_support_quantities_but_no_price() {
     let lexicon = lexicon();
     let mut known = Known::default();
-    known.add_customer("Mình có 16 triệu, cần 10 máy RAM 16GB, serial ABC-123, đơn 8823411, sđt 0901 234 567, giảm 50% nhé, bảo hành 5 năm, ngày 31/12", &lexicon);
+    known.add_customer(read_values("Mình có 16 triệu, cần 10 máy RAM 16GB, serial ABC-123, đơn 8823411, sđt 0901 234 567, giảm 50% nhé, bảo hành 5 năm, ngày 31/12", &lexicon));
     let supported = |text: &str| read(text, &lexicon).iter().all(|fact| known.supports(fact));
     for text in [
         "ngân sách 16 triệu",
@@ -229,7 +235,7 @@ fn customers_words_support_quantities_but_no_price() {
 fn budget_is_never_quoted_as_price() {
     let lexicon = lexicon();
     let mut known = Known::default();
-    known.add_customer("mình có 1 triệu", &lexicon);
+    known.add_customer(read_values("mình có 1 triệu", &lexicon));
     let reply = "Với ngân sách 1 triệu, em gợi ý chuột giá 390.000đ";
     known.add_reply(reply, &read(reply, &lexicon), &lexicon);
     let supported = |text: &str| read(text, &lexicon).iter().all(|fact| known.supports(fact));

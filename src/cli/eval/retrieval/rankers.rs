@@ -70,7 +70,7 @@ impl Lexical {
     }
 
     fn declines(&self, question: &Question) -> bool {
-        self.0.answering(&question.to_query(self.0.languages())).is_empty()
+        self.0.answering_about(&question.to_query(self.0.languages()), None).is_empty()
     }
 }
 
