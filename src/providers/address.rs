@@ -104,9 +104,18 @@ pub(super) fn client(base: &Url, connect_timeout: Duration) -> reqwest::ClientBu
     if is_local(base) { client.no_proxy() } else { client }
 }
 
-/// Returns the innermost cause of an error, such as `Connection refused`.
-pub(super) fn reason(error: &dyn Error) -> String {
-    let mut deepest = error;
+/// Characters of a service's error that are logged.
+pub(super) const MAX_ERROR: usize = 300;
+
+/// Returns the start of a service's error.
+pub(super) fn shortened(error: &str) -> String {
+    error.chars().take(MAX_ERROR).collect()
+}
+
+/// Returns the innermost cause of an error, such as `Connection refused`, without the URL, which may have an account or a customer.
+pub(super) fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut deepest: &dyn Error = &error;
     while let Some(source) = deepest.source() {
         deepest = source;
     }

@@ -6,11 +6,8 @@ use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 
 use super::{EmbedConfig, EmbeddingError, EmbeddingModel};
-use crate::providers::address::{self, reason};
+use crate::providers::address;
 use crate::providers::llm::InvalidOllama;
-
-/// Characters of a provider's error that are logged.
-const MAX_ERROR: usize = 300;
 
 /// An embedding model of an Ollama server.
 pub struct OllamaEmbedding {
@@ -40,17 +37,16 @@ impl EmbeddingModel for OllamaEmbedding {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         let request = GenerateEmbeddingsRequest::new(self.model.clone(), EmbeddingsInput::Multiple(texts.to_vec()));
         let sent = self.http.post(self.url.clone()).json(&request).send().await;
-        let response = sent.map_err(|error| EmbeddingError::Unavailable(reason(&error.without_url())))?;
+        let unavailable = |error| EmbeddingError::Unavailable(address::reason(error));
+        let response = sent.map_err(unavailable)?;
         let status = response.status();
         if !status.is_success() {
             let body = address::body(response, address::MAX_BODY).await.ok().flatten().unwrap_or_default();
-            let text: String = String::from_utf8_lossy(&body).chars().take(MAX_ERROR).collect();
-            let text = format!("{} {text}", status.as_u16());
+            let text = format!("{} {}", status.as_u16(), address::shortened(&String::from_utf8_lossy(&body)));
             let is_temporary = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
             return Err(if is_temporary { EmbeddingError::Unavailable(text) } else { EmbeddingError::Refused(text) });
         }
-        let body = address::body(response, address::MAX_BODY).await;
-        let body = body.map_err(|error| EmbeddingError::Unavailable(reason(&error.without_url())))?;
+        let body = address::body(response, address::MAX_BODY).await.map_err(unavailable)?;
         let body = body.ok_or(EmbeddingError::Protocol("the response is longer than the limit"))?;
         let answer: Answer = serde_json::from_slice(&body)
             .map_err(|_| EmbeddingError::Protocol("the response is not a list of vectors"))?;

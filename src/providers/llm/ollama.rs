@@ -20,14 +20,11 @@ use super::{
     ChatMessage, ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, ModelStatus, Phase, Reply, Role, ToolCall,
     ToolSpec,
 };
-use crate::providers::address::{self, reason};
+use crate::providers::address::{self, reason, shortened};
 use crate::providers::{InvalidAddress, same_model};
 
 /// The maximum size of an answer without streaming, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
-
-/// Characters of a provider's error that are logged.
-const MAX_ERROR: usize = 300;
 
 /// A client of an Ollama server.
 pub struct Ollama {
@@ -229,7 +226,7 @@ fn unreachable(error: reqwest::Error, phase: Phase) -> LlmError {
     match (error.is_timeout(), error.is_connect()) {
         (true, true) => LlmError::Timeout(Phase::Connect),
         (true, false) => LlmError::Timeout(phase),
-        (false, _) => LlmError::Unavailable(reason(&error.without_url())),
+        (false, _) => LlmError::Unavailable(reason(error)),
     }
 }
 
@@ -253,7 +250,7 @@ async fn refusal(response: Response) -> LlmError {
 fn error_text(body: &[u8]) -> String {
     let json: Option<Value> = serde_json::from_slice(body).ok();
     let error = json.as_ref().and_then(|json| json.get("error")?.as_str());
-    error.map_or_else(|| String::from_utf8_lossy(body), Into::into).chars().take(MAX_ERROR).collect()
+    shortened(&error.map_or_else(|| String::from_utf8_lossy(body), Into::into))
 }
 
 /// Reads a body of at most [`MAX_ANSWER`] bytes.
@@ -358,7 +355,7 @@ mod tests {
     #[test]
     fn provider_errors_are_shortened() {
         assert_eq!(error_text(br#"{"error":"model 'x' not found"}"#), "model 'x' not found");
-        assert_eq!(error_text("ế".repeat(1000).as_bytes()).chars().count(), MAX_ERROR);
+        assert_eq!(error_text("ế".repeat(1000).as_bytes()).chars().count(), address::MAX_ERROR);
         assert_eq!(error_text(b"{\"error\":{}}"), "{\"error\":{}}");
     }
 }

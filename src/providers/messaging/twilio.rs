@@ -116,17 +116,15 @@ type Failed = (Option<StatusCode>, SendError);
 
 /// Returns the body of a success.
 async fn read(sent: reqwest::Result<Response>) -> Result<Vec<u8>, Failed> {
-    // The URL has the account, and the query the customer.
-    let shown = |error: reqwest::Error| reason(&error.without_url());
     let response = match sent {
         Ok(response) => response,
-        Err(error) if error.is_connect() => return Err((None, SendError::NotSent(shown(error)))),
-        Err(error) => return Err((None, SendError::Lost(shown(error)))),
+        Err(error) if error.is_connect() => return Err((None, SendError::NotSent(reason(error)))),
+        Err(error) => return Err((None, SendError::Lost(reason(error)))),
     };
     let status = response.status();
     let body = match body(response, MAX_RESPONSE).await {
         Ok(body) => body.unwrap_or_default(),
-        Err(error) => return Err((None, SendError::Lost(shown(error)))),
+        Err(error) => return Err((None, SendError::Lost(reason(error)))),
     };
     if status.is_success() {
         return Ok(body);

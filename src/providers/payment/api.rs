@@ -173,12 +173,11 @@ impl Api {
 async fn read_answer(request: RequestBuilder) -> Result<Answer, Unanswered> {
     let response = request.send().await.map_err(|error| {
         let is_not_sent = error.is_connect() || error.is_builder();
-        let why = address::reason(&error.without_url());
+        let why = address::reason(error);
         if is_not_sent { Unanswered::NotSent(why) } else { Unanswered::Lost(why) }
     })?;
     let status = response.status();
-    let body = address::body(response, ANSWER_MAX).await;
-    let body = body.map_err(|error| Unanswered::Lost(address::reason(&error.without_url())))?;
+    let body = address::body(response, ANSWER_MAX).await.map_err(|error| Unanswered::Lost(address::reason(error)))?;
     match serde_json::from_slice::<Value>(&body.unwrap_or_default()) {
         Ok(body) if body.is_object() => Ok(Answer { status, body }),
         _ if status.is_client_error() => Ok(Answer { status, body: Value::Null }),

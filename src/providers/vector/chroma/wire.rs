@@ -9,12 +9,10 @@ use serde_json::Value;
 
 use super::super::VectorError;
 use super::InvalidChroma;
-use crate::providers::address::{MAX_BODY, body as body_of, client, reason};
+use crate::providers::address::{MAX_BODY, body as body_of, client, reason, shortened};
 
 /// Chroma's default database, which other clients also use. Each shop has separate collections in it.
 const DATABASE: &str = "api/v2/tenants/default_tenant/databases/default_database/";
-/// Characters of the server's error that are logged.
-const MAX_ERROR: usize = 300;
 
 /// A client of one server.
 pub struct Wire {
@@ -110,7 +108,7 @@ impl Wire {
                 "no answer from {address} within {seconds} s (CHROMA_TIMEOUT_SECONDS)"
             ));
         }
-        let reason = reason(&error.without_url());
+        let reason = reason(error);
         VectorError::Unavailable(format!(
             "{address}: {reason}; start the Chroma server (scripts/chroma), or unset CHROMA_URL to store vectors in the database"
         ))
@@ -129,10 +127,6 @@ impl Wire {
         let port = self.base.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}://{}{port}{}", self.base.scheme(), self.base.host_str().unwrap_or_default(), self.base.path())
     }
-}
-
-fn shortened(error: &str) -> String {
-    error.chars().take(MAX_ERROR).collect()
 }
 
 #[cfg(test)]
