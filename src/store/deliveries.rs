@@ -125,7 +125,8 @@ impl TenantStore<'_> {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// Stores that a request for the part begins, before it does. Returns `false` if the message was deleted or has failed.
+    /// Stores that a request for the part begins, before it does. Returns `false` if the message was deleted or has failed, or if the
+    /// provider has reported about the part meanwhile.
     pub async fn begin_part(&self, part: Part, parts: u32, now: DateTime<Utc>) -> Result<bool> {
         let row = deliveries::ActiveModel {
             status: Set(DeliveryStatus::Sending.as_str().to_owned()),
@@ -136,7 +137,9 @@ impl TenantStore<'_> {
             ..Default::default()
         };
         let failed = C::Status.eq(DeliveryStatus::Failed.as_str());
-        let update = self.update_delivery(part.message).filter(failed.not()).set(row);
+        let unsent = [DeliveryStatus::Waiting, DeliveryStatus::Sending].map(DeliveryStatus::as_str);
+        let is_open = C::Part.lt(to_db(part.number)).or(C::Status.is_in(unsent));
+        let update = self.update_delivery(part.message).filter(failed.not()).filter(is_open).set(row);
         Ok(update.exec(self.store.writer()?).await?.rows_affected > 0)
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{TimeDelta, Utc};
 use frontdesk::cli::seed::commerce::shops;
 use frontdesk::domain::{Event, EventId, MessageId, Sender, TenantId};
+use frontdesk::store::deliveries::Part;
 use frontdesk::store::journal::{Change, Entry};
 use frontdesk::store::shoppers::ShopperKey;
 use frontdesk::store::turns::StoredEvent;
@@ -109,6 +110,21 @@ async fn lost_part_is_not_hidden_by_later_reports() {
     let bodies = answers(&twilio);
     let beginnings: Vec<&str> = bodies.iter().map(|body| body.split('.').next().unwrap()).collect();
     assert_eq!(beginnings, ["Paragraph 1", "Paragraph 2", "again"]);
+}
+
+/// A job that read the delivery before the report asks too late.
+#[tokio::test]
+async fn reported_part_is_not_begun_again() {
+    let twilio = ScriptedTwilio::start().await;
+    let desk = open(&twilio).await;
+    let id = taken(&desk, &twilio).await;
+    answer(&desk.app, &id, "one").await;
+    all_delivered(&desk.app).await;
+    twilio.report(&desk.app, &twilio.sent()[1], "sent", None).await;
+    let message = desk.app.history(&id).await.pop().unwrap()["id"].as_str().unwrap().parse().unwrap();
+    let (tenant, part) = (SAVANNA.tenant.parse().unwrap(), Part { message, number: 0 });
+    assert!(!desk.app.inner.store.tenant(&tenant).begin_part(part, 1, Utc::now()).await.unwrap());
+    assert_eq!(status(&deliveries(&desk.app, &id).await[1].1), "sent");
 }
 
 #[tokio::test]
