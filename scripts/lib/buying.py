@@ -1,7 +1,7 @@
 """Customers who buy in the commerce desk while the server is killed. Each order is asked for at most once, and its payment said once."""
 import time
 
-from campaign import PATIENCE
+from campaign import PATIENCE, send
 from returning import Customer, talk
 
 ITEM = "item_id,name,category,price,stock\nCT-1,Enamel mug,Kitchen,450,1000000\n"
@@ -46,8 +46,11 @@ class Buyer(Customer):
         phone = f"+2547{self.number:03}{len(self.done):05}"
         conversation = self.world.open("commerce_en", user_id=phone)
         self.done.append(conversation)
+        self.order(conversation, send)
+
+    def order(self, conversation, send):
         answers = {"goods": "yes", "cart": "pay", "payment_prompt": "yes"}
-        talk(self.world, conversation, "enamel mug", answers, lambda told: told.get("type") == "payment", self.chance)
+        talk(self.world, conversation, "enamel mug", answers, lambda told: told.get("type") == "payment", self.chance, send)
         self.world.figures.add("orders bought")
 
 

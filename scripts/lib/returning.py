@@ -125,8 +125,8 @@ def decide(world, conversation, path, decision, about):
     raise RuntimeError(f"nothing was said in {conversation.id} about {about} in {PATIENCE} s")
 
 
-def talk(world, conversation, first, answers, is_done, chance):
-    """Says `first`, then what answers the last message, or `first` again, until a message says that it is done."""
+def talk(world, conversation, first, answers, is_done, chance, send=send):
+    """Says `first`, then what answers the last message, or `first` again, until a message says that it is done. `send` posts each."""
     text = first
     for _ in range(MOST_MESSAGES):
         time.sleep(chance.uniform(0.0, 0.3))

@@ -32,7 +32,14 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def body(self):
-        return json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        return json.loads(self.body_bytes() or b"{}")
+
+    def body_bytes(self):
+        length = int(self.headers.get("content-length", 0))
+        data = self.rfile.read(length)
+        if len(data) < length:
+            raise ConnectionResetError("the client was killed while it sent the body")
+        return data
 
     def answer(self, value, status=200):
         body = json.dumps(value).encode()
