@@ -123,9 +123,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::app::{Claims, Tokens};
     use crate::config::KeyEntry;
-    use crate::domain::ConversationId;
 
     const SECRET: &str = "a secret of the shop, long enough";
 
@@ -160,21 +158,5 @@ mod tests {
         for bad in ["", ".", payload, &format!("{payload}A.{signature}"), &format!("{payload}.{}", &signature[1..])] {
             assert_eq!(ours.verify(bad, now), None, "{bad:?}");
         }
-    }
-
-    #[test]
-    fn session_and_conversation_tokens_are_not_interchangeable() {
-        let now = Utc::now();
-        let (sessions, tokens) = (sessions(SECRET, &[("default", "k0")]), Tokens::new(SECRET));
-        let (_, session) = sessions.begin(b"k0", None, now).unwrap();
-        let claims = Claims {
-            tenant: TenantId::default(),
-            conversation: ConversationId::now(),
-            expires_at: now + TimeDelta::seconds(60),
-        };
-        let token = tokens.sign(&claims);
-        assert!(sessions.verify(&session, now).is_some() && tokens.verify(&token, now).is_some());
-        assert_eq!(sessions.verify(&token, now), None);
-        assert_eq!(tokens.verify(&session, now), None);
     }
 }

@@ -284,30 +284,4 @@ mod tests {
         assert_eq!(unfinished(&broken), Some((b, Kind::Reply, "một hai".to_owned(), 2)));
         assert_eq!(unfinished(&broken[..4]), Some((b, Kind::Reply, String::new(), 2)));
     }
-
-    #[test]
-    fn interrupted_answer_resumes_where_it_stopped() {
-        let message = Message {
-            id: MessageId::now(),
-            conversation_id: ConversationId::now(),
-            turn: 3,
-            position: 0,
-            sender: Sender::Agent,
-            text: "Dạ có ạ".to_owned(),
-            created_at: DateTime::UNIX_EPOCH,
-            metadata: Metadata::of(Kind::Agent).with("name", "Lan"),
-            receipt: None,
-        };
-        let (message_id, kind) = (message.id, Kind::Agent);
-        let all = [
-            Event::TurnStart { turn: 3, message_id, sender: Sender::Agent, text: message.text.clone() },
-            Event::MessageStart { message_id, kind },
-            Event::Delta { message_id, text: message.text.clone() },
-            Event::MessageEnd { message_id, kind, metadata: message.metadata.clone() },
-        ];
-        for stored in 0..=all.len() {
-            assert_eq!(rest_of_answer(&message, stored), all[stored..]);
-        }
-        assert_eq!(person::answer(&Message { sender: Sender::User, ..message }), []);
-    }
 }

@@ -116,6 +116,7 @@ mod tests {
         for (file, says) in [
             ("", "the file is empty"),
             ("order_number,item_name\n", "missing: customer_email, customer_name, status"),
+            ("order_number,item_name, \n", "; found: \"order_number\", \"item_name\", (no name)"),
             (&HEADER.replace("note", "Status"), "names the column status more than once"),
         ] {
             let error = format!("{:#}", read_csv(file.as_bytes()).unwrap_err());
