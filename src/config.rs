@@ -265,17 +265,6 @@ mod tests {
     }
 
     #[test]
-    fn defaults_match_the_documentation() {
-        let config = read(&[]).unwrap();
-        assert_eq!(config.http.bind.to_string(), "127.0.0.1:8080");
-        assert_eq!(config.store.url, "sqlite://database/frontdesk.db");
-        assert_eq!(config.prompts.persona_max_chars, 4000);
-        assert_eq!(config.turns.per_minute, Some(30));
-        assert_eq!(config.llm, LlmConfig::default());
-        assert!((config.retail.intent_threshold - 0.6).abs() < f64::EPSILON);
-    }
-
-    #[test]
     fn all_invalid_values_are_reported_together() {
         let error = read(&[("BIND_ADDR", "8080"), ("TURNS_PER_MINUTE", "many"), ("LLM", "openai"), ("X_API_KEYS", "")])
             .unwrap_err();

@@ -4,10 +4,9 @@ use super::Env;
 use crate::domain::LinkHost;
 
 /// Whether the language model is used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LlmMode {
     /// Used while it answers; probed regularly while it does not.
-    #[default]
     Auto,
     /// Like `Auto`, but the server does not start without it.
     Ollama,
@@ -55,51 +54,33 @@ pub struct LlmConfig {
 
 impl Default for LlmConfig {
     fn default() -> Self {
-        Self {
-            mode: LlmMode::Auto,
-            host: "127.0.0.1".to_owned(),
-            port: None,
-            model: "gpt-oss".to_owned(),
-            num_ctx: 8192,
-            max_tokens: 2048,
-            keep_alive: None,
-            connect_timeout: Duration::from_secs(5),
-            first_token_timeout: Duration::from_secs(60),
-            between_tokens_timeout: Duration::from_secs(20),
-            probe_timeout: Duration::from_secs(5),
-            probe_every: Duration::from_secs(15),
-            max_concurrent: 4,
-            queue_max: 64,
-            breaker_failures: 5,
-            breaker_cool_down: Duration::from_secs(30),
-        }
+        Self::read(&mut Env::default())
     }
 }
 
 impl LlmConfig {
     pub(super) fn read(env: &mut Env) -> Self {
-        let default = Self::default();
         let port = env.find("OLLAMA_PORT").is_some().then(|| env.number("OLLAMA_PORT", 11434));
         Self {
             mode: env.choice(
                 "LLM",
                 &[("auto", LlmMode::Auto), ("ollama", LlmMode::Ollama), ("offline", LlmMode::Offline)],
-                default.mode,
+                LlmMode::Auto,
             ),
-            host: env.text("OLLAMA_HOST", &default.host),
+            host: env.text("OLLAMA_HOST", "127.0.0.1"),
             port,
-            model: env.text("OLLAMA_MODEL", &default.model),
-            num_ctx: env.number("OLLAMA_NUM_CTX", default.num_ctx),
-            max_tokens: env.number("LLM_MAX_TOKENS", default.max_tokens),
+            model: env.text("OLLAMA_MODEL", "gpt-oss"),
+            num_ctx: env.number("OLLAMA_NUM_CTX", 8192),
+            max_tokens: env.number("LLM_MAX_TOKENS", 2048),
             keep_alive: env.find("OLLAMA_KEEP_ALIVE"),
             connect_timeout: env.seconds("LLM_CONNECT_SECONDS", 5),
             first_token_timeout: env.seconds("LLM_FIRST_TOKEN_SECONDS", 60),
             between_tokens_timeout: env.seconds("LLM_BETWEEN_TOKENS_SECONDS", 20),
-            probe_timeout: default.probe_timeout,
+            probe_timeout: Duration::from_secs(5),
             probe_every: env.interval("LLM_PROBE_SECONDS", 15),
-            max_concurrent: env.at_least(1, "LLM_MAX_CONCURRENT", default.max_concurrent),
-            queue_max: env.number("LLM_QUEUE_MAX", default.queue_max),
-            breaker_failures: env.number("LLM_BREAKER_FAILURES", default.breaker_failures),
+            max_concurrent: env.at_least(1, "LLM_MAX_CONCURRENT", 4),
+            queue_max: env.number("LLM_QUEUE_MAX", 64),
+            breaker_failures: env.number("LLM_BREAKER_FAILURES", 5),
             breaker_cool_down: env.seconds("LLM_BREAKER_SECONDS", 30),
         }
     }
