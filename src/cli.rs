@@ -82,7 +82,6 @@ impl Command {
 /// Makes new files and folders readable by this user only: they hold customers' data and the key that
 /// signs tokens.
 fn create_private_files() {
-    #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Writes a file and syncs it to disk. Keeps the permissions of an existing file, follows symbolic links, and refuses to replace a
@@ -18,40 +19,22 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         return Err(ErrorKind::PermissionDenied.into());
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Hidden files are ignored by everything that reads the folder.
-    let mut file = builder().prefix(".").suffix(".new").tempfile_in(folder)?;
+    // The permissions of any new file, which the umask reduces. Everything that reads the folder ignores hidden files.
+    let permissions = fs::Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(permissions).prefix(".").suffix(".new").tempfile_in(folder)?;
     file.write_all(content)?;
     if let Some(earlier) = earlier {
         file.as_file().set_permissions(earlier)?;
     }
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|error| error.error)?;
-    sync_folder(folder)
-}
-
-#[cfg(unix)]
-fn builder<'a>() -> tempfile::Builder<'a, 'a> {
-    use std::os::unix::fs::PermissionsExt;
-    let mut builder = tempfile::Builder::new();
-    // The permissions of any new file, which the umask reduces.
-    builder.permissions(fs::Permissions::from_mode(0o666));
-    builder
-}
-
-#[cfg(not(unix))]
-fn builder<'a>() -> tempfile::Builder<'a, 'a> {
-    tempfile::Builder::new()
-}
-
-/// Syncs the new name to disk. Only Unix can open a folder, and only Unix needs it.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    // Syncs the new name.
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 

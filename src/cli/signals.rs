@@ -2,6 +2,8 @@
 
 use std::io;
 
+use tokio::signal::unix::{self, SignalKind, signal};
+
 /// A signal to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
@@ -12,27 +14,13 @@ pub(super) enum Signal {
 
 /// A signal listener. Once it exists, signals no longer end the process, and none is lost before [`Signals::next`] is called.
 pub(super) struct Signals {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(windows)]
-    interrupt: tokio::signal::windows::CtrlC,
-    #[cfg(windows)]
-    terminate: tokio::signal::windows::CtrlClose,
+    interrupt: unix::Signal,
+    terminate: unix::Signal,
 }
 
 impl Signals {
-    #[cfg(unix)]
     pub fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    #[cfg(windows)]
-    pub fn listen() -> io::Result<Self> {
-        use tokio::signal::windows::{ctrl_c, ctrl_close};
-        Ok(Self { interrupt: ctrl_c()?, terminate: ctrl_close()? })
     }
 
     /// Waits for the next signal.

@@ -3,7 +3,9 @@
 //! Each replay uses a temporary store, which the desk fills ([`crate::desks::ReplayFixture`]). The shop's database is only read. Mails
 //! are dropped. `scene` builds the turn and records its events.
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -87,11 +89,7 @@ impl Scratch {
 
 /// Creates a folder that only this user can read, since it will hold customers' data.
 fn private_folder() -> io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("frontdesk-eval-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir()
+    tempfile::Builder::new().prefix("frontdesk-eval-").permissions(Permissions::from_mode(0o700)).tempdir()
 }
 
 impl Replayer {
@@ -234,11 +232,11 @@ async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(unix)]
+    use super::*;
+
     #[test]
     fn temporary_folder_is_private() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = super::private_folder().expect("a folder");
+        let folder = private_folder().expect("a folder");
         let mode = folder.path().metadata().expect("metadata").permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use tokio::time::timeout;
@@ -69,20 +70,15 @@ pub(super) async fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> 
 
 /// Warns if other users of this machine can read or change the database.
 fn readable_by_others(file: &Path) -> Option<Check> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = file.metadata().ok()?.permissions().mode() & 0o777;
-        if mode & 0o007 != 0 {
-            let shown = file.display();
-            let line = format!(
-                "every user of this machine can open {shown} (mode {mode:o}), with customers' data and the key that signs \
-                 tokens: run `chmod 600 {shown}*`"
-            );
-            return Some(Check::warn("permissions", line));
-        }
-    }
-    None
+    let mode = file.metadata().ok()?.permissions().mode() & 0o777;
+    let line = || {
+        let shown = file.display();
+        format!(
+            "every user of this machine can open {shown} (mode {mode:o}), with customers' data and the key that signs \
+             tokens: run `chmod 600 {shown}*`"
+        )
+    };
+    (mode & 0o007 != 0).then(|| Check::warn("permissions", line()))
 }
 
 async fn look(
