@@ -9,7 +9,6 @@ use tracing::{Instrument, debug, error};
 
 use super::{App, NewConversation, OpenError};
 use crate::channels::Announcer;
-use crate::desks::Caller;
 use crate::domain::commerce::Tenant;
 use crate::domain::identity::e164::E164;
 use crate::domain::{Author, Channel, Conversation, Notice, TenantId};
@@ -105,15 +104,10 @@ impl App {
             }
         };
         let notice = text.is_empty().then_some(Notice::OnlyText);
-        let message = Message {
-            author: Author::Customer,
-            text: if text.is_empty() { "📎".to_owned() } else { text },
-            idempotency: Some(IdempotencyKey { body_hash: reference.clone(), key: reference }),
-            caller: Caller::default(),
-            new: true,
-            act: None,
-            inbound: Some(Inbound { channel: Channel::WhatsApp, from, opens, notice }),
-        };
+        let text = if text.is_empty() { "📎".to_owned() } else { text };
+        let idempotency = Some(IdempotencyKey { body_hash: reference.clone(), key: reference });
+        let inbound = Some(Inbound { channel: Channel::WhatsApp, from, opens, notice });
+        let message = Message { inbound, ..Message::new(Author::Customer, text, idempotency) };
         self.engine.accept(&shop.id, conversation, message).await?;
         Ok(())
     }

@@ -23,7 +23,6 @@ use super::refusals::RefusedChat;
 use crate::app::App;
 use crate::app::OpenError;
 use crate::app::session_chat::{ChatSession, SessionError};
-use crate::desks::Caller;
 use crate::domain::{Author, ConversationId, Event, Kind, Sender, SourceItem, TenantId, TurnStatus};
 use crate::store::StoreError;
 use crate::turn::{Item, Message, Reader};
@@ -150,15 +149,9 @@ pub(super) async fn post(
         return Err(ApiError::Unauthorized(NO_SHOP_KEY));
     }
     let repeats = repeats.map(|repeats| repeats.0);
-    let message = Message {
-        author: Author::Customer,
-        text: trimmed("message", &body.value.message, &app)?,
-        idempotency: idempotency(&headers, &body.hash)?,
-        caller: Caller::default(),
-        new: repeats.is_none(),
-        act: None,
-        inbound: None,
-    };
+    let text = trimmed("message", &body.value.message, &app)?;
+    let idempotency = idempotency(&headers, &body.hash)?;
+    let message = Message { new: repeats.is_none(), ..Message::new(Author::Customer, text, idempotency) };
     let session = session(body.value, repeats.is_some())?;
     let finding = async {
         match (app.conversation_of_session(&shop.tenant, &session).await, &repeats) {

@@ -138,14 +138,11 @@ async fn accept(
     repeats: Option<OnlyRepeats>,
     body: Body<PostMessage>,
 ) -> Result<(Guest, Accepted)> {
+    let (text, idempotency) = (body.value.trimmed(app)?, idempotency(headers, &body.hash)?);
     let message = Message {
-        author: Author::Customer,
-        text: body.value.trimmed(app)?,
-        idempotency: idempotency(headers, &body.hash)?,
         caller: guest.caller.clone(),
         new: repeats.is_none(),
-        act: None,
-        inbound: None,
+        ..Message::new(Author::Customer, text, idempotency)
     };
     let accepted = accept_message(app, &guest.tenant, guest.conversation, message, repeats).await?;
     Ok((guest, accepted))

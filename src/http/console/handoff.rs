@@ -11,7 +11,6 @@ use utoipa::ToSchema;
 use super::inbox::{InboxItem, items};
 use super::owner::Owner;
 use crate::app::App;
-use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConsoleDeed, Handoff};
 use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, ConversationPath, EmptyBody, idempotency};
@@ -110,14 +109,11 @@ pub(super) async fn answer(
     body: Body<PostMessage>,
 ) -> Result<(StatusCode, Json<MessageAccepted>)> {
     let act = ConsoleAct { conversation: Some(id), ..owner.act(ConsoleDeed::Answered) };
+    let (text, idempotency) = (body.value.trimmed(&app)?, idempotency(&headers, &body.hash)?);
     let message = Message {
-        text: body.value.trimmed(&app)?,
-        author: Author::Agent { name: owner.name },
-        idempotency: idempotency(&headers, &body.hash)?,
-        caller: Caller::default(),
         new: repeats.is_none(),
         act: Some(act),
-        inbound: None,
+        ..Message::new(Author::Agent { name: owner.name }, text, idempotency)
     };
     let accepted = accept_message(&app, &owner.tenant, id, message, repeats.map(|repeats| repeats.0)).await?;
     Ok((StatusCode::ACCEPTED, Json(accepted.into())))

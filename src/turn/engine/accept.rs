@@ -33,6 +33,13 @@ pub struct Message {
     pub inbound: Option<Inbound>,
 }
 
+impl Message {
+    /// Returns a new message that comes over no channel, without its caller and its act.
+    pub fn new(author: Author, text: String, idempotency: Option<IdempotencyKey>) -> Self {
+        Self { author, text, idempotency, caller: Caller::default(), new: true, act: None, inbound: None }
+    }
+}
+
 /// An accepted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
@@ -295,15 +302,8 @@ impl Announcer for Engine {
         announcement: Announcement,
     ) -> Result<Announced, StoreError> {
         let Announcement { text, metadata, key } = announcement;
-        let message = Message {
-            author: Author::Shop { metadata },
-            text,
-            idempotency: Some(IdempotencyKey { body_hash: key.clone(), key }),
-            caller: Caller::default(),
-            act: None,
-            inbound: None,
-            new: true,
-        };
+        let idempotency = Some(IdempotencyKey { body_hash: key.clone(), key });
+        let message = Message::new(Author::Shop { metadata }, text, idempotency);
         match self.accept(tenant, conversation, message).await {
             // A deleted conversation needs no announcement.
             Ok(_) | Err(AcceptError::NotFound | AcceptError::KeyReused) => Ok(Announced::Done),
