@@ -45,18 +45,9 @@ impl Streams {
         Self { per_conversation: per_conversation.max(1), per_key, table: Arc::default() }
     }
 
-    /// Takes a slot for an endless stream, and closes the conversation's oldest one above the limit. `key` is the shop whose key opened
-    /// it; `None` for browsers, which have no limit per shop.
-    pub fn open(&self, conversation: ConversationId, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
-        self.place(Some(conversation), key)
-    }
-
-    /// Takes a slot for a stream that ends with its turn. It does not count against the conversation's limit.
-    pub fn open_turn(&self, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
-        self.place(None, key)
-    }
-
-    fn place(
+    /// Takes a slot for a stream, and closes the conversation's oldest one above the limit. `conversation` is `None` for a stream that ends
+    /// with its turn, which does not count. `key` is the shop whose key opened it; `None` for browsers, which have no limit per shop.
+    pub fn open(
         &self,
         conversation: Option<ConversationId>,
         key: Option<TenantId>,
@@ -116,11 +107,11 @@ mod tests {
     fn stream_above_limit_closes_the_oldest() {
         let streams = Streams::new(8, 10);
         let id = ConversationId::now();
-        let mut open: Vec<StreamPlace> = (0..9).map(|_| streams.open(id, None).unwrap()).collect();
+        let mut open: Vec<StreamPlace> = (0..9).map(|_| streams.open(Some(id), None).unwrap()).collect();
         let evicted: Vec<bool> = open.iter().map(|place| place.evicted.is_cancelled()).collect();
         assert_eq!(evicted, [true, false, false, false, false, false, false, false, false]);
         drop(open.pop());
-        open.push(streams.open(id, None).unwrap());
+        open.push(streams.open(Some(id), None).unwrap());
         assert_eq!(
             open.iter().filter(|place| place.evicted.is_cancelled()).count(),
             1,
@@ -134,11 +125,12 @@ mod tests {
     fn only_keys_have_a_stream_limit() {
         let streams = Streams::new(8, 2);
         let key = TenantId::default();
-        let first = streams.open(ConversationId::now(), Some(key.clone())).unwrap();
-        let _second = streams.open(ConversationId::now(), Some(key.clone())).unwrap();
-        assert_eq!(streams.open(ConversationId::now(), Some(key.clone())).err(), Some(TooManyStreams { limit: 2 }));
-        assert!(streams.open(ConversationId::now(), None).is_ok());
+        let open = |key| streams.open(Some(ConversationId::now()), key);
+        let first = open(Some(key.clone())).unwrap();
+        let _second = open(Some(key.clone())).unwrap();
+        assert_eq!(open(Some(key.clone())).err(), Some(TooManyStreams { limit: 2 }));
+        assert!(open(None).is_ok());
         drop(first);
-        assert!(streams.open(ConversationId::now(), Some(key)).is_ok());
+        assert!(open(Some(key)).is_ok());
     }
 }

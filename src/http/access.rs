@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Uri, header};
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::browser::{cookie_tokens, is_foreign_page, is_own_page, session_tokens};
+use super::browser::{COOKIE, SESSION, cookies, is_foreign_page, is_own_page};
 use super::client::{ClientAddress, is_from_this_machine};
 use super::error::{ApiError, Result};
 use super::extract::{conversation_id, path_parameter};
@@ -125,17 +125,17 @@ pub(super) struct Guest {
 impl Guest {
     /// Opens a stream of this conversation that lasts until the token expires.
     pub fn lease(&self, app: &App) -> Result<Lease> {
-        self.leased(app.streams.open(self.conversation, self.key()))
+        self.leased(app.streams.open(Some(self.conversation), self.key()))
     }
 
     /// Opens a stream of one turn.
     pub fn lease_turn(&self, app: &App) -> Result<Lease> {
-        self.leased(app.streams.open_turn(self.key()))
+        self.leased(app.streams.open(None, self.key()))
     }
 
     /// Opens a stream that replays a turn. It counts against no limit.
     pub fn lease_replay(&self, app: &App) -> Result<Lease> {
-        self.leased(app.streams.open_turn(None))
+        self.leased(app.streams.open(None, None))
     }
 
     fn key(&self) -> Option<TenantId> {
@@ -195,7 +195,7 @@ fn claims(parts: &Parts, app: &App, id: Option<&ConversationId>) -> Option<(Clai
     if let Some(token) = bearer(&parts.headers) {
         return Some((verify(token)?, false));
     }
-    let cookie = cookie_tokens(&parts.headers).filter_map(verify).find(|claims| Some(&claims.conversation) == id);
+    let cookie = cookies(&parts.headers, COOKIE).filter_map(verify).find(|claims| Some(&claims.conversation) == id);
     if let Some(claims) = cookie {
         return Some((claims, true));
     }
@@ -260,7 +260,7 @@ fn is_console(headers: &HeaderMap) -> bool {
 /// Authenticates by console session. A request that writes must come from our own pages.
 fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>> {
     let Some(sessions) = &app.sessions else { return Ok(None) };
-    let session = session_tokens(&parts.headers).find_map(|token| sessions.verify(token, Utc::now()));
+    let session = cookies(&parts.headers, SESSION).find_map(|token| sessions.verify(token, Utc::now()));
     let Some(session) = session else { return Ok(None) };
     if !parts.method.is_safe() && !is_own_page(&parts.headers, &app.config.http) {
         return Err(ApiError::ForbiddenOrigin);

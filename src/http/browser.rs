@@ -70,17 +70,8 @@ pub(super) fn is_encrypted(headers: &HeaderMap, config: &HttpConfig) -> bool {
         || starts("x-forwarded-proto", "https")
 }
 
-/// Returns the conversation tokens in the cookies, most specific path first, as browsers send them.
-pub(super) fn cookie_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    cookies(headers, COOKIE)
-}
-
-/// Returns the console sessions in the cookies.
-pub(super) fn session_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    cookies(headers, SESSION)
-}
-
-fn cookies<'a>(headers: &'a HeaderMap, name: &'static str) -> impl Iterator<Item = &'a str> {
+/// Returns the values of the cookies with this name, most specific path first, as browsers send them.
+pub(super) fn cookies<'a>(headers: &'a HeaderMap, name: &'static str) -> impl Iterator<Item = &'a str> {
     headers
         .get_all(header::COOKIE)
         .iter()
@@ -105,11 +96,6 @@ pub(super) fn set_cookie(
 /// Builds a `Set-Cookie` with a console session.
 pub(super) fn set_session(token: &str, expires: DateTime<Utc>, encrypted: bool) -> Option<HeaderValue> {
     header_value(Cookie::build((SESSION, token)).path("/").same_site(SameSite::Strict), expires, encrypted)
-}
-
-/// Builds a `Set-Cookie` that removes the console session.
-pub(super) fn forget_session(encrypted: bool) -> Option<HeaderValue> {
-    set_session("", DateTime::UNIX_EPOCH, encrypted)
 }
 
 /// Scripts cannot read the cookie, and a cookie set over https is only sent over https.

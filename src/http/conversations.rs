@@ -107,7 +107,7 @@ pub(super) async fn create(
     let location = format!("/conversations/{}", conversation.id);
     let opened = ConversationOpened {
         conversation: conversation.into(),
-        greeting: MessageView::new(greeting, is_shop),
+        greeting: MessageView::new(greeting, is_shop, None),
         token,
         token_expires_at,
     };

@@ -73,7 +73,7 @@ pub(super) async fn get(
         };
         let view = |message: Message| {
             let delivery = deliveries.remove(&message.id);
-            MessageView::new(message, is_shop).with(delivery)
+            MessageView::new(message, is_shop, delivery)
         };
         let messages = page.into_iter().map(view).collect();
         let conversation = match is_shop {

@@ -46,9 +46,7 @@ pub(super) async fn count(
         }
         parts.extensions.insert(OnlyRepeats(too_many.into()));
     }
-    if !is_webhook(&parts) {
-        warn_about_proxy(&app, &parts);
-    }
+    warn_about_proxy(&app, &parts);
     let credential = credential(&key, &parts);
     let path = logged_path(&parts.uri, &parts.extensions).to_owned();
     // A stream was not counted above, since a browser with a valid token always gets 200 there.

@@ -60,7 +60,7 @@ impl Lease {
 }
 
 /// A source of frames. Not a `Stream`, because a pinned stream would take up its size twice in each waiting reader.
-trait FrameSource: Send {
+pub(super) trait FrameSource: Send {
     /// Returns the next frame, or `None` at the end.
     fn next_frame(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
@@ -89,17 +89,12 @@ pub fn frame(id: EventId, json: &str) -> Bytes {
     format!("id: {id}\ndata: {json}\n\n").into()
 }
 
-/// Responds with the reader's events, until they or the lease end.
-pub(super) fn response(reader: Reader, lease: Lease, config: &HttpConfig) -> Response {
-    streamed(reader, lease, config)
-}
-
 /// Responds with JSON objects that have no ids, until they or the lease end.
 pub(super) fn news<S>(news: S, lease: Lease, config: &HttpConfig) -> Response
 where
     S: Stream<Item: Serialize> + Send + 'static,
 {
-    streamed(News(Box::pin(news)), lease, config)
+    response(News(Box::pin(news)), lease, config)
 }
 
 /// Responds with the headers of a stream and no frames.
@@ -107,7 +102,8 @@ pub(super) fn empty() -> Response {
     with_headers(Body::empty())
 }
 
-fn streamed(source: impl FrameSource + 'static, lease: Lease, config: &HttpConfig) -> Response {
+/// Responds with the frames of the source, such as a reader's events, until they or the lease end.
+pub(super) fn response(source: impl FrameSource + 'static, lease: Lease, config: &HttpConfig) -> Response {
     let opening = format!("retry: {}\ndata: {OPEN}\n\n", config.retry.as_millis()).into();
     with_headers(Body::from_stream(frames(source, lease, opening, config.keep_alive)))
 }

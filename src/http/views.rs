@@ -84,13 +84,6 @@ pub(super) struct MessageView {
     delivery: Option<Delivered>,
 }
 
-impl MessageView {
-    /// Adds how far the delivery has come.
-    pub fn with(self, delivery: Option<Delivered>) -> Self {
-        Self { delivery, ..self }
-    }
-}
-
 impl ConversationView {
     /// Describes the conversation to the shop.
     pub async fn for_shop(store: &TenantStore<'_>, conversation: Conversation) -> Result<Self, StoreError> {
@@ -110,7 +103,7 @@ async fn reply_until(
 }
 
 impl MessageView {
-    pub fn new(message: Message, with_receipt: bool) -> Self {
+    pub fn new(message: Message, with_receipt: bool, delivery: Option<Delivered>) -> Self {
         Self {
             id: message.id,
             conversation_id: message.conversation_id,
@@ -120,7 +113,7 @@ impl MessageView {
             created_at: message.created_at,
             metadata: message.metadata,
             receipt: message.receipt.filter(|_| with_receipt),
-            delivery: None,
+            delivery,
         }
     }
 }

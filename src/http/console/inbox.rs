@@ -104,24 +104,6 @@ pub(super) struct LastMessage {
     created_at: DateTime<Utc>,
 }
 
-impl InboxItem {
-    fn new(conversation: Conversation, last: Option<Message>) -> Self {
-        let (last_activity_at, waiting_since) = (conversation.last_activity_at, conversation.waiting_since);
-        let mut conversation = ConversationView::from(conversation);
-        let agent = conversation.agent.take();
-        let last_message = last.map(LastMessage::from);
-        Self {
-            conversation,
-            agent,
-            last_activity_at,
-            waiting_since,
-            last_message,
-            last_customer_message: None,
-            customer_name: None,
-        }
-    }
-}
-
 /// Adds the customers' names and last messages to the conversations.
 pub(super) async fn items(
     store: &TenantStore<'_>,
@@ -132,10 +114,16 @@ pub(super) async fn items(
     let mut names = store.customer_names(Some(&conversations)).await?;
     let item = |(conversation, last): (Conversation, Option<Message>)| {
         let id = conversation.id;
+        let (last_activity_at, waiting_since) = (conversation.last_activity_at, conversation.waiting_since);
+        let mut conversation = ConversationView::from(conversation);
         InboxItem {
+            agent: conversation.agent.take(),
+            conversation,
+            last_activity_at,
+            waiting_since,
+            last_message: last.map(LastMessage::from),
             last_customer_message: said.remove(&id).map(LastMessage::from),
             customer_name: names.remove(&id),
-            ..InboxItem::new(conversation, last)
         }
     };
     Ok(listed.into_iter().map(item).collect())

@@ -42,7 +42,7 @@ pub(super) enum News {
 )]
 pub(super) async fn get(owner: Owner, State(app): State<Arc<App>>) -> Result<Response> {
     let key = (owner.access == Access::Key).then(|| owner.tenant.clone());
-    let lease = Lease::new(app.streams.open_turn(key)?, owner.expires_at(), owner.signed_out);
+    let lease = Lease::new(app.streams.open(None, key)?, owner.access.expires_at(), owner.signed_out);
     let config = app.config.clone();
     Ok(sse::news(news(app, owner.tenant), lease, &config.http))
 }

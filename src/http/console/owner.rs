@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use tokio_util::sync::CancellationToken;
 use tracing::error;
 
@@ -56,11 +56,6 @@ impl Owner {
     /// Makes an entry of the audit log in this person's name.
     pub fn act(&self, what: ConsoleDeed) -> ConsoleAct {
         console_act(self.signature(), what, self.client)
-    }
-
-    /// Returns when the session ends, or `None` without a session.
-    pub fn expires_at(&self) -> Option<DateTime<Utc>> {
-        self.access.expires_at()
     }
 }
 

@@ -20,7 +20,7 @@ use crate::domain::calendar::optional_time;
 use crate::domain::text::clean;
 use crate::domain::{ConsoleDeed, TenantId};
 use crate::http::access::Access;
-use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
+use crate::http::browser::{SESSION, cookies, is_encrypted, is_own_page, set_session};
 use crate::http::client::ClientAddress;
 use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::Body;
@@ -101,13 +101,14 @@ pub(super) async fn end(
 ) -> Result<Response> {
     require_own_page(&app, &headers)?;
     revoke_sessions(&app, &headers, client).await?;
-    Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
+    // An expired cookie replaces the session.
+    Ok(with_cookie(set_session("", DateTime::UNIX_EPOCH, is_encrypted(&headers, &app.config.http))))
 }
 
 /// Revokes the sessions in the cookies. Stores that first, so that they stay revoked after a restart.
 async fn revoke_sessions(app: &App, headers: &HeaderMap, client: Option<IpAddr>) -> Result<()> {
     let (Some(sessions), now) = (&app.sessions, Utc::now()) else { return Ok(()) };
-    for session in session_tokens(headers).filter_map(|token| sessions.verify(token, now)) {
+    for session in cookies(headers, SESSION).filter_map(|token| sessions.verify(token, now)) {
         let tenant = app.store.tenant(&session.tenant);
         with_store_timeout(app, tenant.revoke_session(&session.id, session.expires_at)).await?;
         sessions.revoke(&session, now);
@@ -156,7 +157,7 @@ impl Me {
             development: owner.access == Access::Development,
             may_edit: owner.may_edit(app),
             sells: app.shops.get(&owner.tenant).sells_goods(),
-            expires_at: owner.expires_at(),
+            expires_at: owner.access.expires_at(),
             tenant: owner.tenant,
             name: owner.name,
         }
