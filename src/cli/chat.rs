@@ -18,6 +18,7 @@ use self::session::Session;
 use super::logging::{self, Terminal};
 use super::serve::Prepared;
 use super::signals::Signals;
+use crate::app::PartState;
 use crate::config::{Config, KeyEntry};
 use crate::domain::identity::e164::E164;
 use crate::domain::{Language, TenantId};
@@ -53,7 +54,9 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let mut signals = Signals::listen().context("cannot listen to signals")?;
     let mut screen = Screen::of_process();
     let key = config.auth.keys.as_deref().and_then(key_of).map(str::to_owned);
-    let names = Names::read(&config, args);
+    // A server elsewhere has its own personas.
+    let is_here = args.url.is_none();
+    let prompts = is_here.then(|| Prompts::load(&config.prompts.folder, &config.prompts.persona).ok()).flatten();
     let server = match &args.url {
         Some(url) => Server::Elsewhere(url.clone()),
         None => tokio::select! {
@@ -67,18 +70,18 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
             if args.url.is_none() {
                 screen.remark(&format!("Talking to the server at {address}."))?;
             }
-            talk(&client, args, &names, &mut screen, &mut signals).await
+            talk(&client, args, prompts.as_ref(), &mut screen, &mut signals).await
         }
-        Server::Own(own) => {
-            if let Some(remark) = own.remark() {
-                screen.remark(&remark)?;
+        Server::Own(prepared, model) => {
+            if model == PartState::Down {
+                screen.remark("The language model does not answer: rules classify and replies quote documents.")?;
             }
             // Keep the lock until the end.
-            let Prepared { app, listener, lock: _held, .. } = *own.prepared;
+            let Prepared { app, listener, lock: _held, .. } = *prepared;
             let stop = CancellationToken::new();
             let mut served = pin!(crate::http::serve(app, listener, stop.clone().cancelled_owned()));
             let ended = tokio::select! {
-                ended = talk(&client, args, &names, &mut screen, &mut signals) => ended,
+                ended = talk(&client, args, prompts.as_ref(), &mut screen, &mut signals) => ended,
                 () = &mut served => bail!("the server of this conversation has stopped"),
             };
             stop.cancel();
@@ -110,7 +113,7 @@ pub(super) async fn answers(address: &str) -> bool {
 async fn talk(
     client: &Client,
     args: &Args,
-    names: &Names,
+    prompts: Option<&Prompts>,
     screen: &mut Screen,
     signals: &mut Signals,
 ) -> anyhow::Result<u32> {
@@ -118,23 +121,11 @@ async fn talk(
         opened = client.open(args.persona.as_deref(), args.language, args.phone.as_ref()) => opened?,
         _ = signals.next() => return Ok(0),
     };
-    let name = names.of(&opened.persona);
-    Session::new(client, opened.id, name, screen, signals).run(&opened.greeting.text).await
-}
-
-/// The names of the personas. The API returns a persona's id only; its name is in the local file.
-struct Names(Option<Prompts>);
-
-impl Names {
-    fn read(config: &Config, args: &Args) -> Self {
-        let here = args.url.is_none();
-        Self(here.then(|| Prompts::load(&config.prompts.folder, &config.prompts.persona).ok()).flatten())
-    }
-
-    fn of(&self, persona: &str) -> String {
-        let known = self.0.as_ref().and_then(|prompts| prompts.find_persona(persona));
-        known.map_or_else(|| persona.to_owned(), |persona| persona.name.clone())
-    }
+    // The API returns the persona's id only.
+    let persona = prompts.and_then(|prompts| prompts.find_persona(&opened.persona));
+    let name = persona.map_or(opened.persona, |persona| persona.name.clone());
+    let session = Session { client, conversation: opened.id, name, screen, signals };
+    session.run(&opened.greeting.text).await
 }
 
 /// Picks the API key: the default tenant's, else the first one.

@@ -100,16 +100,7 @@ impl Client {
         language: Option<Language>,
         phone: Option<&E164>,
     ) -> Result<Opened, Failure> {
-        let mut wish = serde_json::Map::new();
-        if let Some(phone) = phone {
-            wish.insert("user_id".to_owned(), phone.as_str().into());
-        }
-        if let Some(persona) = persona {
-            wish.insert("persona".to_owned(), persona.into());
-        }
-        if let Some(language) = language {
-            wish.insert("language".to_owned(), language.code().into());
-        }
+        let wish = json!({ "user_id": phone.map(E164::as_str), "persona": persona, "language": language });
         let request = self.http.post(format!("{}/conversations", self.base)).json(&wish);
         read(self.send(request).await?).await
     }

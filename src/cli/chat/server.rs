@@ -18,29 +18,16 @@ const STARTING: Duration = Duration::from_secs(10);
 /// The server of the chat.
 pub(super) enum Server {
     Elsewhere(String),
-    Own(Own),
-}
-
-/// A temporary server in this process.
-pub(super) struct Own {
-    pub prepared: Box<Prepared>,
-    model: PartState,
+    /// A temporary server in this process, and the state of its language model.
+    Own(Box<Prepared>, PartState),
 }
 
 impl Server {
     pub fn address(&self) -> &str {
         match self {
             Self::Elsewhere(address) => address,
-            Self::Own(own) => &own.prepared.address,
+            Self::Own(prepared, _) => &prepared.address,
         }
-    }
-}
-
-impl Own {
-    /// Returns a remark if the language model does not answer.
-    pub fn remark(&self) -> Option<String> {
-        let remark = "The language model does not answer: rules classify and replies quote documents.";
-        (self.model == PartState::Down).then(|| remark.to_owned())
     }
 }
 
@@ -55,7 +42,7 @@ pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> 
                 LlmMode::Offline => PartState::Off,
                 _ => prepared.app.parts().await.language_model,
             };
-            Ok(Server::Own(Own { prepared, model }))
+            Ok(Server::Own(prepared, model))
         }
         Preparation::Served { mut at } => {
             let deadline = Instant::now() + STARTING;

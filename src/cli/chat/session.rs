@@ -34,12 +34,12 @@ Ctrl-C stops waiting for the current reply.";
 
 /// A conversation in progress.
 pub(super) struct Session<'a> {
-    client: &'a Client,
-    conversation: String,
+    pub client: &'a Client,
+    pub conversation: String,
     /// The persona's name.
-    name: String,
-    screen: &'a mut Screen,
-    signals: &'a mut Signals,
+    pub name: String,
+    pub screen: &'a mut Screen,
+    pub signals: &'a mut Signals,
 }
 
 /// The outcome of a message.
@@ -51,17 +51,7 @@ enum Outcome {
     End,
 }
 
-impl<'a> Session<'a> {
-    pub fn new(
-        client: &'a Client,
-        conversation: String,
-        name: String,
-        screen: &'a mut Screen,
-        signals: &'a mut Signals,
-    ) -> Self {
-        Self { client, conversation, name, screen, signals }
-    }
-
+impl Session<'_> {
     /// Runs the chat until the input ends. Returns the number of unanswered messages, always 0 for a terminal.
     pub async fn run(mut self, greeting: &str) -> anyhow::Result<u32> {
         let mut input = Input::of_process();
