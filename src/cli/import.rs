@@ -9,6 +9,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use super::output;
+
 pub mod catalog;
 pub mod documents;
 pub mod orders;
@@ -30,9 +32,9 @@ pub enum What {
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(what: &What) -> ExitCode {
     match what {
-        What::Orders(args) => orders::run(args).await,
-        What::Policies(args) => policies::run(args).await,
-        What::Catalog(args) => catalog::run(args).await,
-        What::Documents(args) => documents::run(args).await,
+        What::Orders(args) => output::finish(orders::import(args).await, args.options.output.json),
+        What::Policies(args) => output::exit_code(policies::import(args).await),
+        What::Catalog(args) => output::finish(catalog::import(args).await, args.output.json),
+        What::Documents(args) => output::finish(documents::import(args).await, args.json),
     }
 }

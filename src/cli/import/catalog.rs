@@ -2,13 +2,11 @@
 //!
 //! Exit codes are those of `import orders`.
 
-use std::process::ExitCode;
-
 use anyhow::bail;
 use chrono::Utc;
 
 use crate::cli::lists::{ImportReport, ListArgs, Output, read_table};
-use crate::cli::{output, tenant};
+use crate::cli::tenant;
 use crate::domain::commerce::catalog::list::{CatalogField, items_of};
 use crate::store::catalog::Unlisted;
 
@@ -27,12 +25,8 @@ pub struct Args {
 /// The actor in the audit log.
 const WHO: &str = "import";
 
-/// Runs the command, prints the result or the error, and returns the exit code.
-pub async fn run(args: &Args) -> ExitCode {
-    output::finish(import(args).await, args.output.json)
-}
-
-async fn import(args: &Args) -> anyhow::Result<ImportReport> {
+/// Reads the list, compares it with the shop's goods, and writes it unless rows were refused.
+pub(super) async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let list = &args.list;
     let (table, mut refusals) = read_table::<CatalogField>(&list.file, args.output.max_refused_shown).await?;
     if args.replace && table.rows.is_empty() && table.ragged.is_empty() {

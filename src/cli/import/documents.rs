@@ -17,7 +17,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::cli::lists::REFUSED;
-use crate::cli::output::{self, Report};
+use crate::cli::output::Report;
 use crate::config::{Config, Env};
 use crate::domain::{Language, TenantId};
 use crate::persona::Prompts;
@@ -103,14 +103,13 @@ enum State {
     Refused { problem: String },
 }
 
-/// Runs the command, prints the result or the error, and returns the exit code.
-pub async fn run(args: &Args) -> ExitCode {
-    let args_of_task = args.clone();
-    let imported = tokio::task::spawn_blocking(move || import(&args_of_task)).await;
-    output::finish(imported.map_err(anyhow::Error::from).and_then(|imported| imported), args.json)
+/// Reads the files and writes their pages, unless one is refused.
+pub(super) async fn import(args: &Args) -> anyhow::Result<ImportedDocuments> {
+    let args = args.clone();
+    tokio::task::spawn_blocking(move || import_now(&args)).await?
 }
 
-fn import(args: &Args) -> anyhow::Result<ImportedDocuments> {
+fn import_now(args: &Args) -> anyhow::Result<ImportedDocuments> {
     let config = Config::read(Env::from_process())?;
     let folder = folder_of(args, &config)?;
     let mut pages = BTreeMap::new();

@@ -6,7 +6,6 @@
 //! 2, an error in the command line, the file or the database, and nothing was written.
 
 use std::collections::{HashMap, HashSet};
-use std::process::ExitCode;
 
 use anyhow::Context;
 use chrono::Utc;
@@ -34,13 +33,8 @@ pub struct Args {
     pub time_zone: Option<Tz>,
 }
 
-/// Runs the command, prints the result or the error, and returns the exit code.
-pub async fn run(args: &Args) -> ExitCode {
-    output::finish(import(args).await, args.options.output.json)
-}
-
 /// Reads the list, compares it with the shop's orders, and writes it unless rows were refused.
-async fn import(args: &Args) -> anyhow::Result<ImportReport> {
+pub(super) async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let tenant = &args.list.tenant;
     let time_zone = match args.time_zone {
         Some(zone) => zone,

@@ -10,7 +10,6 @@ use chrono::Utc;
 
 use crate::app::list_file::Refusals;
 use crate::cli::lists::{ListArgs, REFUSED, read_table, write_refused};
-use crate::cli::output;
 use crate::domain::returns::policy_list::{PolicyField, policies_of};
 use crate::domain::returns::{Policy, Scope};
 
@@ -24,12 +23,8 @@ pub struct Args {
 /// The actor in the audit log.
 const WHO: &str = "import";
 
-/// Runs the command, prints the result or the error, and returns the exit code.
-pub async fn run(args: &Args) -> ExitCode {
-    output::exit_code(import(args).await)
-}
-
-async fn import(args: &Args) -> anyhow::Result<ExitCode> {
+/// Reads the list, prints the changes, and writes them unless rows were refused. Returns the exit code.
+pub(super) async fn import(args: &Args) -> anyhow::Result<ExitCode> {
     let list = &args.list;
     let (table, mut refusals) = read_table::<PolicyField>(&list.file, usize::MAX).await?;
     if table.rows.is_empty() && table.ragged.is_empty() {
