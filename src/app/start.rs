@@ -33,7 +33,7 @@ use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, InvalidOllama, Ollama};
 use crate::providers::messaging::twilio::{InvalidTwilio, Twilio};
 use crate::providers::payment::daraja::refused_word;
-use crate::providers::vector::InvalidChroma;
+use crate::providers::vector::{InvalidChroma, VectorIndex};
 use crate::retrieval::memory::Memory;
 use crate::retrieval::open_vectors;
 use crate::retrieval::search::Knowledge;
@@ -106,14 +106,12 @@ impl App {
         }
         let watch = watch_files(&config);
         let store = store.embedding(config.embed.on).external_vectors(config.vectors.chroma_url.is_some());
-        let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config.embed)?), config.embed.clone()));
-        let vectors = open_vectors(&config, &store)?;
-        let (documents, search) = (config.knowledge.clone(), config.search.clone());
-        let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
-        let lost = knowledge.lost_vectors();
-        let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
-        let jobs = JobRunner::new(store.clone(), config.jobs.clone());
-        let notifier = Notifier::new(mailer(&config)?);
+        let secret = match &config.auth.token_secret {
+            Some(secret) => secret.clone(),
+            None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
+        };
+        let (services, embedder, vectors) = services(&config, &store, &llm, mailer(&config)?, &secret)?;
+        let Services { memory, jobs, notifier, labels, client_names, .. } = services.clone();
         jobs.register(Arc::new(SendMail(notifier.clone())));
         registry.register_jobs(&jobs);
         let reports = Reports::default();
@@ -122,26 +120,8 @@ impl App {
             jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
         }
         jobs.register(Arc::new(Forget::message(memory.clone())));
-        jobs.register(Arc::new(Forget::conversation(memory.clone())));
-        let secret = match &config.auth.token_secret {
-            Some(secret) => secret.clone(),
-            None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
-        };
-        let labels = Labels::new(store.clone(), label_links(&config, &secret));
-        let client_names = ClientNames::new(&secret);
+        jobs.register(Arc::new(Forget::conversation(memory)));
         let payment_callbacks = PaymentCallbacks::new(&store, &config);
-        let services = Services {
-            config: config.clone(),
-            shop: config.shop(&TenantId::default()),
-            store: store.clone(),
-            llm: llm.clone(),
-            knowledge,
-            memory,
-            jobs: jobs.clone(),
-            notifier: notifier.clone(),
-            labels: labels.clone(),
-            client_names: client_names.clone(),
-        };
         let shops = Arc::new(Shops::load(&registry, &services)?);
         for tenant in config.tenants_without_shop() {
             let folder = config.shops.folder.join(tenant.as_str());
@@ -157,6 +137,7 @@ impl App {
         let reloading = Reloading { watch, shops: shops.clone(), edited, read: changed.clone() };
         background.spawn(keep_fresh(reloading, stop.clone()));
         if config.embed.on {
+            let lost = services.knowledge.lost_vectors();
             background.spawn(keep_vectors_synced(shops.clone(), changed, lost, config.jobs.pause, stop.clone()));
         }
         let limits = Arc::new(Limits::new(&config.http));
@@ -198,6 +179,34 @@ impl App {
             stop,
         }))
     }
+}
+
+/// Makes the services of the default shop, and returns the embedding model and the vectors behind them as well.
+pub(super) fn services(
+    config: &Arc<Config>,
+    store: &Store,
+    llm: &Arc<Gateway>,
+    mailer: Arc<dyn Mailer>,
+    secret: &str,
+) -> Result<(Services, Arc<Embedder>, Arc<dyn VectorIndex>), StartError> {
+    let model = OllamaEmbedding::new(&config.embed)?;
+    let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
+    let vectors = open_vectors(config, store)?;
+    let (documents, search) = (config.knowledge.clone(), config.search.clone());
+    let collection = config.vectors.collection.clone();
+    let services = Services {
+        config: config.clone(),
+        shop: config.shop(&TenantId::default()),
+        store: store.clone(),
+        llm: llm.clone(),
+        knowledge: Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone())),
+        memory: Arc::new(Memory::new(embedder.clone(), vectors.clone(), collection)),
+        jobs: JobRunner::new(store.clone(), config.jobs.clone()),
+        notifier: Notifier::new(mailer),
+        labels: Labels::new(store.clone(), label_links(config, secret)),
+        client_names: ClientNames::new(secret),
+    };
+    Ok((services, embedder, vectors))
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::case::{Answer, Case};
-use crate::app::start::{StartError, label_links, random_secret};
+use crate::app::start::{StartError, label_links, random_secret, services};
 use crate::config::{Config, LlmMode};
 use crate::desks::{
     Caller, DeskError, DeskRegistry, FixtureError, Restoring, Services, Shop, ShopError, Shops, SinkClosed, Turn,
@@ -24,13 +24,8 @@ use crate::jobs::JobRunner;
 use crate::jobs::send_mail::SendMail;
 use crate::notify::Notifier;
 use crate::providers::email::Nowhere;
-use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, Ollama};
-use crate::retrieval::memory::Memory;
-use crate::retrieval::open_vectors;
-use crate::retrieval::search::Knowledge;
 use crate::store::{Store, StoreError, StoreOptions};
-use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
 
 mod scene;
@@ -111,29 +106,10 @@ impl Replayer {
         {
             remarks.push(format!("The language model does not answer, replaying cases without it: {cause}"));
         }
-        let model = OllamaEmbedding::new(&config.embed).map_err(StartError::from)?;
-        let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
-        let vectors = open_vectors(&config, &store).map_err(StartError::from)?;
-        let (documents, search) = (config.knowledge.clone(), config.search.clone());
-        let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
-        let on = embedder.is_on();
-        // It finds only messages that a case's temporary store does not have, so replayed conversations recall nothing.
-        let memory = Arc::new(Memory::new(embedder, vectors, config.vectors.collection.clone()));
-        let (secret, notifier) = (random_secret(), Notifier::new(Arc::new(Nowhere)));
-        let services = Services {
-            shop: config.shop(&TenantId::default()),
-            jobs: JobRunner::new(store.clone(), config.jobs.clone()),
-            labels: Labels::new(store.clone(), label_links(&config, &secret)),
-            client_names: ClientNames::new(&secret),
-            config,
-            notifier,
-            store,
-            llm,
-            knowledge,
-            memory,
-        };
+        // The memory finds only messages that a case's temporary store does not have, so replayed conversations recall nothing.
+        let (services, embedder, _) = services(&config, &store, &llm, Arc::new(Nowhere), &random_secret())?;
         let shops = Shops::load(&DeskRegistry::built_in(), &services)?;
-        for shop in if on { shops.list() } else { Vec::new() } {
+        for shop in if embedder.is_on() { shops.list() } else { Vec::new() } {
             if let Err(cause) = shop.knowledge().look_at_vectors().await {
                 remarks.push(format!("Cannot read the documents' vectors, searching by words only: {cause}"));
             }
