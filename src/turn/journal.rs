@@ -64,15 +64,14 @@ struct Publish {
     /// Cancelled when an event of the turn could not be stored: later ones must not be stored either.
     broken: CancellationToken,
     stored: Option<oneshot::Sender<()>>,
-    changes: Changes,
 }
 
 impl Journal {
     /// Returns the journal and its writer. The writer ends when every clone of the journal and every sink is dropped. It
     /// retries an unavailable store for at most `timeout`, and holds the starts of turns for at most `hold`.
     pub fn new(store: Store, timeout: Duration, hold: Duration) -> (Self, impl Future<Output = ()>) {
-        let (inbox, pending) = mpsc::channel(INBOX);
-        (Self { inbox, changes: Changes::new() }, write(pending, store, timeout, hold))
+        let ((inbox, pending), changes) = (mpsc::channel(INBOX), Changes::new());
+        (Self { inbox, changes: changes.clone() }, write(pending, store, changes, timeout, hold))
     }
 
     /// Notifies the console of changes.
@@ -91,7 +90,6 @@ impl Journal {
     ) -> TurnSink {
         TurnSink {
             inbox: self.inbox.clone(),
-            changes: self.changes.clone(),
             tenant,
             conversation,
             last: EventId::new(turn, 0),
@@ -107,7 +105,6 @@ impl Journal {
 #[derive(Clone, Debug)]
 pub struct TurnSink {
     inbox: mpsc::Sender<Pending>,
-    changes: Changes,
     tenant: TenantId,
     conversation: ConversationId,
     last: EventId,
@@ -153,12 +150,7 @@ impl TurnSink {
                 at: chrono::Utc::now(),
                 changes,
             },
-            publish: Publish {
-                feed: self.feed.clone(),
-                broken: self.broken.clone(),
-                stored,
-                changes: self.changes.clone(),
-            },
+            publish: Publish { feed: self.feed.clone(), broken: self.broken.clone(), stored },
         });
         Ok(())
     }
@@ -203,7 +195,7 @@ async fn receive(inbox: &mut mpsc::Receiver<Pending>, pending: &mut Vec<Pending>
     true
 }
 
-async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Duration, hold: Duration) {
+async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, changes: Changes, timeout: Duration, hold: Duration) {
     let mut pending = Vec::with_capacity(MAX_BATCH);
     while receive(&mut inbox, &mut pending, hold).await {
         let (entries, targets): (Vec<Entry>, Vec<Publish>) = pending
@@ -216,7 +208,7 @@ async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Durati
         let stored = append_with_retry(&store, &entries, timeout).await;
         metrics::histogram!("frontdesk_journal_commit_seconds").record(started.elapsed());
         match stored {
-            Ok(()) => entries.into_iter().zip(targets).for_each(publish),
+            Ok(()) => entries.into_iter().zip(targets).for_each(|stored| publish(&changes, stored)),
             Err(cause) if cause.is_outage() => {
                 error!(error = %cause, events = entries.len(), "Could not store a batch of events");
                 targets.iter().for_each(|target| target.broken.cancel());
@@ -224,19 +216,19 @@ async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Durati
             // Store each event alone, so that a refused one, or a locked conversation, fails only its turn.
             Err(_) => {
                 for pair in entries.into_iter().zip(targets) {
-                    append_alone(&store, pair, timeout).await;
+                    append_alone(&store, &changes, pair, timeout).await;
                 }
             }
         }
     }
 }
 
-async fn append_alone(store: &Store, (entry, target): (Entry, Publish), timeout: Duration) {
+async fn append_alone(store: &Store, changes: &Changes, (entry, target): (Entry, Publish), timeout: Duration) {
     if target.broken.is_cancelled() {
         return;
     }
     match append_with_retry(store, std::slice::from_ref(&entry), timeout).await {
-        Ok(()) => publish((entry, target)),
+        Ok(()) => publish(changes, (entry, target)),
         Err(cause) => {
             error!(error = %cause, conversation.id = %entry.conversation, event.id = %entry.event.id, "The store refused an event: ending its turn");
             target.broken.cancel();
@@ -258,10 +250,10 @@ async fn append_with_retry(store: &Store, entries: &[Entry], timeout: Duration) 
     }
 }
 
-fn publish((entry, target): (Entry, Publish)) {
+fn publish(changes: &Changes, (entry, target): (Entry, Publish)) {
     let concerns_console = |change: &Change| !matches!(change, Change::TurnStarted | Change::Language(..));
     if entry.changes.iter().any(concerns_console) {
-        target.changes.notify(&entry.tenant, entry.conversation);
+        changes.notify(&entry.tenant, entry.conversation);
     }
     target.feed.publish(Frame::from(entry.event));
     if let Some(stored) = target.stored {

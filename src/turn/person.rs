@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tracing::info;
 
-use super::run::report;
+use super::run::end;
 use crate::desks::{Desk, DeskError, Shop, SinkClosed, Turn};
 use crate::domain::{Event, Kind, Message, Notice, Sender, TurnStatus};
 use crate::jobs::JobRunner;
@@ -20,12 +20,8 @@ pub(super) async fn run(turn: &mut Turn, status: TurnStatus, jobs: &Arc<JobRunne
     for event in answer(&turn.message) {
         turn.emit(event).await?;
     }
-    jobs.embed_messages_of(turn.conversation.id).await;
-    let total = turn.age();
-    turn.note_time("total", total);
-    turn.end(status).await?;
+    end(turn, status, jobs).await?;
     info!(status = status.as_str(), sender = turn.message.sender.as_str(), "Turn ended without a desk");
-    report(turn, status, total);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use tracing::{debug, error};
 use super::feed::{Feed, Frame, Look};
 use crate::domain::{ConversationId, EventId, TenantId};
 use crate::store::turns::StoredEvent;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, TenantStore};
 
 /// How many stored events a reader fetches at once.
 const PAGE: u64 = 256;
@@ -41,10 +41,7 @@ pub enum Start {
 
 /// Reads one conversation, or one turn of it.
 pub struct Reader {
-    store: Store,
-    tenant: TenantId,
-    conversation: ConversationId,
-    feed: Arc<Feed>,
+    source: Source,
     tip: watch::Receiver<EventId>,
     cursor: Cursor,
     only: Option<u32>,
@@ -52,8 +49,6 @@ pub struct Reader {
     start: Option<Start>,
     ahead: VecDeque<Item>,
     ended: bool,
-    /// The server is shutting down: the reader ends after the stored events.
-    closing: CancellationToken,
 }
 
 /// What a reader needs.
@@ -62,6 +57,7 @@ pub struct Source {
     pub feed: Arc<Feed>,
     pub tenant: TenantId,
     pub conversation: ConversationId,
+    /// The server is shutting down: the reader ends after the stored events.
     pub closing: CancellationToken,
 }
 
@@ -115,22 +111,13 @@ impl Reader {
     }
 
     fn new(source: Source, cursor: Cursor, only: Option<u32>) -> Self {
-        let Source { store, feed, tenant, conversation, closing } = source;
         // Subscribed before anything is read, so that an event in between wakes the first wait.
-        let tip = feed.subscribe();
-        Self {
-            store,
-            tenant,
-            conversation,
-            feed,
-            tip,
-            cursor,
-            only,
-            start: None,
-            ahead: VecDeque::new(),
-            ended: false,
-            closing,
-        }
+        let tip = source.feed.subscribe();
+        Self { source, tip, cursor, only, start: None, ahead: VecDeque::new(), ended: false }
+    }
+
+    fn store(&self) -> TenantStore<'_> {
+        self.source.store.tenant(&self.source.tenant)
     }
 
     /// Resolves the start now, so that all later events are read. If the store is unavailable, [`Reader::next`] retries.
@@ -152,7 +139,7 @@ impl Reader {
                     debug!(error = %cause, "A reader is waiting for the store");
                     tokio::select! {
                         () = tokio::time::sleep(STORE_RETRY) => {}
-                        () = self.closing.cancelled() => return None,
+                        () = self.source.closing.cancelled() => return None,
                     }
                 }
                 Err(cause) => {
@@ -185,8 +172,8 @@ impl Reader {
             // Mark the tip as seen before looking, so that an event in between wakes the wait below. Check for the end
             // before looking as well, so that the last events are found.
             self.tip.borrow_and_update();
-            let over = self.closing.is_cancelled() || self.feed.is_closed();
-            match self.feed.look(self.cursor, self.only) {
+            let over = self.source.closing.is_cancelled() || self.source.feed.is_closed();
+            match self.source.feed.look(self.cursor, self.only) {
                 Look::Here(frames) if !frames.is_empty() => self.ahead = frames.into_iter().map(Item::Event).collect(),
                 Look::Here(_) if over => self.ended = true,
                 Look::Here(_) => self.wait().await,
@@ -246,22 +233,22 @@ impl Reader {
     }
 
     async fn stored(&self) -> Result<Vec<StoredEvent>, StoreError> {
-        self.store.tenant(&self.tenant).list_events(self.conversation, self.cursor.at, self.only, PAGE).await
+        self.store().list_events(self.source.conversation, self.cursor.at, self.only, PAGE).await
     }
 
     async fn wait(&mut self) {
         tokio::select! {
             // The feed holds the sender, so this cannot fail.
             _ = self.tip.changed() => {}
-            () = self.feed.closed() => {}
-            () = self.closing.cancelled() => {}
+            () = self.source.feed.closed() => {}
+            () = self.source.closing.cancelled() => {}
         }
     }
 
     /// Returns the state of the one turn to read.
     async fn turn_to_read(&self) -> Result<Option<TurnToRead>, StoreError> {
         let Some(turn) = self.only else { return Ok(None) };
-        let record = self.store.tenant(&self.tenant).find_turn(self.conversation, turn).await?;
+        let record = self.store().find_turn(self.source.conversation, turn).await?;
         Ok(Some(match record {
             Some(record) if !record.status.has_ended() => TurnToRead::Running,
             Some(record) if record.events > self.cursor.at.n && !record.events_kept => TurnToRead::Forgotten,
@@ -274,7 +261,7 @@ impl Reader {
         if self.only.is_some() {
             return Ok(false);
         }
-        let conversation = self.store.tenant(&self.tenant).find_conversation(self.conversation).await?;
+        let conversation = self.store().find_conversation(self.source.conversation).await?;
         // Look again: events may have been stored since.
         Ok(conversation.is_some_and(|conversation| conversation.last_event_id > self.cursor.at)
             && self.stored().await?.is_empty())
@@ -285,14 +272,14 @@ impl Reader {
         if self.only.is_some() || self.cursor.ends_turn {
             return Ok(false);
         }
-        let turn = self.store.tenant(&self.tenant).find_turn(self.conversation, self.cursor.at.turn).await?;
+        let turn = self.store().find_turn(self.source.conversation, self.cursor.at.turn).await?;
         // Look again: events may have been stored since.
         Ok(turn.is_some_and(|turn| turn.status.has_ended()) && self.stored().await?.is_empty())
     }
 
     /// Resumes after the last ended turn.
     async fn reset(&mut self) -> Result<(), StoreError> {
-        let conversation = self.store.tenant(&self.tenant).find_conversation(self.conversation).await?;
+        let conversation = self.store().find_conversation(self.source.conversation).await?;
         let Some(conversation) = conversation else {
             self.ended = true;
             return Ok(());
@@ -306,22 +293,22 @@ impl Reader {
 
     /// Returns the position after every turn that has started.
     async fn before_next_turn(&self) -> Result<Cursor, StoreError> {
-        let store = self.store.tenant(&self.tenant);
-        let begun = store.last_begun_turn(self.conversation).await?;
+        let store = self.store();
+        let begun = store.last_begun_turn(self.source.conversation).await?;
         Ok(Cursor { at: EventId::new(begun, EventId::AFTER_ALL), ends_turn: true })
     }
 
     /// Returns the position of the event that a client names, if all later events are still stored.
     async fn find_position(&self, id: EventId) -> Result<Option<Cursor>, StoreError> {
-        let store = self.store.tenant(&self.tenant);
+        let store = self.store();
         let cursor = if id == EventId::ZERO {
             Cursor::START
         } else {
-            let Some(turn) = store.find_turn(self.conversation, id.turn).await? else { return Ok(None) };
+            let Some(turn) = store.find_turn(self.source.conversation, id.turn).await? else { return Ok(None) };
             let known = if turn.status.has_ended() {
                 turn.events
             } else {
-                store.last_event(self.conversation, id.turn).await?
+                store.last_event(self.source.conversation, id.turn).await?
             };
             // A turn that the database refused may have no events.
             if id.n > known || (id.n == 0 && (known > 0 || !turn.status.has_ended())) {
@@ -332,7 +319,7 @@ impl Reader {
         // The first read detects deleted events that are followed by stored ones. If none follow, it would wait for new
         // events instead, so check that case here.
         let next = if cursor.ends_turn { EventId::new(id.turn + 1, 0) } else { id };
-        match store.find_turn(self.conversation, next.turn).await? {
+        match store.find_turn(self.source.conversation, next.turn).await? {
             Some(turn) if turn.status.has_ended() && turn.events > next.n && !turn.events_kept => Ok(None),
             _ => Ok(Some(cursor)),
         }

@@ -57,7 +57,7 @@ pub(super) async fn run(
     shop: &Shop,
     stops: &Stops,
     jobs: &Arc<JobRunner>,
-) -> Result<TurnStatus, SinkClosed> {
+) -> Result<(), SinkClosed> {
     turn.start().await?;
     let played = match desk {
         _ if stops.cancel.is_cancelled() => Played::Cancelled,
@@ -97,17 +97,17 @@ pub(super) async fn run(
     if (status == TurnStatus::Failed || is_unseen) && !turn.has_spoken() {
         turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
     }
+    end(turn, status, jobs).await?;
+    info!(status = status.as_str(), timings = ?turn.timings(), "Turn ended");
+    Ok(())
+}
+
+/// Ends the turn, and records it in metrics and traces.
+pub(super) async fn end(turn: &mut Turn, status: TurnStatus, jobs: &Arc<JobRunner>) -> Result<(), SinkClosed> {
     jobs.embed_messages_of(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
     turn.end(status).await?;
-    info!(status = status.as_str(), timings = ?turn.timings(), "Turn ended");
-    report(turn, status, total);
-    Ok(status)
-}
-
-/// Records the turn in metrics and traces.
-pub(super) fn report(turn: &Turn, status: TurnStatus, total: Duration) {
     let desk = turn.persona.desk.clone();
     // A turn that was stopped may have said nothing.
     let kind = turn.main_kind().map_or_else(|| "none".to_owned(), |kind| kind.as_str().to_owned());
@@ -119,6 +119,7 @@ pub(super) fn report(turn: &Turn, status: TurnStatus, total: Duration) {
     if status == TurnStatus::Failed {
         span.record("otel.status_code", "ERROR");
     }
+    Ok(())
 }
 
 async fn play(turn: &mut Turn, desk: &dyn Desk, stops: &Stops) -> Played {

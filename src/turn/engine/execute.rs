@@ -199,7 +199,7 @@ impl Engine {
             let desk = notice.map(answer).or(desk);
             let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);
             let stops = Stops { cancel, shutdown, broken, full, deadline };
-            run(&mut turn, desk, &shop, &stops, &self.0.jobs).await.map(|_| ())
+            run(&mut turn, desk, &shop, &stops, &self.0.jobs).await
         };
         match ended {
             Ok(()) => self.0.histories.keep(conversation, number + 1, generation, turn.into_history(HISTORY_MESSAGES)),
