@@ -66,47 +66,33 @@ fn log_file(log: &LogConfig) -> Option<Check> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
-    use crate::config::KeyEntry;
+    use crate::config::Env;
+    use crate::domain::check::Outcome;
 
-    fn auth(keys: Option<&[(&str, &str)]>) -> AuthConfig {
-        let entry = |(tenant, key): &(&str, &str)| KeyEntry { tenant: (*tenant).to_owned(), key: (*key).to_owned() };
-        AuthConfig {
-            keys: keys.map(|keys| keys.iter().map(entry).collect()),
-            token_ttl: std::time::Duration::from_secs(1),
-            token_secret: None,
-            web_chat: false,
-            web_chat_tenant: crate::domain::TenantId::default(),
-        }
+    fn config(name: &str, value: &str) -> Config {
+        Config::read_all(Env::of([(name.to_owned(), value.to_owned())])).0
     }
 
     #[test]
     fn key_check_never_prints_keys() {
-        let line = |keys| keys_line(&auth(keys));
-        assert_eq!(line(Some(&[("default", "s3cret")])), "1 key for tenant default (1)");
-        assert_eq!(line(Some(&[("b", "s1"), ("a", "s2"), ("b", "s3")])), "3 keys for tenants a (1), b (2)");
-        assert!(line(None).starts_with("none: development"));
-        assert_eq!(keys(&auth(Some(&[]))), None);
-    }
-
-    fn keys_line(auth: &AuthConfig) -> String {
-        keys(auth).unwrap().line
+        let line = |list: &str| keys(&config("X_API_KEYS", list).auth).map(|check| check.line);
+        assert_eq!(line("default:s3cret").as_deref(), Some("1 key for tenant default (1)"));
+        assert_eq!(line("b:s1,a:s2,b:s3").as_deref(), Some("3 keys for tenants a (1), b (2)"));
+        assert_eq!(line(""), None);
     }
 
     #[test]
     fn log_file_check_creates_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let log = |file: PathBuf| {
-            let (config, _) = Config::read_all(crate::config::Env::default());
-            log_file(&LogConfig { file: Some(file), ..config.log }).unwrap().outcome
+        let outcome = |file: &str| {
+            let file = folder.path().join(file).display().to_string();
+            log_file(&config("LOG_FILE", &file).log).unwrap().outcome
         };
-        let file = folder.path().join("log/a.log");
-        assert_eq!(log(file.clone()), crate::domain::check::Outcome::Ok);
+        assert_eq!(outcome("log/a.log"), Outcome::Ok);
         assert!(!folder.path().join("log").exists());
-        assert_eq!(log(folder.path().to_owned()), crate::domain::check::Outcome::Fail);
+        assert_eq!(outcome(""), Outcome::Fail);
         std::fs::write(folder.path().join("log"), "a file").unwrap();
-        assert_eq!(log(file), crate::domain::check::Outcome::Fail);
+        assert_eq!(outcome("log/a.log"), Outcome::Fail);
     }
 }
