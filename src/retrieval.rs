@@ -133,7 +133,7 @@ impl From<&Passage> for SourceItem {
 pub fn open_vectors(config: &Config, store: &Store) -> Result<Arc<dyn VectorIndex>, InvalidChroma> {
     Ok(match &config.vectors.chroma_url {
         Some(url) => Arc::new(ChromaIndex::new(url, &config.vectors)?),
-        None => Arc::new(EmbeddedIndex::new(store.clone(), config.vectors.memory_max())),
+        None => Arc::new(EmbeddedIndex::new(store.clone(), config.vectors.memory_max)),
     })
 }
 

@@ -81,14 +81,8 @@ impl RetailConfig {
                 CuteGreeting::OnChange,
             ),
             miss_limit: env.number("WARRANTY_MISS_LIMIT", 5),
-            miss_window: env.seconds_of_minutes("WARRANTY_MISS_MINUTES", 10),
+            miss_window: Duration::from_secs(env.number("WARRANTY_MISS_MINUTES", 10_u64).saturating_mul(60)),
             serials_max: env.number("WARRANTY_SERIALS_MAX", 10),
         }
-    }
-}
-
-impl Env {
-    fn seconds_of_minutes(&mut self, name: &str, default: u64) -> Duration {
-        Duration::from_secs(self.number(name, default).saturating_mul(60))
     }
 }

@@ -58,8 +58,9 @@ pub struct VectorConfig {
     pub timeout: Duration,
     /// `CHROMA_PATH`: the data folder of `scripts/chroma`. The server itself does not use it.
     pub chroma_path: PathBuf,
-    /// `VECTORS_MAX_MB`: memory for collections that are searched in the process. Larger ones are read from the database each time.
-    pub memory_max_mb: usize,
+    /// `VECTORS_MAX_MB`: memory in bytes for collections that are searched in the process. Larger ones are read from the database each
+    /// time.
+    pub memory_max: usize,
 }
 
 impl Default for VectorConfig {
@@ -75,13 +76,8 @@ impl VectorConfig {
             collection: env.text("CHROMA_COLLECTION", "conversations_dev"),
             timeout: env.seconds("CHROMA_TIMEOUT_SECONDS", 10),
             chroma_path: env.text("CHROMA_PATH", "./database/chroma_db/").into(),
-            memory_max_mb: env.number("VECTORS_MAX_MB", 512),
+            memory_max: env.number("VECTORS_MAX_MB", 512_usize).saturating_mul(1_000_000),
         }
-    }
-
-    /// [`Self::memory_max_mb`] in bytes.
-    pub fn memory_max(&self) -> usize {
-        self.memory_max_mb.saturating_mul(1_000_000)
     }
 }
 
