@@ -17,7 +17,7 @@ use super::client::ClientAddress;
 use super::console::console_act;
 use super::error::{ApiError, KEY_REUSED, Result, with_store_timeout};
 use super::extract::{
-    Body, ConversationPath, EmptyBody, Query, bad_cursor, conversation_id, cut_page, idempotency, page_limit,
+    Body, ConversationPath, EmptyBody, Query, conversation_id, cut_page, idempotency, page_limit, position,
 };
 use super::limit::OnlyRepeats;
 use super::refusals::{RefusedCreate, RefusedList, RefusedRead, RefusedWrite};
@@ -248,10 +248,7 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<ConversationList>> {
     let limit = page_limit(query.limit)?;
-    let after = match query.after {
-        Some(text) => Some(conversation_id(&text).map_err(|_| bad_cursor())?),
-        None => None,
-    };
+    let after = position(query.after.as_deref(), |cursor| conversation_id(cursor).ok())?;
     let tenant = app.store.tenant(&shop.tenant);
     let listing = tenant.list_conversations(query.user_id.as_deref(), after, limit + 1);
     let mut page = with_store_timeout(&app, listing).await?;

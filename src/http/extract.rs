@@ -212,9 +212,10 @@ pub(super) fn cut_page<T>(rows: &mut Vec<T>, limit: u64, cursor: impl FnOnce(&T)
     rows.last().filter(|_| has_more).map(cursor)
 }
 
-/// The error for an `after` that is not a cursor.
-pub(super) fn bad_cursor() -> ApiError {
-    ApiError::InvalidRequest("after must be the next of an earlier response.".to_owned())
+/// Returns the position that `after` names: the cursor of an earlier response.
+pub(super) fn position<T>(after: Option<&str>, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>> {
+    let refused = || ApiError::InvalidRequest("after must be the next of an earlier response.".to_owned());
+    after.map(|cursor| parse(cursor).ok_or_else(refused)).transpose()
 }
 
 /// Returns the request's `Idempotency-Key`: 1 to 255 visible ASCII characters.

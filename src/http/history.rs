@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::access::Guest;
 use super::error::{ApiError, Result, with_store_timeout};
-use super::extract::{Query, bad_cursor, cut_page, page_limit};
+use super::extract::{Query, cut_page, page_limit, position};
 use super::refusals::RefusedQuery;
 use super::views::{ConversationView, MessageView};
 use crate::app::App;
@@ -54,10 +54,7 @@ pub(super) async fn get(
     Query(query): Query<HistoryQuery>,
 ) -> Result<Json<History>> {
     let limit = page_limit(query.limit)?;
-    let after = match query.after.as_deref() {
-        Some(text) => Some(cursor(text).ok_or_else(bad_cursor)?),
-        None => None,
-    };
+    let after = position(query.after.as_deref(), cursor)?;
     let tenant = app.store.tenant(&guest.tenant);
     let is_shop = guest.access.is_shop();
     // Read the conversation first, so that the messages include all turns up to its last event.

@@ -13,7 +13,7 @@ use super::figures::start_of_day;
 use super::owner::Owner;
 use crate::app::App;
 use crate::http::error::{ApiError, Result, with_store_timeout};
-use crate::http::extract::{Query, bad_cursor, cut_page, page_limit};
+use crate::http::extract::{Query, cut_page, page_limit, position};
 use crate::http::refusals::RefusedConsoleQuery;
 use crate::store::console_audit::{ConsoleAuditFilter, ConsoleEntry};
 
@@ -62,7 +62,7 @@ pub(super) async fn get(
             .as_deref()
             .map(|day| day_of(day, app.config.shops.time_zone_of(&owner.tenant)))
             .transpose()?,
-        after: query.after.as_deref().map(|id| id.parse().map_err(|_| bad_cursor())).transpose()?,
+        after: position(query.after.as_deref(), |cursor| cursor.parse().ok())?,
     };
     let store = app.store.tenant(&owner.tenant);
     let mut entries = with_store_timeout(&app, store.list_console_audit(&filter, limit + 1)).await?;

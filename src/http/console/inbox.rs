@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::domain::calendar::{optional_time, time};
 use crate::domain::{Conversation, ConversationId, ConversationStatus, Kind, Message, Sender};
 use crate::http::error::{ApiError, Result, with_store_timeout};
-use crate::http::extract::{Query, bad_cursor, cut_page, page_limit};
+use crate::http::extract::{Query, cut_page, page_limit, position};
 use crate::http::refusals::RefusedConsoleQuery;
 use crate::http::views::ConversationView;
 use crate::store::inbox::{InboxQuery, Place};
@@ -156,10 +156,7 @@ pub(super) async fn list(
     if text.is_some_and(|text| text.chars().count() > SEARCH_MAX_CHARS) {
         return Err(ApiError::InvalidRequest(format!("q must have at most {SEARCH_MAX_CHARS} characters.")));
     }
-    let after = match query.after.as_deref() {
-        Some(text) => Some(parse_cursor(text).ok_or_else(bad_cursor)?),
-        None => None,
-    };
+    let after = position(query.after.as_deref(), parse_cursor)?;
     let wanted = InboxQuery { status: query.status, text, after, limit: limit + 1 };
     let store = app.store.tenant(&owner.tenant);
     let reading = async {
