@@ -70,8 +70,8 @@ pub struct PersonaEdit {
     pub hash: String,
     /// The person's name, if known.
     pub saved_by: Option<String>,
-    /// The shop and the person, for the console's audit log.
-    pub act: Option<(TenantId, ConsoleAct)>,
+    /// For the console's audit log.
+    pub act: ConsoleAct,
 }
 
 /// Why a persona's text is not valid.
@@ -175,8 +175,7 @@ impl Personas {
         // An earlier attempt may have written the file without storing its version.
         if is_new || !store.list_persona_versions(id).await?.is_empty() {
             let by = edit.saved_by.as_deref();
-            let act = edit.act.as_ref().map(|(tenant, act)| (tenant, act));
-            store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT, act).await?;
+            store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT, Some((tenant, &edit.act))).await?;
         }
         if is_new {
             info!(%tenant, persona = id, "Saved a persona");

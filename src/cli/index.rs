@@ -61,9 +61,6 @@ pub struct Args {
     pub json: bool,
 }
 
-const REFUSED: u8 = 1;
-const FAILED: u8 = 2;
-
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
     output::finish(index_configured(args).await, args.json)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use serde::Serialize;
 
-use super::output::{Report, open};
+use super::output::{REFUSED, Report, open};
 use crate::app::list_file::{Refusals, Refused, Table, VALUE_SHOWN, quoted};
 use crate::domain::TenantId;
 use crate::domain::list::Column;
@@ -116,9 +116,6 @@ fn database_url(text: &str) -> Result<String, Infallible> {
     let text = text.trim();
     Ok(if text.is_empty() { DEFAULT_DATABASE_URL } else { text }.to_owned())
 }
-
-/// The exit code for refused rows.
-pub(super) const REFUSED: u8 = 1;
 
 /// The result of an import, as printed with `--json`.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -25,8 +25,10 @@ pub trait Report: Serialize {
     }
 }
 
+/// The exit code of a command that refused a part of its input.
+pub(super) const REFUSED: u8 = 1;
 /// The exit code of a command that failed.
-const FAILED: u8 = 2;
+pub(super) const FAILED: u8 = 2;
 
 /// Prints the result or the error of a command, and returns the exit code.
 pub(super) fn finish<R: Report>(result: anyhow::Result<R>, json: bool) -> ExitCode {

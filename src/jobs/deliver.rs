@@ -14,7 +14,6 @@ use tracing::{debug, warn};
 use super::{Job, JobContext, JobError, LeasedJob};
 use crate::channels::{Reports, markup, split};
 use crate::domain::channel::{NO_NUMBER, OUTSIDE_WINDOW, TOO_OLD};
-use crate::domain::commerce::Tenant;
 use crate::domain::commerce::tenant::{ContentSid, CredentialName};
 use crate::domain::identity::e164::E164;
 use crate::domain::sealed::SealingKey;
@@ -148,7 +147,7 @@ impl Deliver {
         }
         let session = door.find_channel_session(Channel::WhatsApp, &to).await?;
         let is_open = session.is_some_and(|session| now - session.received_at < WINDOW);
-        let template = template_of(&shop).filter(|_| !is_open);
+        let template = shop.settings.whatsapp.template.clone().filter(|_| !is_open);
         if !is_open && template.is_none() {
             return ends(DeliveryStatus::Failed, OUTSIDE_WINDOW);
         }
@@ -263,8 +262,4 @@ async fn keep(door: &TenantStore<'_>, part: Part, accepted: &Accepted) -> Result
     let report = DeliveryReport { status: *status, reference, error: error.as_deref() };
     door.report_delivery(part, &report, Utc::now()).await?;
     Ok(())
-}
-
-fn template_of(shop: &Tenant) -> Option<ContentSid> {
-    shop.settings.whatsapp.template.clone()
 }

@@ -69,14 +69,6 @@ pub(super) struct Cursor {
     pub ends_turn: bool,
 }
 
-/// The result of reading the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stored {
-    /// There are events to return, or the reader has ended.
-    Read,
-    NothingYet,
-}
-
 /// The state of the one turn that a reader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TurnToRead {
@@ -178,7 +170,7 @@ impl Reader {
                 Look::Here(_) if over => self.ended = true,
                 Look::Here(_) => self.wait().await,
                 Look::Store => {
-                    if Box::pin(self.look_in_store(over)).await? == Stored::NothingYet {
+                    if !Box::pin(self.look_in_store(over)).await? {
                         self.wait().await;
                     }
                 }
@@ -186,8 +178,9 @@ impl Reader {
         }
     }
 
-    /// Reads the events after the cursor from the store. `over`: no more events will come.
-    async fn look_in_store(&mut self, over: bool) -> Result<Stored, StoreError> {
+    /// Reads the events after the cursor from the store. `over`: no more events will come. Returns `false` if the reader has to wait for
+    /// more.
+    async fn look_in_store(&mut self, over: bool) -> Result<bool, StoreError> {
         let read = self.turn_to_read().await?;
         let over = over || read == Some(TurnToRead::Over);
         let events = self.stored().await?;
@@ -202,9 +195,9 @@ impl Reader {
                 self.cursor.ends_turn = true;
                 self.ahead = [Item::Reset(self.cursor.at)].into();
             }
-            None => return Ok(Stored::NothingYet),
+            None => return Ok(false),
         }
-        Ok(Stored::Read)
+        Ok(true)
     }
 
     /// Sets the cursor to the start.

@@ -101,7 +101,6 @@ impl Played {
         let expected_found = case.expected.as_ref().map(|expected| holds(&now, expected));
         Self {
             outcome: if changed.is_empty() { Outcome::Same } else { Outcome::Changed },
-            asked: case.question().to_owned(),
             now: Some(now),
             changed,
             expected_found,
@@ -110,14 +109,14 @@ impl Played {
     }
 
     fn failed(file: String, case: Case, cause: &ReplayError) -> Self {
-        Self { problem: Some(cause.to_string()), asked: case.question().to_owned(), ..Self::empty(file, case) }
+        Self { problem: Some(cause.to_string()), ..Self::empty(file, case) }
     }
 
     fn empty(file: String, case: Case) -> Self {
         Self {
             case: file,
             outcome: Outcome::Failed,
-            asked: String::new(),
+            asked: case.question().to_owned(),
             note: case.note,
             changed: Vec::new(),
             now: None,

@@ -16,8 +16,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::cli::lists::REFUSED;
-use crate::cli::output::Report;
+use crate::cli::output::{REFUSED, Report};
 use crate::config::{Config, Env};
 use crate::domain::{Language, TenantId};
 use crate::persona::Prompts;

@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 use chrono::Utc;
 
 use crate::app::list_file::Refusals;
-use crate::cli::lists::{ListArgs, REFUSED, read_table, write_refused};
+use crate::cli::lists::{ListArgs, read_table, write_refused};
+use crate::cli::output::REFUSED;
 use crate::domain::returns::policy_list::{PolicyField, policies_of};
 use crate::domain::returns::{Policy, Scope};
 

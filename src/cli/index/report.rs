@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{Args, Documents, FAILED, REFUSED};
-use crate::cli::output;
+use super::{Args, Documents};
+use crate::cli::output::{self, FAILED, REFUSED};
 use crate::config::Config;
 use crate::retrieval::calibration::{Calibration, PERCENTILES};
 use crate::retrieval::folder::{Dropped, Warning};

@@ -185,7 +185,7 @@ pub(super) async fn put(
 ) -> Result<Json<PersonaView>> {
     let PutPersona { text, hash } = body.value;
     let act = ConsoleAct { subject: Some(id.clone()), ..owner.act(ConsoleDeed::PersonaSaved) };
-    let edit = PersonaEdit { text, hash, act: Some((owner.tenant.clone(), act)), saved_by: owner.name };
+    let edit = PersonaEdit { text, hash, act, saved_by: owner.name };
     let file = with_store_timeout(&app, app.personas.save(&owner.tenant, &id, edit)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
