@@ -86,21 +86,6 @@ struct StateExcerpt {
     billing_case_id: Option<String>,
 }
 
-/// The fields of a desk's state that a reply shows. A desk without them has none.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct DeskState {
-    last_agent: Option<String>,
-    billing_case_id: Option<String>,
-    context_flags: ContextFlags,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ContextFlags {
-    refund_in_progress: Option<bool>,
-}
-
 /// A message whose turn has not ended in time.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ChatAccepted {
@@ -234,19 +219,21 @@ async fn reply(
     let texts = messages.into_iter().filter(|message| message.sender == Sender::Assistant).map(|message| message.text);
     let texts: Vec<String> = texts.chain(reported.error.filter(|_| !has_notice)).collect();
     let state = store.find_conversation(id).await?.map_or(Value::Null, |conversation| conversation.state);
-    let state = DeskState::deserialize(&state).unwrap_or_default();
+    // A desk without these fields has none.
+    let field = |name: &str| state[name].as_str().map(str::to_owned);
+    let is_refunding = state["context_flags"]["refund_in_progress"].as_bool();
     Ok(ChatReply {
         reply: (!texts.is_empty()).then(|| texts.join("\n\n")),
         status: reported.status.unwrap_or(TurnStatus::Completed),
         route: reported.route,
-        last_agent: state.last_agent.clone(),
+        last_agent: field("last_agent"),
         sources: reported.sources,
         used_tools: reported.tools,
         state_excerpt: StateExcerpt {
-            last_agent: state.last_agent,
+            last_agent: field("last_agent"),
             history_length: store.count_messages(id, turn).await?,
-            refund_in_progress: state.context_flags.refund_in_progress.filter(|is_open| *is_open),
-            billing_case_id: state.billing_case_id,
+            refund_in_progress: is_refunding.filter(|is_open| *is_open),
+            billing_case_id: field("billing_case_id"),
         },
     })
 }

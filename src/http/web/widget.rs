@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{NOSNIFF, revalidated};
 use crate::app::App;
@@ -20,7 +20,7 @@ const PLACE: &str = "/* filled in by the server */ {}";
 
 /// Serves the script. Any site may load it, but the panel opens only on `WIDGET_ORIGINS`.
 pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let settings = serde_json::to_string(&Settings::new(&app.web_shop(), &app.config)).unwrap_or_default();
+    let settings = settings(&app.web_shop(), &app.config).to_string();
     let script = SCRIPT.replacen(PLACE, &settings, 1);
     let open_to_all = [
         (header::X_CONTENT_TYPE_OPTIONS, NOSNIFF),
@@ -29,48 +29,27 @@ pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Resp
     (open_to_all, revalidated(&headers, "text/javascript; charset=utf-8", script)).into_response()
 }
 
-/// The settings in the script.
-#[derive(Serialize)]
-struct Settings {
-    /// Whether pages of our own may open conversations.
-    open: bool,
-    /// The other sites whose pages may show the panel.
-    origins: Vec<String>,
-    default: String,
-    personas: BTreeMap<String, Spoken>,
-}
-
-/// A persona's texts on the button and the panel by language; `first` is its default language.
-#[derive(Serialize)]
-struct Spoken {
-    first: Language,
-    words: BTreeMap<Language, Words>,
-}
-
-#[derive(Serialize)]
-struct Words {
-    open: String,
-    close: String,
-}
-
-impl Settings {
-    fn new(shop: &Shop, config: &Config) -> Self {
-        let personas = shop.prompts().personas().map(|persona| {
-            let words = persona.languages.iter().map(|language| {
-                let texts = shop.page(*language);
-                let open = texts.text("widget_open").replace("{name}", &persona.name);
-                let words = Words { open, close: texts.text("widget_close").to_owned() };
-                (*language, words)
-            });
-            (persona.id.clone(), Spoken { first: persona.first_language(), words: words.collect() })
+/// Returns the settings in the script.
+fn settings(shop: &Shop, config: &Config) -> Value {
+    // A persona's texts on the button and the panel by language; `first` is its default language.
+    let personas = shop.prompts().personas().map(|persona| {
+        let words = persona.languages.iter().map(|language| {
+            let texts = shop.page(*language);
+            let open = texts.text("widget_open").replace("{name}", &persona.name);
+            (*language, json!({"open": open, "close": texts.text("widget_close")}))
         });
-        Self {
-            open: config.auth.web_chat,
-            origins: config.web.widget_origins.clone(),
-            default: shop.prompts().default_persona().id.clone(),
-            personas: personas.collect(),
-        }
-    }
+        let words: BTreeMap<Language, Value> = words.collect();
+        (persona.id.clone(), json!({"first": persona.first_language(), "words": words}))
+    });
+    let personas: BTreeMap<String, Value> = personas.collect();
+    json!({
+        // Whether pages of our own may open conversations.
+        "open": config.auth.web_chat,
+        // The other sites whose pages may show the panel.
+        "origins": config.web.widget_origins,
+        "default": shop.prompts().default_persona().id,
+        "personas": personas,
+    })
 }
 
 #[cfg(test)]
