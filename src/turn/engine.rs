@@ -147,34 +147,28 @@ impl Engine {
         act: Option<ConsoleAct>,
     ) -> Result<bool, StoreError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.run_detached(async move { engine.delete_now(&tenant, conversation, act.as_ref()).await }).await
-    }
-
-    async fn delete_now(
-        &self,
-        tenant: &TenantId,
-        conversation: ConversationId,
-        act: Option<&ConsoleAct>,
-    ) -> Result<bool, StoreError> {
-        let store = self.0.store.tenant(tenant).noting(act);
-        if store.find_conversation(conversation).await?.is_none() {
-            return Ok(false);
-        }
-        self.0.lanes.close(conversation).await;
-        let deleted = store.delete_conversation(conversation).await;
-        self.note_edit();
-        // Whatever the result: a lost connection can hide a successful commit.
-        self.forget_histories();
-        if deleted.is_ok() {
-            self.announce_deleted(tenant, conversation);
-            self.0.lanes.reopen(conversation);
-        } else {
-            // Its lane has skipped the turns that waited.
-            let acceptor = self.0.store.acceptor(self.0.config.lock_wait).await;
-            self.0.lanes.reopen(conversation);
-            self.look_for_turns(&acceptor, tenant, conversation);
-        }
-        deleted
+        let deleting = async move {
+            let store = engine.0.store.tenant(&tenant).noting(act.as_ref());
+            if store.find_conversation(conversation).await?.is_none() {
+                return Ok(false);
+            }
+            engine.0.lanes.close(conversation).await;
+            let deleted = store.delete_conversation(conversation).await;
+            engine.note_edit();
+            // Whatever the result: a lost connection can hide a successful commit.
+            engine.forget_histories();
+            if deleted.is_ok() {
+                engine.announce_deleted(&tenant, conversation);
+                engine.0.lanes.reopen(conversation);
+            } else {
+                // Its lane has skipped the turns that waited.
+                let acceptor = engine.0.store.acceptor(engine.0.config.lock_wait).await;
+                engine.0.lanes.reopen(conversation);
+                engine.look_for_turns(&acceptor, &tenant, conversation);
+            }
+            deleted
+        };
+        self.run_detached(deleting).await
     }
 
     /// Drops the greeting of a deleted conversation, ends its streams, and notifies the console. Later histories are dropped before.

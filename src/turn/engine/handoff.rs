@@ -21,25 +21,19 @@ impl Engine {
         act: Option<ConsoleAct>,
     ) -> Result<Option<Conversation>, StoreError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.run_detached(async move { engine.hand_over_now(&tenant, conversation, &handoff, act.as_ref()).await })
-            .await
-    }
-
-    async fn hand_over_now(
-        &self,
-        tenant: &TenantId,
-        conversation: ConversationId,
-        handoff: &Handoff,
-        act: Option<&ConsoleAct>,
-    ) -> Result<Option<Conversation>, StoreError> {
-        let changed = self.0.store.tenant(tenant).noting(act).hand_over(conversation, handoff, Utc::now()).await?;
-        let Some(changed) = changed else { return Ok(None) };
-        self.note_edit();
-        if handoff.status() == ConversationStatus::Taken {
-            self.0.lanes.interrupt(conversation).await;
-        }
-        self.0.journal.changes().notify(tenant, conversation);
-        Ok(Some(changed))
+        let changing = async move {
+            let store = engine.0.store.tenant(&tenant).noting(act.as_ref());
+            let changed = store.hand_over(conversation, &handoff, Utc::now()).await?;
+            if changed.is_some() {
+                engine.note_edit();
+                if handoff.status() == ConversationStatus::Taken {
+                    engine.0.lanes.interrupt(conversation).await;
+                }
+                engine.0.journal.changes().notify(&tenant, conversation);
+            }
+            Ok::<_, StoreError>(changed)
+        };
+        self.run_detached(changing).await
     }
 
     /// Notes a stored change to the conversation that is not part of a turn, such as a decision at the console, and notifies
