@@ -12,7 +12,6 @@ use uuid::Uuid;
 use crate::config::Config;
 use crate::domain::commerce::SaleId;
 use crate::domain::commerce::payment::{CallbackPurpose, Payment, PaymentProvider};
-use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::CredentialName;
 use crate::domain::sealed::SealingKey;
 use crate::domain::text::hex;
@@ -186,8 +185,8 @@ impl PaymentCallbacks {
         Ok(CallbackAnswer::Json(notice.answer()))
     }
 
-    /// Decides whether M-PESA may take a payment to the paybill. Other account numbers than those of orders are
-    /// accepted: the shop may have other customers.
+    /// Decides whether M-PESA may take a payment to the paybill: for an order, its total while its prices hold. Other account numbers
+    /// than those of orders are accepted: the shop may have other customers.
     async fn validate(&self, callback: &PaymentCallback, body: &Value) -> Result<&'static str, StoreError> {
         const UNKNOWN_ACCOUNT: &str = "C2B00012";
         const WRONG_AMOUNT: &str = "C2B00013";
@@ -197,7 +196,7 @@ impl PaymentCallbacks {
         let (Some(payment), Some(order)) = (payment, order) else { return Ok("0") };
         Ok(match self.store.tenant(&callback.tenant).find_any_sale(&order).await? {
             None => UNKNOWN_ACCOUNT,
-            Some(sale) if sale.status != SaleStatus::Draft => OTHER,
+            Some(sale) if !sale.is_held(Utc::now()) => OTHER,
             Some(sale) if payment.amount.is_some_and(|amount| amount != sale.totals.total) => WRONG_AMOUNT,
             Some(_) => "0",
         })

@@ -344,14 +344,15 @@ impl Payments {
         };
         let report = gateway.query(tenant, payment).await;
         match report {
-            PaymentReport::Paid { amount, receipt } if payment.method == PaymentMethod::MpesaStk => {
+            PaymentReport::Paid { amount, receipt, paid_at } if payment.method == PaymentMethod::MpesaStk => {
                 let named = self.callback_of(tenant, payment.id).await?.and_then(|callback| callback.detail.receipt);
                 // The receipt of another payment is not taken from a callback.
                 let is_free = match &named {
                     Some(named) => !self.store.tenant(tenant).has_receipt(named).await?,
                     None => false,
                 };
-                Ok(PaymentReport::Paid { amount, receipt: named.filter(|_| is_free).unwrap_or(receipt) })
+                let receipt = named.filter(|_| is_free).unwrap_or(receipt);
+                Ok(PaymentReport::Paid { amount, receipt, paid_at })
             }
             report => Ok(report),
         }

@@ -68,6 +68,7 @@ impl Sandbox {
             SandboxState::Paid => PaymentReport::Paid {
                 amount: payment.request.amount,
                 receipt: found.receipt.unwrap_or_else(|| payment.id.to_string()),
+                paid_at: None,
             },
             SandboxState::Failed => PaymentReport::Failed,
             SandboxState::TimedOut => PaymentReport::TimedOut,

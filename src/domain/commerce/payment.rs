@@ -4,7 +4,7 @@
 //! Reports come late, twice and in any order, since callbacks, polls and the customer's receipt report the same payment. Money that
 //! arrived counts, and only a reversal takes it back.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::money::MoneyError;
 use super::sale::{Sale, SaleStatus};
@@ -14,6 +14,9 @@ use crate::domain::identity::e164::E164;
 use crate::domain::step::{IllegalStep, Status, Step};
 use crate::domain::string_enum::string_enum;
 use crate::domain::{ConversationId, PaymentId};
+
+/// The clocks of the server and of a provider may differ by so much.
+const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(2);
 
 string_enum! {
     /// The state of a payment request.
@@ -69,6 +72,8 @@ pub enum PaymentReport {
         amount: Money,
         /// The provider's number of the payment, such as an M-PESA receipt code. Another one is another payment.
         receipt: String,
+        /// When the customer paid; `None` if only the time of the report is known.
+        paid_at: Option<DateTime<Utc>>,
     },
     Failed,
     /// The customer did not answer in time, and paid nothing.
@@ -81,6 +86,16 @@ pub enum PaymentReport {
         /// The number of the payment that went back, if the provider names it.
         receipt: Option<String>,
     },
+}
+
+impl PaymentReport {
+    /// Returns when the customer paid, if the provider says so.
+    pub fn paid_at(&self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Paid { paid_at, .. } => *paid_at,
+            _ => None,
+        }
+    }
 }
 
 /// A payment request before a report is applied.
@@ -154,8 +169,8 @@ impl Payment {
     /// receipt is another name of the same payment.
     pub fn same_payment(&self, report: &PaymentReport) -> PaymentReport {
         match (report, self.request.receipts.first()) {
-            (PaymentReport::Paid { amount, .. }, Some(known)) if self.is_paid_once() => {
-                PaymentReport::Paid { amount: *amount, receipt: known.clone() }
+            (PaymentReport::Paid { amount, paid_at, .. }, Some(known)) if self.is_paid_once() => {
+                PaymentReport::Paid { amount: *amount, receipt: known.clone(), paid_at: *paid_at }
             }
             _ => report.clone(),
         }
@@ -167,7 +182,7 @@ impl Payment {
 
     /// Returns the receipt of a report that comes after the payment counted: so far, only the provider's number of the request was known.
     pub fn late_receipt(&self, report: &PaymentReport) -> Option<String> {
-        let PaymentReport::Paid { amount, receipt } = report else { return None };
+        let PaymentReport::Paid { amount, receipt, .. } = report else { return None };
         let is_unnamed = self.request.receipts.iter().eq(&self.reference) && self.request.status == PaymentStatus::Paid;
         let is_its = self.is_paid_once() && is_unnamed && *amount == self.request.amount;
         (is_its && self.reference.as_ref() != Some(receipt)).then(|| receipt.clone())
@@ -193,6 +208,8 @@ string_enum! {
         Reversed = "reversed",
         /// The order was changed or given up after the customer had confirmed this amount.
         OrderChanged = "order_changed",
+        /// The customer paid after the prices had expired.
+        PriceExpired = "price_expired",
         /// The shop has no longer all of the goods that were paid.
         OutOfStock = "out_of_stock",
     }
@@ -237,12 +254,18 @@ pub fn check_new_request(earlier: &[PaymentStatus], order_is_paid: bool) -> Resu
 }
 
 impl PaymentOutcome {
-    /// Settles the order only if it is still what the customer confirmed: an unpaid order that costs this amount.
-    pub fn for_order(mut self, order: Option<&Sale>, confirmed: Money) -> Self {
-        let is_same = order.is_some_and(|sale| sale.status == SaleStatus::Draft && sale.totals.total == confirmed);
-        if self.settles_order && !is_same {
+    /// Settles the order only if it is still what the customer confirmed: an unpaid order that costs this amount, and whose prices
+    /// held when the customer paid.
+    pub fn for_order(mut self, order: Option<&Sale>, confirmed: Money, paid_at: DateTime<Utc>) -> Self {
+        let is_same = |sale: &&Sale| sale.status == SaleStatus::Draft && sale.totals.total == confirmed;
+        let problem = match order.filter(is_same) {
+            Some(sale) if sale.is_held(paid_at - CLOCKS_DIFFER) => return self,
+            Some(_) => PaymentProblem::PriceExpired,
+            None => PaymentProblem::OrderChanged,
+        };
+        if self.settles_order {
             self.settles_order = false;
-            self.problem = self.problem.or(Some(PaymentProblem::OrderChanged));
+            self.problem = self.problem.or(Some(problem));
         }
         self
     }
@@ -261,7 +284,7 @@ impl PaymentRequest {
             PaymentReport::Failed => to(PaymentStatus::Failed),
             PaymentReport::TimedOut | PaymentReport::NoResult => to(PaymentStatus::Timeout),
             PaymentReport::AnswerLost => to(PaymentStatus::Unknown),
-            PaymentReport::Paid { amount, receipt } => self.decide_paid(*amount, receipt, order_is_paid)?,
+            PaymentReport::Paid { amount, receipt, .. } => self.decide_paid(*amount, receipt, order_is_paid)?,
             PaymentReport::Reversed { receipt } => self.decide_reversed(receipt.as_ref()),
         })
     }

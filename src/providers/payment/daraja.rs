@@ -260,7 +260,12 @@ impl PaymentGateway for StkPush<'_> {
         };
         let is_its = answer.text("CheckoutRequestID").is_none_or(|id| id == *reference);
         match answer.text("ResultCode").filter(|_| is_accepted(&answer) && is_its).as_deref() {
-            Some("0") => PaymentReport::Paid { amount: payment.request.amount, receipt: reference.clone() },
+            // A prompt is answered while the phone shows it, however late its result comes.
+            Some("0") => PaymentReport::Paid {
+                amount: payment.request.amount,
+                receipt: reference.clone(),
+                paid_at: Some(payment.created_at),
+            },
             Some("4999") => PaymentReport::StillRunning,
             // Nobody answered, or the prompt did not reach the phone.
             Some("1037" | "1019") => PaymentReport::TimedOut,

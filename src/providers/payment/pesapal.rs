@@ -201,7 +201,8 @@ fn read_status(tenant: &TenantId, payment: &Payment, reference: &str, answer: &A
     let receipt = answer.text("confirmation_code");
     match (answer.text("status_code").as_deref(), amount) {
         (Some("1"), Some(amount)) => {
-            PaymentReport::Paid { amount, receipt: receipt.unwrap_or_else(|| reference.to_owned()) }
+            let receipt = receipt.unwrap_or_else(|| reference.to_owned());
+            PaymentReport::Paid { amount, receipt, paid_at: None }
         }
         (Some("2"), _) => PaymentReport::Failed,
         (Some("3"), _) => PaymentReport::Reversed { receipt: None },

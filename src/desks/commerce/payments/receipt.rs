@@ -254,7 +254,12 @@ async fn count(
     let has_it = |payment: &Payment| payment.request.receipts.contains(&receipt);
     let report = match result.is_reversed {
         true => PaymentReport::Reversed { receipt: Some(receipt.clone()) },
-        false => PaymentReport::Paid { amount, receipt: receipt.clone() },
+        // Without a time, the payment is not younger than the first report of its receipt.
+        false => PaymentReport::Paid {
+            amount,
+            receipt: receipt.clone(),
+            paid_at: Some(result.paid_at.unwrap_or(callback.created_at)),
+        },
     };
     let unnamed = all.iter().find(|payment| is_prompt(payment) && payment.late_receipt(&report).is_some());
     if result.is_reversed || !all.iter().any(has_it) {

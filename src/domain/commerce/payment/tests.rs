@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::commerce::Currency;
+use crate::domain::commerce::sale::Totals;
 
 use PaymentStatus::{Created, Failed, Paid, Pending, Reversed, Timeout, Unknown};
 
@@ -17,7 +18,7 @@ fn request(status: PaymentStatus) -> PaymentRequest {
 }
 
 fn paid(amount: i64, receipt: &str) -> PaymentReport {
-    PaymentReport::Paid { amount: shillings(amount), receipt: receipt.to_owned() }
+    PaymentReport::Paid { amount: shillings(amount), receipt: receipt.to_owned(), paid_at: None }
 }
 
 fn reversed(receipt: Option<&str>) -> PaymentReport {
@@ -82,8 +83,42 @@ fn wrong_and_second_payments_go_to_people() {
         let outcome = request(status).decide(&report, order_is_paid).expect("one currency");
         assert_eq!((outcome.problem, outcome.settles_order), (problem, settles), "{report:?} when {status}");
     }
-    let dollars = PaymentReport::Paid { amount: Money::new(1_250, Currency::Usd), receipt: "R1".to_owned() };
+    let amount = Money::new(1_250, Currency::Usd);
+    let dollars = PaymentReport::Paid { amount, receipt: "R1".to_owned(), paid_at: None };
     assert_eq!(request(Pending).decide(&dollars, false), Err(MoneyError::Currencies(Currency::Kes, Currency::Usd)));
+}
+
+#[test]
+fn only_an_order_with_held_prices_is_settled() {
+    use PaymentProblem::{OrderChanged, PriceExpired};
+    use SaleStatus::{Cancelled, Draft};
+    let minute = |minutes| DateTime::UNIX_EPOCH + TimeDelta::minutes(minutes);
+    let sale = |(status, total)| Sale {
+        id: SaleId::new(1),
+        status,
+        lines: Vec::new(),
+        totals: Totals { subtotal: shillings(total), discount: shillings(0), total: shillings(total) },
+        coupon: None,
+        held_until: minute(30),
+        conversation: None,
+        updated_at: minute(0),
+    };
+    for (order, paid_at, problem) in [
+        (Some((Draft, 1_250)), 29, None),
+        // The clock of M-PESA may be ahead.
+        (Some((Draft, 1_250)), 31, None),
+        (Some((Draft, 1_250)), 33, Some(PriceExpired)),
+        (Some((Draft, 1_300)), 1, Some(OrderChanged)),
+        (Some((Cancelled, 1_250)), 1, Some(OrderChanged)),
+        (None, 1, Some(OrderChanged)),
+    ] {
+        let outcome = request(Pending).decide(&paid(1_250, "R1"), false).expect("one currency");
+        let outcome = outcome.for_order(order.map(sale).as_ref(), shillings(1_250), minute(paid_at));
+        assert_eq!((outcome.problem, outcome.settles_order), (problem, problem.is_none()), "{order:?} at {paid_at}");
+    }
+    let excess = request(Pending).decide(&paid(1_300, "R1"), false).expect("one currency");
+    let outcome = excess.for_order(Some(&sale((Draft, 1_250))), shillings(1_250), minute(33));
+    assert_eq!((outcome.problem, outcome.settles_order), (Some(PaymentProblem::Excess), false));
 }
 
 #[test]

@@ -118,7 +118,7 @@ async fn short_payment_is_not_called_paid() {
     say_all(&mut chat, &["yes"]).await;
     let payment = payment_of(&desk, phone).await;
     let amount = Money::new(100_000, payment.request.amount.currency);
-    report(&desk, &payment, &PaymentReport::Paid { amount, receipt: "SHORT".to_owned() }).await;
+    report(&desk, &payment, &PaymentReport::Paid { amount, receipt: "SHORT".to_owned(), paid_at: None }).await;
     let said = ask(&desk.app, &chat.id, "pay").await;
     assert!(said.contains("colleague") && !said.contains("paid already"), "{said}");
     let said = ask(&desk.app, &chat.id, "where is my order").await;

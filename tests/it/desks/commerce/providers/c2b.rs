@@ -1,6 +1,7 @@
 //! Payments that customers make by themselves, to the shop's paybill or till.
 
 mod faults;
+mod orders;
 
 use frontdesk::domain::ConversationStatus;
 use frontdesk::domain::commerce::payment::{CallbackPurpose, PaymentStatus};

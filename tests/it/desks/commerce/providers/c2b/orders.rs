@@ -1,0 +1,89 @@
+//! Which order a payment is for, and whether it still costs what was paid.
+
+use chrono::{TimeDelta, Utc};
+use frontdesk::domain::commerce::payment::PaymentStatus;
+use frontdesk::domain::commerce::sale::SaleStatus;
+use frontdesk::domain::commerce::{Sale, SaleId};
+use frontdesk::store::sales::{Placing, SaleOwner};
+use frontdesk::store::shoppers::ShopperKey;
+use serde_json::{Value, json};
+
+use super::super::super::super::retail::chat::Chat;
+use super::super::super::{customer, say_all, wait_for_results};
+use super::super::{DEFAULT, Desk, ORDER, PHONE};
+use super::confirmation;
+use crate::support::payments::receipt_result;
+
+const RECEIPT: &str = "QKJ41HAY6L";
+
+/// The order was paid so long ago.
+fn paid_before(age: TimeDelta) -> Value {
+    let mut result = receipt_result(RECEIPT, "174379", "2500.0", "Completed");
+    let time = (Utc::now() + TimeDelta::hours(3) - age).format("%Y%m%d%H%M%S").to_string();
+    let parameters = result["Result"]["ResultParameters"]["ResultParameter"].as_array_mut().unwrap();
+    parameters.iter_mut().find(|item| item["Key"] == "FinalisedTime").unwrap()["Value"] = json!(time);
+    result
+}
+
+impl Desk {
+    /// An unpaid order whose prices expired ten minutes ago.
+    async fn expired_order(&self) -> (Chat<'_>, SaleId) {
+        // The addresses are registered by the first customer who asks.
+        self.buy("+254700000009", "paybill").await;
+        let mut chat = customer(&self.shop, PHONE).await;
+        say_all(&mut chat, &ORDER).await;
+        let door = self.app().inner.store.tenant(&DEFAULT);
+        let key = ShopperKey::Phone(PHONE.parse().unwrap());
+        let shopper = door.find_or_create_shopper(&key, Utc::now()).await.unwrap().0.id;
+        let sale = door.list_sales(shopper).await.unwrap().remove(0);
+        let owner = SaleOwner { shopper, conversation: chat.id.parse().unwrap() };
+        let placed = Utc::now() - TimeDelta::minutes(40);
+        let placed = door.place_sale(owner, &sale.cart(), Some(&sale.id), placed).await;
+        assert!(matches!(placed, Ok(Placing::Done(_))), "{placed:?}");
+        (chat, sale.id)
+    }
+
+    async fn sale(&self, order: &SaleId) -> Sale {
+        self.app().inner.store.tenant(&DEFAULT).find_any_sale(order).await.unwrap().unwrap()
+    }
+
+    /// Asks, as M-PESA does, whether to take KSh 2,500 for an order. Returns the code of the answer.
+    async fn validate(&self, order: &str) -> Value {
+        let url = self.daraja.state().registered[0]["ValidationURL"].clone();
+        self.call_back(&url, &confirmation(RECEIPT, order, "2500.00")).await.1["ResultCode"].take()
+    }
+}
+
+#[tokio::test]
+async fn payment_at_expired_prices_is_refused() {
+    let desk = Desk::open().await;
+    let (_, order) = desk.expired_order().await;
+    assert_eq!(desk.validate(order.as_str()).await, "C2B00016");
+}
+
+#[tokio::test]
+async fn money_at_expired_prices_is_for_people() {
+    let desk = Desk::open().await;
+    let (chat, order) = desk.expired_order().await;
+    desk.pay_unasked(order.as_str()).await;
+    let results = wait_for_results(desk.app(), &chat.id, 1).await;
+    assert!(results[0].contains("A colleague"), "{results:?}");
+    let tickets = desk.tickets(&chat).await;
+    assert!(tickets.len() == 1 && tickets[0].contains("price_expired"), "{tickets:?}");
+    assert_eq!(desk.sale(&order).await.status, SaleStatus::Draft);
+    let payments = desk.payments(&chat).await;
+    let found: Vec<_> = payments.iter().map(|payment| (payment.request.status, &payment.request.receipts)).collect();
+    assert_eq!(found, [(PaymentStatus::Paid, &vec![RECEIPT.to_owned()])]);
+}
+
+#[tokio::test]
+async fn money_in_time_counts_when_reported_late() {
+    let desk = Desk::open().await;
+    let (chat, order) = desk.expired_order().await;
+    desk.confirm(&confirmation(RECEIPT, order.as_str(), "2500.00")).await;
+    desk.answer(RECEIPT, &paid_before(TimeDelta::minutes(20))).await;
+    let results = wait_for_results(desk.app(), &chat.id, 1).await;
+    assert!(results[0].contains("KSh 2,500 received, receipt QKJ41HAY6L"), "{results:?}");
+    assert_eq!(desk.sale(&order).await.status, SaleStatus::Paid);
+    assert_eq!(desk.tickets(&chat).await, Vec::<String>::new());
+}
