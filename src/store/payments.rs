@@ -231,36 +231,21 @@ impl TenantStore<'_> {
     pub async fn find_last_payment(&self, conversation: ConversationId) -> Result<Option<Payment>> {
         let rows = self.rows::<payment_requests::Entity>();
         let rows = rows.filter(payment_requests::Column::ConversationId.eq(conversation.0));
-        newest(rows).one(&self.store.read).await?.map(read_payment).transpose()
+        newest_first(rows).limit(1).one(&self.store.read).await?.map(read_payment).transpose()
     }
 
-    /// Returns the payment that a typed receipt is for, in any conversation. It belongs to the order of the customer's newest M-PESA
-    /// request that is open or timed out: a receipt for that order must not settle an older one. A request to the paybill or till comes
-    /// before a prompt, which must have timed out.
-    pub async fn find_unpaid_mpesa(&self, shopper: ShopperId) -> Result<Option<Payment>> {
-        use payment_requests::Column as C;
-        let may_be_paid = |status: PaymentStatus| status.is_open() || status == PaymentStatus::Timeout;
-        let statuses = PaymentStatus::ALL.iter().filter(|status| may_be_paid(**status)).map(|status| status.as_str());
+    /// Lists the payments of a customer's orders in any conversation, newest first.
+    pub async fn list_payments_of(&self, shopper: ShopperId) -> Result<Vec<Payment>> {
         let own = Query::select()
             .column(sales::Column::SaleId)
             .from(sales::Entity)
             .and_where(sales::Column::TenantId.eq(self.tenant.as_str()))
             .and_where(sales::Column::ShopperId.eq(shopper.0))
             .to_owned();
-        let rows = self.rows::<payment_requests::Entity>().filter(C::SaleId.in_subquery(own));
-        let rows = rows.filter(C::Provider.eq(PaymentProvider::Daraja.as_str())).filter(C::Status.is_in(statuses));
-        let Some(latest) = newest(rows).one(&self.store.read).await?.map(read_payment).transpose()? else {
-            return Ok(None);
-        };
-        let mut payments = self.list_payments(&latest.sale).await?;
-        payments.retain(|payment| payment.provider == PaymentProvider::Daraja);
-        let to_paybill =
-            |payment: &&Payment| payment.method == PaymentMethod::MpesaC2b && may_be_paid(payment.request.status);
-        let prompt = |payment: &&Payment| {
-            payment.method == PaymentMethod::MpesaStk && payment.request.status == PaymentStatus::Timeout
-        };
-        let newest_first = || payments.iter().rev();
-        Ok(newest_first().find(to_paybill).or_else(|| newest_first().find(prompt)).cloned())
+        let rows = self.rows::<payment_requests::Entity>();
+        let rows = rows.filter(payment_requests::Column::SaleId.in_subquery(own));
+        let rows = newest_first(rows).all(&self.store.read).await?;
+        rows.into_iter().map(read_payment).collect()
     }
 }
 
@@ -291,8 +276,8 @@ fn oldest_first(rows: Select<payment_requests::Entity>) -> Select<payment_reques
     rows.order_by_asc(payment_requests::Column::CreatedAt).order_by_asc(payment_requests::Column::Id)
 }
 
-fn newest(rows: Select<payment_requests::Entity>) -> Select<payment_requests::Entity> {
-    rows.order_by_desc(payment_requests::Column::CreatedAt).order_by_desc(payment_requests::Column::Id).limit(1)
+fn newest_first(rows: Select<payment_requests::Entity>) -> Select<payment_requests::Entity> {
+    rows.order_by_desc(payment_requests::Column::CreatedAt).order_by_desc(payment_requests::Column::Id)
 }
 
 fn row_of(tenant: &TenantId, payment: &Payment) -> payment_requests::ActiveModel {

@@ -7,7 +7,7 @@ use super::texts::Text;
 use super::{Commerce, Situation, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::IntentSource;
-use crate::domain::commerce::payment::{PaymentProvider, PaymentStatus, SandboxState};
+use crate::domain::commerce::payment::{PaymentProvider, PaymentStatus, SandboxState, find_awaiting_code};
 use crate::domain::commerce::policy::Intent;
 use crate::domain::commerce::sale::SaleStatus;
 
@@ -53,12 +53,14 @@ impl Commerce {
         said: &Said,
     ) -> Result<bool, DeskError> {
         let Some(code) = said.receipt() else { return Ok(false) };
-        let Some(payment) = self.door(turn).find_unpaid_mpesa(situation.shopper.id).await? else { return Ok(false) };
+        let known = self.door(turn).list_payments_of(situation.shopper.id).await?;
+        let Some(likely) = find_awaiting_code(&known, |_| true) else { return Ok(false) };
         if self.coupon(turn, said).await?.is_some() {
             return Ok(false);
         }
         turn.report_intent(Intent::PaymentHelp.as_str(), 1.0, IntentSource::Rules, false).await?;
-        let text = match self.payments.check_receipt(&turn.conversation, &payment, &code).await? {
+        let (checking, payment) = self.payments.check_receipt(&turn.conversation, (&known, likely), &code).await?;
+        let text = match checking {
             Checking::Asked => Text::ReceiptChecking,
             Checking::Counted => Text::ReceiptCounted,
             Checking::WithPerson => Text::ResultProblem,
@@ -66,7 +68,7 @@ impl Commerce {
         self.services.jobs.wake();
         let values = [("receipt", code.as_str()), ("order", payment.sale.as_str())];
         let text = self.texts.get(turn.language()).text(text, &values)?;
-        turn.say_with(kind::PAYMENT, &text, payments::metadata(&payment)).await?;
+        turn.say_with(kind::PAYMENT, &text, payments::metadata(payment)).await?;
         Ok(true)
     }
 }

@@ -15,6 +15,10 @@ use crate::domain::step::{IllegalStep, Status, Step};
 use crate::domain::string_enum::string_enum;
 use crate::domain::{ConversationId, PaymentId};
 
+mod matching;
+
+pub use matching::{find_awaiting_code, match_receipt};
+
 /// The clocks of the server and of a provider may differ by so much.
 const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(2);
 
@@ -180,11 +184,15 @@ impl Payment {
         self.provider != PaymentProvider::Sandbox && self.method != PaymentMethod::MpesaC2b
     }
 
-    /// Returns the receipt of a report that comes after the payment counted: so far, only the provider's number of the request was known.
+    /// Whether it is paid, and only the provider's number of the request is known.
+    pub fn is_unnamed(&self) -> bool {
+        self.request.receipts.iter().eq(&self.reference) && self.request.status == PaymentStatus::Paid
+    }
+
+    /// Returns the receipt of a report that comes after the payment counted, if the request is unnamed so far.
     pub fn late_receipt(&self, report: &PaymentReport) -> Option<String> {
         let PaymentReport::Paid { amount, receipt, .. } = report else { return None };
-        let is_unnamed = self.request.receipts.iter().eq(&self.reference) && self.request.status == PaymentStatus::Paid;
-        let is_its = self.is_paid_once() && is_unnamed && *amount == self.request.amount;
+        let is_its = self.is_paid_once() && self.is_unnamed() && *amount == self.request.amount;
         (is_its && self.reference.as_ref() != Some(receipt)).then(|| receipt.clone())
     }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 use tracing::warn;
 
@@ -15,7 +15,8 @@ use super::{Payments, may_be_late};
 use crate::desks::TextsOfShops;
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::commerce::payment::{
-    CallbackPurpose, Payment, PaymentProvider, PaymentReport, PaymentRequest, PaymentStatus,
+    CallbackPurpose, Payment, PaymentProvider, PaymentReport, PaymentRequest, PaymentStatus, find_awaiting_code,
+    match_receipt,
 };
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
@@ -31,8 +32,6 @@ use crate::tools::payment_callback::OpenCallback;
 const QUESTIONS: u32 = 5;
 /// How long Daraja has for a result, in polls.
 const POLLS_FOR_A_RESULT: u32 = 12;
-/// A typed receipt may be so much older than the request to pay: clocks differ.
-const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(2);
 /// How soon to look again whether a prompt of the same order has ended.
 const PROMPT_POLL: Duration = Duration::from_secs(2);
 /// A prompt that was closed and has no result after this time is taken as unpaid: the customer waits for the receipt.
@@ -50,26 +49,32 @@ pub enum Checking {
 }
 
 impl Payments {
-    /// Asks Daraja for the receipt whose code the customer typed for a payment.
-    pub(in crate::desks::commerce) async fn check_receipt(
+    /// Asks Daraja for the receipt whose code the customer typed. `known` are all of the customer's payments, newest first, and `likely`
+    /// is the one that awaits a code. Returns the payment that the answer is about.
+    pub(in crate::desks::commerce) async fn check_receipt<'a>(
         &self,
         conversation: &Conversation,
-        payment: &Payment,
+        (known, likely): (&'a [Payment], &'a Payment),
         code: &str,
-    ) -> Result<Checking, StoreError> {
+    ) -> Result<(Checking, &'a Payment), StoreError> {
         let tenant = &conversation.tenant;
         let door = self.store.tenant(tenant);
-        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, code, Some(payment.id)).await?;
-        let Some(OpenCallback { callback, .. }) = opened else { return Ok(Checking::Asked) };
+        let opened = self.callbacks.open(tenant, CallbackPurpose::Receipt, code, Some(likely.id)).await?;
+        let Some(OpenCallback { callback, .. }) = opened else { return Ok((Checking::Asked, likely)) };
         if callback.detail.is_counted || door.has_receipt(code).await? {
-            return Ok(Checking::Counted);
+            return Ok((Checking::Counted, likely));
         }
-        // The receipt belongs to the order in its account number, else to the first order for which it was typed.
-        if order_of(&door, &callback).await?.is_some_and(|(sale, _)| sale.id != payment.sale) {
-            return Ok(Checking::Counted);
-        }
+        // The receipt belongs to the order in its account number, else to the customer who typed it first.
+        let payment = match order_of(&door, &callback).await? {
+            Some((sale, _)) => {
+                let is_its = |payment: &Payment| payment.sale == sale.id;
+                find_awaiting_code(known, is_its).or_else(|| known.iter().find(|payment| is_its(payment)))
+            }
+            None => Some(likely),
+        };
+        let Some(payment) = payment else { return Ok((Checking::Counted, likely)) };
         if callback.detail.is_with_person {
-            return Ok(Checking::WithPerson);
+            return Ok((Checking::WithPerson, payment));
         }
         let name = if callback.detail.result.is_some() { APPLY_RECEIPT } else { CHECK_RECEIPT };
         // The customer reads the result in the conversation in which the code was typed.
@@ -77,7 +82,7 @@ impl Payments {
         let job = door.receipt_job(name, &callback, Some(conversation.id), Utc::now());
         let claim = |callback: &mut PaymentCallback| callback.payment = callback.payment.or(Some(payment.id));
         door.change_callback(callback.id, claim, &[job]).await?;
-        Ok(Checking::Asked)
+        Ok((Checking::Asked, payment))
     }
 
     /// Asks Daraja for the status of a receipt. Without a usable account, the attempt counts as well.
@@ -161,7 +166,7 @@ impl Job for ApplyReceipt {
         let Some(Ok(result)) = stored else { return Ok(()) };
         let store = context.store.tenant(&job.tenant);
         let Some(amount) = result.amount else { return self.refuse(context, job, &callback).await };
-        let Some((sale, named)) = order_of(&store, &callback).await? else {
+        let Some((sale, typed)) = order_of(&store, &callback).await? else {
             let account = callback.detail.account.as_deref().unwrap_or("-");
             let summary = format!(
                 "A payment without an order: M-PESA receipt {}, {amount}, account number {account}\nNext steps: find the customer, or send \
@@ -171,29 +176,44 @@ impl Job for ApplyReceipt {
             let job = LeasedJob { conversation: None, ..job.clone() };
             return open_ticket(context, &job, &format!("receipt:{}:no order", callback.subject), &summary).await;
         };
+        let payments = payments(&self.gateways, context)?;
+        let (sale, named) = match typed {
+            None => (sale, None),
+            Some(typed) => match match_typed(&payments, job, &callback, &typed, (amount, result.paid_at)).await? {
+                Some((sale, payment)) => (sale, Some(payment)),
+                None => return self.call_person(context, job, &callback, &typed, amount).await,
+            },
+        };
         let known = store.list_payments(&sale.id).await?;
-        let asked_at = known.iter().map(|payment| payment.created_at).min();
-        let is_new = asked_at.zip(result.paid_at).is_some_and(|(asked, paid)| paid >= asked - CLOCKS_DIFFER);
-        if let Some(payment) = named.as_ref().filter(|_| !is_new) {
-            let summary = format!(
-                "The customer of order {} named M-PESA receipt {}, {amount}, which was paid before the order was asked for\nNext steps: \
-                 decide whether it is for this order",
-                sale.id, callback.subject
-            );
-            open_ticket(context, job, &format!("receipt:{}:old", callback.subject), &summary).await?;
-            note_person(&store, &callback).await?;
-            return say(&self.texts, context, job, (payment, MessagePurpose::Reply), |texts, _| {
-                texts.text(Text::ResultProblem, &[("order", sale.id.as_str())]).map(Some)
-            })
-            .await;
-        }
-        settle_prompts(&payments(&self.gateways, context)?, job, &known).await?;
+        settle_prompts(&payments, job, &known).await?;
         let known = store.list_payments(&sale.id).await?;
         count(context, &callback, (&sale, &known), named.as_ref(), (amount, &result)).await
     }
 }
 
 impl ApplyReceipt {
+    /// Calls a person about a typed receipt that is not clearly for one order.
+    async fn call_person(
+        &self,
+        context: &JobContext,
+        job: &LeasedJob,
+        callback: &PaymentCallback,
+        typed: &Payment,
+        amount: Money,
+    ) -> Result<(), JobError> {
+        let summary = format!(
+            "The customer of order {} named M-PESA receipt {}, {amount}, which is not clearly for one of their orders: it was paid before \
+             they were asked for, or its amount is not that of one order\nNext steps: decide which order it is for",
+            typed.sale, callback.subject
+        );
+        open_ticket(context, job, &format!("receipt:{}:unclear", callback.subject), &summary).await?;
+        note_person(&context.store.tenant(&job.tenant), callback).await?;
+        say(&self.texts, context, job, (typed, MessagePurpose::Reply), |texts, _| {
+            texts.text(Text::ResultProblem, &[("order", typed.sale.as_str())]).map(Some)
+        })
+        .await
+    }
+
     /// Says that there is no such payment. The same code can be typed again. A person looks at a payment that Daraja had reported.
     async fn refuse(&self, context: &JobContext, job: &LeasedJob, callback: &PaymentCallback) -> Result<(), JobError> {
         let (store, receipt) = (context.store.tenant(&job.tenant), callback.subject.as_str());
@@ -219,15 +239,45 @@ impl ApplyReceipt {
     }
 }
 
-fn is_prompt(payment: &Payment) -> bool {
-    payment.method == PaymentMethod::MpesaStk && payment.provider == PaymentProvider::Daraja
+/// Returns the order and the request that a typed receipt is for, by its amount and time; `None` if a person decides. The customer's
+/// prompts that it may be the receipt of end first.
+async fn match_typed(
+    payments: &Payments,
+    job: &LeasedJob,
+    callback: &PaymentCallback,
+    typed: &Payment,
+    (amount, paid_at): (Money, Option<DateTime<Utc>>),
+) -> Result<Option<(Sale, Payment)>, JobError> {
+    let store = payments.store.tenant(&job.tenant);
+    let shopper = store.find_shopper_of_sale(&typed.sale).await?;
+    let (Some(shopper), Some(paid_at)) = (shopper, paid_at) else { return Ok(None) };
+    let may_be_its = |payment: &Payment| payment.may_be_answered_by(amount, paid_at);
+    let mut prompts = store.list_payments_of(shopper.id).await?;
+    prompts.retain(may_be_its);
+    settle_prompts(payments, job, &prompts).await?;
+    let known = store.list_payments_of(shopper.id).await?;
+    let Some(found) = match_receipt(&known, &callback.subject, amount, paid_at) else {
+        // The callback that names the receipt of a paid prompt may be on its way.
+        let is_named_later = known.iter().any(|payment| may_be_its(payment) && payment.is_unnamed());
+        return match is_named_later && Utc::now() - job.created_at < PROMPT_ENDS_WITHIN {
+            true => Err(JobError::Later(PROMPT_POLL)),
+            false => Ok(None),
+        };
+    };
+    let Some(sale) = store.find_any_sale(&found.sale).await? else { return Ok(None) };
+    // The result is said where the code was typed.
+    if let Some(conversation) = typed.conversation {
+        store.move_payment(found.id, conversation).await?;
+    }
+    store.change_callback(callback.id, |callback| callback.payment = Some(found.id), &[]).await?;
+    Ok(Some((sale, Payment { conversation: typed.conversation.or(found.conversation), ..found.clone() })))
 }
 
-/// Waits for the end of the order's prompts, since M-PESA also reports a paid prompt as a payment to the paybill. A prompt that was
+/// Waits for the end of the prompts, since M-PESA also reports a paid prompt as a payment to the paybill. A prompt that was
 /// closed may have been paid.
 async fn settle_prompts(payments: &Payments, job: &LeasedJob, known: &[Payment]) -> Result<(), JobError> {
     let now = Utc::now();
-    for prompt in known.iter().filter(|payment| is_prompt(payment)) {
+    for prompt in known.iter().filter(|payment| payment.is_prompt()) {
         if prompt.request.status.is_open() {
             return Err(JobError::Later(PROMPT_POLL));
         }
@@ -261,7 +311,7 @@ async fn count(
             paid_at: Some(result.paid_at.unwrap_or(callback.created_at)),
         },
     };
-    let unnamed = all.iter().find(|payment| is_prompt(payment) && payment.late_receipt(&report).is_some());
+    let unnamed = all.iter().find(|payment| payment.is_prompt() && payment.late_receipt(&report).is_some());
     if result.is_reversed || !all.iter().any(has_it) {
         let is_c2b = |payment: &&Payment| payment.method == PaymentMethod::MpesaC2b;
         let known = all.iter().find(|payment| has_it(payment)).or(unnamed);

@@ -280,6 +280,9 @@ async fn till_code_counts_for_an_earlier_order() {
     let (chat, _) = desk.buy(PHONE, "paybill").await;
     let first = desk.order_of(&chat).await;
     desk.buy_again(&chat).await;
+    // The callback names the receipt of the prompt, so that the code is of another payment.
+    let url = desk.daraja.pushes()[0]["CallBackURL"].clone();
+    desk.call_back(&url, &Daraja::callback(0, Some("QKJ41HAY7M"))).await;
     desk.daraja.decide(0, "0");
     wait_for_results(desk.app(), &chat.id, 1).await;
     code_counts(&desk, &chat.id, 2, &first).await;

@@ -9,9 +9,9 @@ use frontdesk::store::shoppers::ShopperKey;
 use serde_json::{Value, json};
 
 use super::super::super::super::retail::chat::Chat;
-use super::super::super::{customer, say_all, wait_for_results};
+use super::super::super::{ask, customer, say_all, wait_for_results};
 use super::super::{DEFAULT, Desk, ORDER, PHONE};
-use super::confirmation;
+use super::{code_counts, confirmation, open_till};
 use crate::support::payments::receipt_result;
 
 const RECEIPT: &str = "QKJ41HAY6L";
@@ -41,6 +41,13 @@ impl Desk {
         let placed = door.place_sale(owner, &sale.cart(), Some(&sale.id), placed).await;
         assert!(matches!(placed, Ok(Placing::Done(_))), "{placed:?}");
         (chat, sale.id)
+    }
+
+    /// The states of the payments of an order.
+    async fn states(&self, order: &str) -> Vec<PaymentStatus> {
+        let door = self.app().inner.store.tenant(&DEFAULT);
+        let payments = door.list_payments(&order.parse().unwrap()).await.unwrap();
+        payments.iter().map(|payment| payment.request.status).collect()
     }
 
     async fn sale(&self, order: &SaleId) -> Sale {
@@ -86,4 +93,35 @@ async fn money_in_time_counts_when_reported_late() {
     assert!(results[0].contains("KSh 2,500 received, receipt QKJ41HAY6L"), "{results:?}");
     assert_eq!(desk.sale(&order).await.status, SaleStatus::Paid);
     assert_eq!(desk.tickets(&chat).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn code_counts_for_the_order_that_was_paid() {
+    let desk = open_till().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let older = desk.order_of(&chat).await;
+    for text in [ORDER[0], "pay", "1", "yes"] {
+        ask(desk.app(), &chat.id, text).await;
+    }
+    let newer = desk.order_of(&chat).await;
+    assert_eq!(desk.daraja.pushes()[0]["Amount"], 1_250);
+    code_counts(&desk, &chat.id, 1, &older).await;
+    assert_eq!(desk.states(&older).await, [PaymentStatus::Paid]);
+    assert_eq!(desk.states(&newer).await, [PaymentStatus::Pending]);
+}
+
+#[tokio::test]
+async fn account_number_decides_before_the_newest_order() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let older = desk.order_of(&chat).await;
+    for text in [ORDER[0], ORDER[1], "pay", "paybill", "yes"] {
+        ask(desk.app(), &chat.id, text).await;
+    }
+    let newer = desk.order_of(&chat).await;
+    desk.confirm(&confirmation(RECEIPT, &older, "2500.00")).await;
+    desk.asked_receipt(RECEIPT, 1).await;
+    code_counts(&desk, &chat.id, 1, &older).await;
+    assert_eq!(desk.states(&older).await, [PaymentStatus::Paid]);
+    assert_eq!(desk.states(&newer).await, [PaymentStatus::Pending]);
 }
