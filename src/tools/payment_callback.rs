@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::config::Config;
 use crate::domain::commerce::SaleId;
-use crate::domain::commerce::payment::{CallbackPurpose, Payment, PaymentProvider};
+use crate::domain::commerce::payment::{CallbackPurpose, Payment, PaymentProvider, PaymentStatus};
 use crate::domain::commerce::tenant::CredentialName;
 use crate::domain::sealed::SealingKey;
 use crate::domain::text::hex;
@@ -185,8 +185,8 @@ impl PaymentCallbacks {
         Ok(CallbackAnswer::Json(notice.answer()))
     }
 
-    /// Decides whether M-PESA may take a payment to the paybill: for an order, its total while its prices hold. Other account numbers
-    /// than those of orders are accepted: the shop may have other customers.
+    /// Decides whether M-PESA may take a payment to the paybill: for an order, its total while its prices hold, unless a payment
+    /// of it stands. Other account numbers than those of orders are accepted: the shop may have other customers.
     async fn validate(&self, callback: &PaymentCallback, body: &Value) -> Result<&'static str, StoreError> {
         const UNKNOWN_ACCOUNT: &str = "C2B00012";
         const WRONG_AMOUNT: &str = "C2B00013";
@@ -194,12 +194,14 @@ impl PaymentCallbacks {
         let payment = C2bPayment::read(body);
         let order = payment.as_ref().and_then(|payment| payment.account.as_ref()?.parse::<SaleId>().ok());
         let (Some(payment), Some(order)) = (payment, order) else { return Ok("0") };
-        Ok(match self.store.tenant(&callback.tenant).find_any_sale(&order).await? {
-            None => UNKNOWN_ACCOUNT,
-            Some(sale) if !sale.is_held(Utc::now()) => OTHER,
-            Some(sale) if payment.amount.is_some_and(|amount| amount != sale.totals.total) => WRONG_AMOUNT,
-            Some(_) => "0",
-        })
+        let door = self.store.tenant(&callback.tenant);
+        let Some(sale) = door.find_any_sale(&order).await? else { return Ok(UNKNOWN_ACCOUNT) };
+        let stands = |payment: &Payment| payment.request.status == PaymentStatus::Paid;
+        if !sale.is_held(Utc::now()) || door.list_payments(&order).await?.iter().any(stands) {
+            return Ok(OTHER);
+        }
+        let is_wrong = payment.amount.is_some_and(|amount| amount != sale.totals.total);
+        Ok(if is_wrong { WRONG_AMOUNT } else { "0" })
     }
 
     /// A payment to the paybill or till. Daraja is asked whether it was made. A till names no account, so there the customer types

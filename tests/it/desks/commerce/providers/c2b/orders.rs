@@ -125,3 +125,14 @@ async fn account_number_decides_before_the_newest_order() {
     assert_eq!(desk.states(&older).await, [PaymentStatus::Paid]);
     assert_eq!(desk.states(&newer).await, [PaymentStatus::Pending]);
 }
+
+#[tokio::test]
+async fn second_payment_during_review_is_refused() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "paybill").await;
+    let order = desk.order_of(&chat).await;
+    assert_eq!(desk.validate(&order).await, "0");
+    desk.confirm(&confirmation("QKJ41HAY7M", &order, "2400.00")).await;
+    desk.answer("QKJ41HAY7M", &receipt_result("QKJ41HAY7M", "174379", "2400.0", "Completed")).await;
+    assert_eq!(desk.validate(&order).await, "C2B00016");
+}
