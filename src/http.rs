@@ -131,6 +131,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 fn api(app: &Arc<App>) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
     let limited = routes()
         .layer(RequestBodyLimitLayer::new(app.config.http.body_max_bytes))
+        .layer(middleware::from_fn_with_state(app.clone(), problem::name_body_limit))
         .layer(middleware::from_fn_with_state(app.clone(), body::limit_time));
     describe(limited)
 }

@@ -72,6 +72,14 @@ impl FileError {
             Self::Header(HeaderError::Twice(_)) => FileCode::ColumnTwice,
         }
     }
+
+    /// Returns the line that the error is about, counted from 1.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Self::NotUtf8 { line } | Self::OpenQuote { line } | Self::LongRow { line } => Some(*line),
+            _ => None,
+        }
+    }
 }
 
 const SAVE_AS_UTF8: &str = "in Excel choose File, Save As, \"CSV UTF-8 (Comma delimited)\"; in LibreOffice save as \

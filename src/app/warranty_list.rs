@@ -115,10 +115,15 @@ impl Compared {
 }
 
 fn refused(line: u64, error: &RowError) -> Refused {
-    Refused::new(line, Some(error.column()), error.value(), error.to_string()).with_code(error.code())
+    let numbers = match error {
+        RowError::LongName { length, .. } => vec![*length as u64],
+        _ => Vec::new(),
+    };
+    Refused::new(line, Some(error.column()), error.value(), error.to_string()).with_code(error.code(), numbers)
 }
 
 fn add_conflict(refusals: &mut Refusals, Conflict { line, serial, other_line }: &Conflict) {
     let reason = format!("line {other_line} has the same serial with a different name or date; delete the wrong line");
-    refusals.add(vec![Refused::new(*line, Some("serial"), serial.as_str(), reason).with_code(RowCode::Conflict)]);
+    let refused = Refused::new(*line, Some("serial"), serial.as_str(), reason);
+    refusals.add(vec![refused.with_code(RowCode::Conflict, [*other_line])]);
 }

@@ -43,9 +43,10 @@ pub enum ApiError {
     /// The server may not write one of its files. Holds the detail.
     NotWritable(&'static str),
     InvalidRequest(String),
-    /// A file cannot be read. Holds a stable word for the reason, and the detail.
+    /// A file cannot be read. Holds a stable word for the reason, the line that it is about, and the detail.
     InvalidFile {
         reason: &'static str,
+        line: Option<u64>,
         detail: String,
     },
     /// Holds the limit, as the first half of a sentence.
@@ -200,7 +201,8 @@ impl IntoResponse for ApiError {
         };
         let problem = Problem::new(status, code, title, detail);
         let mut response = match &self {
-            Self::InvalidFile { reason, .. } => problem.with_reason(reason).into_response(),
+            Self::InvalidFile { reason, line, .. } => problem.with_reason(reason, *line).into_response(),
+            Self::TooLargeFile { max_mb } => problem.with_limit(max_mb << 20).into_response(),
             _ => problem.into_response(),
         };
         let retry_after = match self {

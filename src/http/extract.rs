@@ -17,7 +17,7 @@ use crate::domain::text::hex;
 use crate::store::acceptance::IdempotencyKey;
 
 /// The most bytes of any body, whatever `BODY_MAX_BYTES` says: a safety net in addition to the limiting layer.
-const BODY_CEILING: usize = 16 * 1024 * 1024;
+pub(super) const BODY_CEILING: usize = 16 * 1024 * 1024;
 
 /// A JSON object in the body. An empty body counts as `{}` if no field is required.
 pub(super) struct Body<T> {

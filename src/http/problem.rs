@@ -1,9 +1,10 @@
 //! `application/problem+json` (RFC 9457): the body of every error, also of those from the router, its layers and panics.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +15,8 @@ use utoipa::ToSchema;
 
 use super::REQUEST_ID;
 use super::error::ApiError;
+use super::extract::BODY_CEILING;
+use crate::app::App;
 
 /// The body of every error.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -28,6 +31,12 @@ pub struct Problem {
     /// A more precise word than `code`. Only the errors of uploaded files have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
+    /// The line of an uploaded file that `reason` is about, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    /// The most bytes that the body or the file may have. Only `too_large` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
     /// One sentence: what failed and how to fix it.
     detail: String,
     /// The id of the request in the server's log.
@@ -42,13 +51,19 @@ impl Problem {
             status: status.as_u16(),
             code: code.to_owned(),
             reason: None,
+            line: None,
+            limit: None,
             detail: detail.to_owned(),
             request_id: String::new(),
         }
     }
 
-    pub(super) fn with_reason(self, reason: &'static str) -> Self {
-        Self { reason: Some(reason), ..self }
+    pub(super) fn with_reason(self, reason: &'static str, line: Option<u64>) -> Self {
+        Self { reason: Some(reason), line, ..self }
+    }
+
+    pub(super) fn with_limit(self, bytes: usize) -> Self {
+        Self { limit: Some(bytes), ..self }
     }
 }
 
@@ -84,6 +99,17 @@ pub(super) async fn finish(request: Request, next: Next) -> Response {
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_ENCODING);
     Response::from_parts(parts, Body::from(bytes))
+}
+
+/// Middleware: adds the limit to the error of a body that is larger than `BODY_MAX_BYTES`.
+pub(super) async fn name_body_limit(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    match response.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            for_status(status).with_limit(app.config.http.body_max_bytes.min(BODY_CEILING)).into_response()
+        }
+        _ => response,
+    }
 }
 
 /// Returns whether a body of this type already describes the error: as JSON or as a page.

@@ -21,15 +21,19 @@ pub struct Refused {
     /// The code of the reason, in a list of warranties.
     #[serde(skip)]
     pub code: Option<RowCode>,
+    /// The numbers of the reason, for a text in another language.
+    #[serde(skip)]
+    pub numbers: Vec<u64>,
 }
 
 impl Refused {
     pub fn new(line: u64, column: Option<&'static str>, value: &str, reason: impl Into<String>) -> Self {
-        Self { line, column, value: shortened(value, VALUE_SHOWN), reason: reason.into(), code: None }
+        let value = shortened(value, VALUE_SHOWN);
+        Self { line, column, value, reason: reason.into(), code: None, numbers: Vec::new() }
     }
 
-    pub fn with_code(self, code: RowCode) -> Self {
-        Self { code: Some(code), ..self }
+    pub fn with_code(self, code: RowCode, numbers: impl Into<Vec<u64>>) -> Self {
+        Self { code: Some(code), numbers: numbers.into(), ..self }
     }
 }
 
@@ -74,7 +78,8 @@ impl Refusals {
             "the row has {fields} columns and the header {expected}; put fields that contain the delimiter in \
              double quotes, or add the missing fields"
         );
-        self.add(vec![Refused::new(line, None, first, reason).with_code(RowCode::Columns)]);
+        let numbers = [fields as u64, expected as u64];
+        self.add(vec![Refused::new(line, None, first, reason).with_code(RowCode::Columns, numbers)]);
     }
 
     /// Adds refused values, which are sorted by row.

@@ -81,6 +81,8 @@ struct RefusedView {
     problem: String,
     /// A stable word for the problem.
     code: Option<RowCode>,
+    /// What `problem` counts: the characters of a long name, the columns of the row and of the header, or the line of the other row.
+    numbers: Vec<u64>,
 }
 
 /// Compares a list of warranties with the shop's, and writes it without `dry_run`: all of it or nothing.
@@ -187,8 +189,8 @@ impl From<Outcome> for UploadView {
 
 impl From<Refused> for RefusedView {
     fn from(refused: Refused) -> Self {
-        let Refused { line, column, value, reason, code } = refused;
-        Self { row: line, field: column, value, problem: reason, code }
+        let Refused { line, column, value, reason, code, numbers } = refused;
+        Self { row: line, field: column, value, problem: reason, code, numbers }
     }
 }
 
@@ -209,5 +211,6 @@ impl From<UploadError> for ApiError {
 }
 
 fn unreadable(cause: &FileError) -> ApiError {
-    ApiError::InvalidFile { reason: cause.code().as_str(), detail: format!("The file cannot be read: {cause}.") }
+    let detail = format!("The file cannot be read: {cause}.");
+    ApiError::InvalidFile { reason: cause.code().as_str(), line: cause.line(), detail }
 }

@@ -186,11 +186,11 @@ async fn body_over_64_kib_is_too_large() {
     let path = format!("/conversations/{id}/messages");
     let body = json!({"text": "a".repeat(65 * 1024)}).to_string();
     let post = || app.request(Method::POST, &path).header("content-type", "application/json");
-    refused(post().body(body.clone()), 413, "too_large").await;
+    assert_eq!(refused(post().body(body.clone()), 413, "too_large").await["limit"], 64 * 1024);
     let pieces: Vec<Result<Vec<u8>, std::io::Error>> =
         body.as_bytes().chunks(1000).map(|piece| Ok(piece.to_vec())).collect();
     let chunked = reqwest::Body::wrap_stream(futures_util::stream::iter(pieces));
-    refused(post().body(chunked), 413, "too_large").await;
+    assert_eq!(refused(post().body(chunked), 413, "too_large").await["limit"], 64 * 1024);
     // A false `Content-Length`.
     let claim = format!("content-length: {}\r\ncontent-type: application/json\r\n", 10_u64.pow(12));
     raw::send(&app, &raw::request(&app, "POST", &path, &claim)).await.check(413, "too_large");

@@ -24,10 +24,10 @@ pub async fn check(response: Response, status: u16, code: &str) -> Value {
     body
 }
 
-/// Asserts the members of a problem. The errors of a file have a `reason` besides.
+/// Asserts the members of a problem. The errors of a file also have a `reason` and a `line`, those of a size a `limit`.
 pub fn check_body(body: &Value, status: u16, code: &str, request_id: Option<&str>) {
     let members = body.as_object().unwrap().keys().map(String::as_str);
-    let members: Vec<&str> = members.filter(|name| *name != "reason").collect();
+    let members: Vec<&str> = members.filter(|name| !["reason", "line", "limit"].contains(name)).collect();
     assert_eq!(members, ["type", "title", "status", "code", "detail", "request_id"], "{body}");
     assert_eq!(body["code"], code, "{body}");
     assert_eq!(body["status"], status, "{body}");

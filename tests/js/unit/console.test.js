@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { give, load } from "./source.js";
+import { fakeElement, give, load } from "./source.js";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FOLDER = join(ROOT, "src/http/web/console");
@@ -110,6 +110,25 @@ test("every refusal has words in both languages", () => {
     const known = [...texts(language).keys()].filter((key) => key.startsWith("refusal."));
     assert.deepEqual(known.map((key) => key.slice("refusal.".length)).sort(), wanted, language);
   }
+});
+
+test("refusals name the numbers of the problem", async (t) => {
+  const { Refusal } = await load("assets/request.js");
+  const words = { has: () => true, put: (made, key, values) => Object.assign(made, { key, values }) };
+  give(t, "page", { element: fakeElement, words, Refusal });
+  const { failure } = await load("console/parts.js", {
+    "console/desk.js": "export const { words } = page;",
+    "assets/render.js": "export const { element } = page;",
+    "assets/request.js": "export const { Refusal } = page;",
+  });
+  const shown = (status, problem) => failure(new Refusal(status, problem, 5)).children[0];
+  for (const [limit, text] of [[65_536, "64 KiB"], [20 << 20, "20 MB"], [undefined, "–"]]) {
+    const { key, values } = shown(413, { code: "too_large", limit, detail: "More than 7 MB." });
+    assert.deepEqual([key, values.limit], ["trouble.too_large", text]);
+  }
+  const { key, values } = shown(422, { code: "invalid_request", reason: "not_utf8", line: 1234, detail: "Row 9." });
+  assert.deepEqual([key, values.n], ["file_problem.not_utf8", "1234"]);
+  assert.equal(shown(500, { code: "internal", request_id: "r-1" }).values.request, "r-1");
 });
 
 test("every text of the console is used", () => {

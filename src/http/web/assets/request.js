@@ -1,13 +1,12 @@
 // Requests to the server, and the two ways in which they fail.
 
 /**
- * The server refused the request. `code`, `reason` and `detail` say why, `retryAfter` is the time to wait in seconds, `request`
- * the id in the server's log.
+ * The server refused the request. Holds the members of the problem, such as `code`, and `retryAfter`, the time to wait in seconds.
  */
 export class Refusal extends Error {
-  constructor(status, { code, reason, detail, request_id: request }, retryAfter) {
-    super(`${status} ${code}`);
-    Object.assign(this, { status, code, reason, detail, request, retryAfter });
+  constructor(status, problem, retryAfter) {
+    super(`${status} ${problem.code}`);
+    Object.assign(this, problem, { status, retryAfter });
   }
 
   /** Whether the conversation was deleted or does not belong to this browser. */

@@ -54,10 +54,9 @@ export function problem(key, said, values = {}) {
 /** Returns the text key and values for an error. */
 function trouble(error) {
   if (!(error instanceof Refusal)) return { key: "trouble.unreachable" };
-  const detail = error.detail ?? "";
-  // What the page's own words take from the server's.
-  const [limit, n] = [/\d+ (MB|KiB)/, /\d+/].map((value) => detail.match(value)?.[0] ?? "–");
-  const values = { seconds: error.retryAfter, detail, request: error.request ?? "", limit, n };
+  const { retryAfter: seconds, request_id: request = "", detail = "", line, limit: bytes } = error;
+  const size = bytes % 1048576 ? `${bytes / 1024} KiB` : `${bytes / 1048576} MB`;
+  const values = { seconds, detail, request, limit: bytes ? size : "–", n: String(line) };
   // The page showed an outdated state.
   if (["illegal_step", "already_resolved"].includes(error.code)) return { key: "trouble.overtaken", values };
   const key = {

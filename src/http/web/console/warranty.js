@@ -112,8 +112,8 @@ function changes({ changes: rows, changed: count }) {
 
 // Lists the invalid rows by line.
 function refusals({ refused, refused_count: count }) {
-  const lines = refused.map(({ row, field, value, problem: said, code }) => {
-    const [n, m] = said.match(/\d+/g) ?? [];
+  const lines = refused.map(({ row, field, value, problem: said, code, numbers }) => {
+    const [n, m] = numbers.map(String);
     const why = problem(`warranty_problem.${code}`, said, { n, m });
     const about = element("span", { class: "quiet" }, ...(field ? [element("code", {}, field), ": "] : []), why);
     return element("li", {}, textElement("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", about);

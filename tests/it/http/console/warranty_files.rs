@@ -79,6 +79,17 @@ async fn dry_run_reports_invalid_rows_before_writing() {
 }
 
 #[tokio::test]
+async fn invalid_rows_carry_their_numbers() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let long = "a".repeat(1_000);
+    let list = format!("{HEADER}NEW-1,{long},2027-01-01\nNEW-2,Loa\nNEW-3,Loa,2027-01-01\nNEW-3,Chuột,2027-01-01\n");
+    let seen = answer(send(&desk, "", list), 200).await;
+    let rows = seen["refused"].as_array().unwrap().iter();
+    let numbers: Value = rows.map(|row| json!([row["code"], row["numbers"]])).collect();
+    assert_eq!(numbers, json!([["name_long", [1_000]], ["columns", [2, 3]], ["conflict", [5]], ["conflict", [4]]]));
+}
+
+#[tokio::test]
 async fn import_requires_hash_of_dry_run() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let list = format!("{HEADER}NEW-1,Loa,2027-01-01\n");
@@ -118,6 +129,7 @@ async fn file_over_its_limit_is_refused_with_fix() {
     let told = refused(send(&desk, "", large.clone()), 413, "too_large").await;
     let detail = told["detail"].as_str().unwrap();
     assert!(detail.contains("1 MB") && detail.contains("CONSOLE_CSV_MAX_MB"), "{detail}");
+    assert_eq!(told["limit"], 1 << 20);
     let pieces: Vec<Result<Vec<u8>, std::io::Error>> =
         large.as_bytes().chunks(10_000).map(|piece| Ok(piece.to_vec())).collect();
     let chunked = reqwest::Body::wrap_stream(futures_util::stream::iter(pieces));
@@ -128,15 +140,20 @@ async fn file_over_its_limit_is_refused_with_fix() {
 #[tokio::test]
 async fn invalid_file_is_reported_with_its_fix() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
-    for (list, fix, reason) in [
-        (&b""[..], "empty", "empty"),
-        (b"a,b\n1,2\n", "missing: serial, product_name, warranty_end_date", "column_missing"),
-        (b"PK\x03\x04", "workbook", "workbook"),
-        (b"serial,product_name,warranty_end_date\nA1,Chu\xd4t,2027-01-01\n", "line 2 is not UTF-8", "not_utf8"),
+    for (list, fix, reason, line) in [
+        (&b""[..], "empty", "empty", None),
+        (b"a,b\n1,2\n", "missing: serial, product_name, warranty_end_date", "column_missing", None),
+        (b"PK\x03\x04", "workbook", "workbook", None),
+        (
+            b"serial,product_name,warranty_end_date\nA1,Chu\xd4t,2027-01-01\n",
+            "line 2 is not UTF-8",
+            "not_utf8",
+            Some(2),
+        ),
     ] {
         let told = refused(send(&desk, "", list), 422, "invalid_request").await;
         assert!(told["detail"].as_str().unwrap().contains(fix), "{told}");
-        assert_eq!(told["reason"], reason);
+        assert_eq!((&told["reason"], told["line"].as_u64()), (&json!(reason), line));
     }
     let json = desk.post("/warranty-files", &json!({}));
     let told = refused(json, 415, "unsupported_media_type").await;
