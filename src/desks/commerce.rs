@@ -161,6 +161,7 @@ impl Commerce {
         let (texts, common) = (Arc::new(texts), Arc::new(ByLanguage::load(prompts, "common", languages)?));
         let language_rules = LanguageRules::read(prompts)?;
         let rules = CommerceRules::read(prompts)?;
+        CommerceRules::check_says_ai(prompts, languages)?;
         let examples = Classifier::read(prompts, "commerce")?;
         let nodes = Nodes::read(prompts)?;
         let default_persona = prompts.default_persona().id.clone();

@@ -18,6 +18,7 @@ use crate::nlu::pick::PickRules;
 use crate::persona::{PromptError, Prompts};
 
 mod exact;
+mod intro;
 mod pieces;
 mod says;
 
@@ -53,7 +54,7 @@ pattern_lists! {
     /// The rule files, which explain each list.
     RuleFile => WordLists {
         greeting, filler, polite, without, negated, dislikes, turns, permits, unsure, joins, alternatives, exchanged,
-        occasions, measures, brands, coupon, cancel, yes, no, hesitate, question, abuse, spam,
+        occasions, measures, brands, coupon, cancel, yes, no, hesitate, question, abuse, spam, says_ai,
     } with {
         plain_words: Vec<String>,
         aliases: HashMap<String, String>,

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::effect::{Line, OnOffer};
 use super::nodes::{Draft, Node};
+use super::rules::CommerceRules;
 use super::state::{Search, Wanted};
 use super::texts::Text;
 use super::tools::OrderView;
@@ -15,7 +16,6 @@ use crate::domain::commerce::sale::{CouponRefused, Offer, SaleLine, SaleStatus};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, Sale};
 use crate::domain::language::NumberFormat;
-use crate::domain::text::words;
 use crate::replies::{MissingValue, Replies};
 use crate::store::payments::PaymentNotice;
 
@@ -27,6 +27,7 @@ type TextResult = Result<String, MissingValue>;
 /// Texts and formats of one language.
 pub(super) struct Speaker<'a> {
     pub texts: &'a Replies<Text>,
+    pub rules: &'a CommerceRules,
     pub format: &'a NumberFormat,
     pub hotline: &'a str,
     /// Writes the day of a time, in the shop's time zone.
@@ -61,6 +62,7 @@ impl Commerce {
         let common = self.common.get(turn.language());
         speak(&Speaker {
             texts: self.texts_of(turn, situation),
+            rules: &self.rules,
             format: &common.number_format,
             hotline: &common.hotline,
             date: &|at| common.date_format.format(day_of(at, self.services.shop.time_zone)),
@@ -86,7 +88,7 @@ impl Speaker<'_> {
     fn intro(&self) -> TextResult {
         let settings = &self.situation.tenant.settings;
         match settings.bot_intro.as_ref().filter(|_| self.situation.is_default_language) {
-            Some(own) if says_ai(own.as_str()) => Ok(own.as_str().to_owned()),
+            Some(own) if self.rules.says_ai(own.as_str()) => Ok(own.as_str().to_owned()),
             Some(own) => Ok(format!("{} {}", own.as_str(), self.plain(Text::IsAi)?)),
             None => {
                 let values = [("bot", settings.bot_name.as_str()), ("shop", settings.name.as_str())];
@@ -305,11 +307,6 @@ impl Speaker<'_> {
     }
 }
 
-/// Whether an introduction says that an AI answers.
-fn says_ai(intro: &str) -> bool {
-    words(intro).iter().any(|word| ["ai", "bot", "robot", "chatbot"].contains(&word.as_str()))
-}
-
 /// Returns the message about the end of a payment; `None` while it is open.
 pub(super) fn result(
     texts: &Replies<Text>,
@@ -338,17 +335,5 @@ pub(super) fn method_text(method: PaymentMethod) -> Text {
         PaymentMethod::MpesaStk => Text::MpesaStk,
         PaymentMethod::MpesaC2b => Text::MpesaC2b,
         PaymentMethod::Pesapal => Text::Pesapal,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn introduction_without_ai_is_found() {
-        assert!(says_ai("Hi, I'm Zuri, the AI assistant of Savanna Shoes."));
-        assert!(says_ai("Niaje, mimi ni bot ya Savanna!"));
-        assert!(!says_ai("Hi, I'm Zuri, the assistant of Aida's shop. Said with love."));
     }
 }
