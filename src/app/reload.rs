@@ -1,6 +1,5 @@
 //! Reloads changed prompts and documents while the server runs.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
@@ -24,8 +23,8 @@ pub(super) struct Reloading {
 
 /// Starts to watch prompts and documents. Called before they are read, so that no change is missed.
 pub(super) fn watch_files(config: &Config) -> Option<Watch> {
-    let folders = [&config.prompts.folder, &config.knowledge.folder, &config.shops.folder].map(PathBuf::as_path);
-    Watch::new(&folders, &config.prompts.persona, config.prompts.poll)
+    let folders = vec![config.prompts.folder.clone(), config.knowledge.folder.clone(), config.shops.folder.clone()];
+    Watch::new(folders, config.prompts.persona.clone(), config.prompts.poll)
         .inspect_err(|cause| warn!(error = %cause, "Cannot watch files: changes to them need a restart"))
         .ok()
 }
