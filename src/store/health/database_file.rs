@@ -2,6 +2,7 @@
 
 use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -108,14 +109,6 @@ fn identity(path: &Path) -> io::Result<Identity> {
 }
 
 /// Device and inode.
-#[cfg(unix)]
 fn identity_of(found: &Metadata) -> Identity {
-    use std::os::unix::fs::MetadataExt;
     (found.dev(), found.ino())
-}
-
-/// Only whether there is a file.
-#[cfg(not(unix))]
-fn identity_of(_: &Metadata) -> Identity {
-    (0, 0)
 }
