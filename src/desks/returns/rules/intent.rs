@@ -99,7 +99,7 @@ impl ReturnsRules {
 
     /// Splits a message into the part that the customer does not keep, and the part that they keep.
     fn split(&self, stream: &TokenStream<'_>) -> (String, String) {
-        let clauses = stream.tokens().iter().map(|token| token.span.start);
+        let starts = stream.tokens().iter().map(|token| token.span.start);
         let ends = starts.clone().skip(1).chain([stream.text().len()]);
         let (mut wanted, mut kept) = (String::new(), String::new());
         for ((start, end), is_kept) in starts.zip(ends).zip(self.kept_words(stream)) {
