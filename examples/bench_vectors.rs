@@ -34,7 +34,7 @@ async fn main() -> Result<()> {
         timeout: Duration::from_secs(60),
         connections: 4,
     };
-    let embedded = EmbeddedIndex::new(Store::open(&options).await?, VectorConfig::default().memory_max());
+    let embedded = EmbeddedIndex::new(Store::open(&options).await?, VectorConfig::default().memory_max);
     let chroma =
         ChromaIndex::new(&url, &VectorConfig { timeout: Duration::from_secs(120), ..VectorConfig::default() })?;
     for rows in SIZES {
