@@ -151,7 +151,7 @@ async fn next_message_waits_for_the_report() {
 #[tokio::test]
 async fn waiting_customer_does_not_hold_others() {
     let twilio = ScriptedTwilio::start().await;
-    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    let desk = open(&twilio).await;
     twilio.play(&[Play::Stall]);
     Phone::new(&desk.app).send("hi").await;
     twilio.wait_for(1).await;
@@ -216,7 +216,7 @@ async fn final_refusal_is_shown_and_not_repeated() {
 #[tokio::test]
 async fn restart_delivers_stored_messages_once() {
     let twilio = ScriptedTwilio::start().await;
-    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    let desk = open(&twilio).await;
     let id = taken(&desk, &twilio).await;
     // Twilio takes the first message, but the server never learns it; the second one is not tried.
     twilio.play(&[Play::Stall]);
@@ -233,7 +233,7 @@ async fn restart_delivers_stored_messages_once() {
 #[tokio::test]
 async fn delivery_without_a_job_delays_no_later_one() {
     let twilio = ScriptedTwilio::start().await;
-    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    let desk = open(&twilio).await;
     let id = taken(&desk, &twilio).await;
     twilio.play(&[Play::Stall]);
     answer(&desk.app, &id, "one").await;

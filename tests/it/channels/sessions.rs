@@ -96,7 +96,7 @@ async fn outside_the_window_only_a_template_goes_out() {
 #[tokio::test]
 async fn window_that_closes_between_parts_ends_the_message() {
     let twilio = ScriptedTwilio::start().await;
-    let desk = open_with(TestApp::builder().env("TWILIO_TIMEOUT_SECONDS", 600), &twilio).await;
+    let desk = open(&twilio).await;
     set_template(&desk.app).await;
     let phone = Phone::new(&desk.app);
     phone.send("hi").await;

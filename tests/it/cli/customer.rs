@@ -1,7 +1,6 @@
 //! Erasing a conversation or a customer, next to a server that runs.
 
 use std::process::{Command, Output};
-use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::app::personal_files::forget_files;
@@ -20,7 +19,7 @@ use crate::desks::returns::shop::{Chat, mails, open};
 use crate::http::unavailable::Held;
 use crate::store::accepted;
 use crate::support::app::TestApp;
-use crate::support::{audit, eventually};
+use crate::support::{LIMIT, audit, eventually};
 use frontdesk::cli::seed::sample;
 use frontdesk::store::samples::Sampling;
 
@@ -212,7 +211,7 @@ async fn mail_during_an_erasure_is_erased() {
     let mut erasing = shop.command(&["erase", "--email", JOHN, "--yes"]).spawn().unwrap();
     eventually("the first mail is removed", || mails(app).is_empty()).await;
     let queued = store.queue_mail(&late, "desk", Utc::now()).await.unwrap();
-    let status = wait_for_attempt(&app.inner.jobs, &store, queued, Duration::from_secs(60)).await.unwrap();
+    let status = wait_for_attempt(&app.inner.jobs, &store, queued, LIMIT).await.unwrap();
     assert_eq!((status, mails(app).len()), (MailStatus::Sent, 1));
     let feed = Feeds::default().get(id);
     recover::end_bare(&app.inner.store, &tenant, id, turn, &feed, Utc::now()).await.unwrap();

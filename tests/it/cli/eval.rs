@@ -85,7 +85,7 @@ async fn model_adds_vector_and_hybrid_rankings() {
         (ollama.url(), shop.path().to_str().unwrap().to_owned(), questions.to_str().unwrap().to_owned());
     let output = tokio::task::spawn_blocking(move || {
         let arguments = ["--path", &folder, "--questions", &file, "--json"];
-        eval(&[("OLLAMA_HOST", &url), ("EMBED", "auto")], &arguments)
+        eval(&[("OLLAMA_HOST", &url), ("EMBED", "auto"), ("EMBED_QUERY_TIMEOUT_MS", "600000")], &arguments)
     })
     .await
     .unwrap();
@@ -115,7 +115,7 @@ async fn declined_questions_are_measured_separately() {
     let (url, folder) = (ollama.url(), shop.path().display().to_string());
     let output = tokio::task::spawn_blocking(move || {
         let arguments = ["--path", &folder, "--questions", &questions, "--unanswerable", &unanswerable];
-        eval(&[("OLLAMA_HOST", &url), ("EMBED", "auto")], &arguments)
+        eval(&[("OLLAMA_HOST", &url), ("EMBED", "auto"), ("EMBED_QUERY_TIMEOUT_MS", "600000")], &arguments)
     })
     .await
     .unwrap();

@@ -120,9 +120,7 @@ async fn add_retail(samples: &mut Samples) {
     live.until_done(turn).await;
     samples.add(&live.so_far().await);
     // The turn reaches its deadline while it is classified, so it ends without a reply.
-    let builder =
-        TestApp::builder().ollama(&ollama).env("TURN_DEADLINE_SECONDS", 0.5).env("INTENT_TIMEOUT_MS", 600_000);
-    let shop = open_shop(builder).await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama).env("TURN_DEADLINE_SECONDS", 0.5)).await;
     ollama.play_answer(Play::new().stalls());
     samples.add(&shop.chat().await.say("cái này thế nào").await);
 }

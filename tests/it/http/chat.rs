@@ -175,7 +175,7 @@ async fn refused_repeat_binds_no_user() {
 #[tokio::test]
 async fn late_reply_is_accepted_with_its_turn() {
     let ollama = ScriptedOllama::start().await;
-    ollama.play(Play::reply("There is no signal.").paced(Duration::from_millis(20)));
+    ollama.play(Play::reply("There is no signal.").paced(Duration::from_millis(200)));
     let app = open(TestApp::builder().ollama(&ollama).env("CHAT_WAIT_SECONDS", "0")).await;
     let message = "What does a red PON light mean?";
     let body = json!({"session_id": "s-1", "persona": "telecom_en", "message": message});

@@ -116,7 +116,7 @@ async fn turns_per_minute_are_limited_per_conversation() {
 
 #[tokio::test]
 async fn only_trusted_proxies_name_client_address() {
-    for (trusted, expected) in [("", [401, 429]), ("127.0.0.0/8", [401, 401])] {
+    for (trusted, is_limited) in [("", true), ("127.0.0.0/8", false)] {
         let app = TestApp::builder()
             .env("X_API_KEYS", "key-of-the-shop-0")
             .env("RATE_LIMIT_PER_SECOND", 1)
@@ -125,13 +125,18 @@ async fn only_trusted_proxies_name_client_address() {
             .start()
             .await;
         let mut statuses = Vec::new();
-        for client in ["203.0.113.1", "203.0.113.2"] {
+        // At least two of the requests arrive within the same second.
+        for client in 1..=20 {
             // Addresses that the client sends come before the one that the proxy adds.
-            let from = format!("198.51.100.9, {client}");
+            let from = format!("198.51.100.9, 203.0.113.{client}");
             let answer = app.get("/conversations").header("x-forwarded-for", from).send().await.unwrap();
             statuses.push(answer.status().as_u16());
         }
-        assert_eq!(statuses, expected, "TRUSTED_PROXIES={trusted}");
+        assert_eq!(
+            (statuses[0], statuses.contains(&429)),
+            (401, is_limited),
+            "TRUSTED_PROXIES={trusted}: {statuses:?}"
+        );
     }
 }
 

@@ -107,9 +107,7 @@ pub const BEGINNING: &str = "Vâng";
 pub async fn stalled(builder: TestAppBuilder) -> (TestApp, ScriptedOllama) {
     let ollama = ScriptedOllama::start().await;
     ollama.otherwise(|_| Some(Play::new().says(&format!("{BEGINNING} shop có hàng ")).stalls()));
-    // Longer than any machine takes.
-    let builder = builder.env("LLM_BETWEEN_TOKENS_SECONDS", 600).env("LLM_MAX_CONCURRENT", 100);
-    (builder.ollama(&ollama).start().await, ollama)
+    (builder.env("LLM_MAX_CONCURRENT", 100).ollama(&ollama).start().await, ollama)
 }
 
 pub async fn delete(app: &TestApp, conversation: &str) -> u16 {

@@ -69,7 +69,7 @@ async fn slow_store_fails_fast_and_retry_succeeds() {
     };
     let held = Held::by_somebody_else(&app).await;
     for _ in 0..3 {
-        // The statement itself fails only after 30 seconds (STORE_TIMEOUT_SECONDS).
+        // The statement itself fails only after 600 seconds (STORE_TIMEOUT_SECONDS).
         refused(say(), 503, "unavailable").await;
     }
     refused(app.post("/conversations", &json!({})), 503, "unavailable").await;

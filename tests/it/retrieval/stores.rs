@@ -137,7 +137,12 @@ async fn suite(shop: &Shop) {
 fn with_model(ollama: &ScriptedOllama) -> Vec<(&'static str, String)> {
     // The scripted vectors of texts without a common word are orthogonal, so the threshold must be low.
     let threshold = "bge-m3=0.05".to_owned();
-    vec![("OLLAMA_HOST", ollama.url()), ("EMBED", "auto".to_owned()), ("NO_CONTEXT_THRESHOLDS", threshold)]
+    vec![
+        ("OLLAMA_HOST", ollama.url()),
+        ("EMBED", "auto".to_owned()),
+        ("EMBED_QUERY_TIMEOUT_MS", "600000".to_owned()),
+        ("NO_CONTEXT_THRESHOLDS", threshold),
+    ]
 }
 
 #[tokio::test]

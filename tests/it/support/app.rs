@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use frontdesk::app::App;
 use frontdesk::cli::lists::{ImportOptions, ListArgs};
@@ -28,6 +29,35 @@ const WARRANTIES: &str = "serial,product_name,warranty_end_date\n\
     XYZ789,Mouse Logitech,30/06/2025\n\
     FUT-2099,Bàn phím Keychron,05/01/2099\n\
     LG27-0001,\"Màn hình LG, 27 inch\",2098-02-03\n";
+
+/// The deadlines within which a stand-in, the database or the test itself must answer, in seconds. They are long by default: a busy
+/// machine is no outage. A test in which something must be late sets its own.
+const LONG_SECONDS: [&str; 21] = [
+    "AGENT_CALL_SECONDS",
+    "AGENT_DEADLINE_SECONDS",
+    "CHAT_WAIT_SECONDS",
+    "CHROMA_TIMEOUT_SECONDS",
+    "CONSOLE_CSV_SECONDS",
+    "EMBED_TIMEOUT_SECONDS",
+    "LLM_BETWEEN_TOKENS_SECONDS",
+    "LLM_CONNECT_SECONDS",
+    "LLM_FIRST_TOKEN_SECONDS",
+    "MAIL_WAIT_SECONDS",
+    "MESSAGE_LOCK_SECONDS",
+    "PAYMENT_CONNECT_SECONDS",
+    "PAYMENT_TIMEOUT_SECONDS",
+    "REQUEST_BODY_SECONDS",
+    "REQUEST_HEAD_SECONDS",
+    "REQUEST_STORE_TIMEOUT_SECONDS",
+    "SMTP_TIMEOUT_SECONDS",
+    "SSE_STALL_SECONDS",
+    "STK_WAIT_SECONDS",
+    "STORE_TIMEOUT_SECONDS",
+    "TWILIO_TIMEOUT_SECONDS",
+];
+/// Such deadlines in milliseconds.
+const LONG_MS: [&str; 4] = ["EMBED_QUERY_TIMEOUT_MS", "INTENT_TIMEOUT_MS", "SOCIAL_TIMEOUT_MS", "WORDING_TIMEOUT_MS"];
+const LONG: Duration = Duration::from_secs(600);
 
 /// A running server. It ends when dropped.
 pub struct TestApp {
@@ -58,6 +88,8 @@ impl TestApp {
         let desks = DeskRegistry::built_in();
         let builder =
             TestAppBuilder { variables: Vec::new(), folder: None, database_url: None, desks, every_desk: false };
+        let builder = LONG_SECONDS.iter().fold(builder, |builder, name| builder.env(name, LONG.as_secs()));
+        let builder = LONG_MS.iter().fold(builder, |builder, name| builder.env(name, LONG.as_millis()));
         builder
             .env("LLM", "offline")
             // Which of two searches answers must not depend on how far the vectors are.
@@ -67,9 +99,6 @@ impl TestApp {
             .env("KNOWLEDGE_PATH", root.join("knowledge").display())
             .env("TURNS_PER_MINUTE", 0)
             .env("RATE_LIMIT_PER_SECOND", 0)
-            // A machine that is busy with other tests is no dead database.
-            .env("REQUEST_STORE_TIMEOUT_SECONDS", 120)
-            .env("MESSAGE_LOCK_SECONDS", 120)
     }
 
     pub async fn start() -> Self {
@@ -198,7 +227,8 @@ impl TestAppBuilder {
             ("MAIL_OUTBOX_PATH", mails),
         ];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-        let config = Config::read(Env::of(own.chain(self.variables))).unwrap();
+        let mut config = Config::read(Env::of(own.chain(self.variables))).unwrap();
+        config.llm.probe_timeout = LONG;
         let store = Store::open(&StoreOptions {
             url: database_url.clone(),
             timeout: config.store.timeout,

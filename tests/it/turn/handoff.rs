@@ -137,7 +137,7 @@ async fn taking_over_cuts_off_the_running_reply() {
 async fn bot_is_silent_after_a_person_takes_over() {
     let ollama = ScriptedOllama::start().await;
     ollama.otherwise(|_| {
-        Some(Play::reply(&"Dạ shop có hàng ạ. ".repeat(40)).in_packets_of(200).paced(Duration::from_millis(1)))
+        Some(Play::reply(&"Dạ shop có hàng ạ. ".repeat(40)).in_packets_of(200).paced(Duration::from_millis(5)))
     });
     let app = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 100).start().await;
     let mut dice = StdRng::seed_from_u64(20_261_122);

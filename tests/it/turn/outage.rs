@@ -28,7 +28,7 @@ async fn store_turns(app: &TestApp, conversation: ConversationId, turns: u32) {
 
 #[tokio::test]
 async fn outage_fails_all_waiting_messages() {
-    let app = TestApp::builder().env("STORE_TIMEOUT_SECONDS", 1).start().await;
+    let app = TestApp::builder().env("STORE_TIMEOUT_SECONDS", 5).start().await;
     // On PostgreSQL, a lock is no outage.
     if !app.database_url.starts_with("sqlite:") {
         return;
@@ -46,7 +46,7 @@ async fn outage_fails_all_waiting_messages() {
 
 #[tokio::test]
 async fn unconfirmed_turns_run_after_an_outage() {
-    let app = TestApp::builder().env("STORE_TIMEOUT_SECONDS", 1).start().await;
+    let app = TestApp::builder().env("STORE_TIMEOUT_SECONDS", 5).start().await;
     let id = app.open(&json!({})).await;
     let conversation = id.parse().unwrap();
     store_turns(&app, conversation, 3).await;
@@ -113,7 +113,7 @@ async fn lock(app: &TestApp, conversation: &str) -> PgConnection {
 
 #[tokio::test]
 async fn locked_turn_ends_without_the_others() {
-    let (app, _ollama) = stalled(TestApp::builder().env("STORE_TIMEOUT_SECONDS", 1)).await;
+    let (app, _ollama) = stalled(TestApp::builder().env("STORE_TIMEOUT_SECONDS", 5)).await;
     if app.database_url.starts_with("sqlite:") {
         return;
     }

@@ -245,7 +245,7 @@ impl Desk for WaitingDesk {
 #[tokio::test]
 async fn turn_that_stored_nothing_still_starts() {
     let desk = WaitingFactory::default();
-    let builder = TestApp::builder().desk(desk.clone()).env("STORE_TIMEOUT_SECONDS", 1);
+    let builder = TestApp::builder().desk(desk.clone()).env("STORE_TIMEOUT_SECONDS", 5);
     // The start waits for the desk's text.
     let app = builder.env("TURN_START_HOLD_MS", 600_000).start().await;
     // On PostgreSQL, a lock is no outage.

@@ -14,7 +14,7 @@ use crate::support::ollama::{Play, ScriptedOllama};
 async fn late_server_writes_nothing_into_ended_turns() {
     let ollama = ScriptedOllama::start().await;
     let long = format!("{BEGINNING} {}", "có hàng ".repeat(10_000));
-    ollama.play(Play::reply(&long).in_packets_of(400).paced(Duration::from_millis(2)));
+    ollama.play(Play::reply(&long).in_packets_of(400).paced(Duration::from_millis(50)));
     let late = TestApp::builder().ollama(&ollama).start().await;
     let id = late.open(&json!({})).await;
     let mut watched = Live::say(&late, &id, QUESTION, None).await;

@@ -29,7 +29,7 @@ async function drop(page, text) {
 
 // Waits until the server has reloaded the persona with this greeting.
 async function greeted(text) {
-  const patience = AbortSignal.timeout(30_000);
+  const patience = AbortSignal.timeout(300_000);
   while (!(await (await fetch(stage.server.url, { signal: patience })).text()).includes(text)) await pause(100);
   const customer = await stage.page();
   await message(customer, text);

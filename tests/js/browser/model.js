@@ -1,7 +1,7 @@
 // A language model with replies that a test scripts, speaking Ollama's protocol.
 import { createServer } from "node:http";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 export class Model {
   #scripted = [];

@@ -37,6 +37,11 @@ export class Server {
       TURNS_PER_MINUTE: "0",
       LOG: "warn",
       SSE_RETRY_MS: "200",
+      // A busy machine is no outage.
+      LLM_FIRST_TOKEN_SECONDS: "600",
+      LLM_BETWEEN_TOKENS_SECONDS: "600",
+      SOCIAL_TIMEOUT_MS: "600000",
+      REQUEST_STORE_TIMEOUT_SECONDS: "120",
       ...settings,
     };
     await server.start();

@@ -50,7 +50,7 @@ export class Stage {
   async context(options = {}) {
     const { scheme = "light", size = DESK, ...more } = options;
     const context = await this.browser.newContext({ viewport: size, colorScheme: scheme, reducedMotion: "reduce", locale: "vi-VN", ...more });
-    context.setDefaultTimeout(60_000);
+    context.setDefaultTimeout(300_000);
     this.#contexts.push(context);
     return context;
   }

@@ -22,7 +22,13 @@ const WORDED: [(&str, &str); 7] = [
 ];
 
 async fn open_with(ollama: &ScriptedOllama) -> Shop {
-    let builder = TestApp::builder().ollama(ollama).env("LLM_BREAKER_FAILURES", 100);
+    open_desk_with(TestApp::builder().ollama(ollama).env("LLM_BREAKER_FAILURES", 100)).await
+}
+
+/// Starts the server with a model that begins no reply in time.
+async fn open_late(ollama: &ScriptedOllama) -> Shop {
+    ollama.otherwise(|_| Some(Play::new().stalls()));
+    let builder = TestApp::builder().ollama(ollama);
     open_desk_with(builder.env("INTENT_TIMEOUT_MS", 400).env("WORDING_TIMEOUT_MS", 400)).await
 }
 
@@ -142,7 +148,6 @@ async fn reply_that_breaks_a_rule_is_replaced() {
         Play::answer("Hivi ndivyo viatu tulivyo navyo leo, tafadhali chagua namba unayopenda.\n{list}"),
         Play::answer(&format!("{{list}} {}", "very nice ".repeat(100))),
         Play::refuses(500, "out of memory"),
-        Play::new().stalls(),
     ] {
         ollama.play_call(bad.clone());
         let said = say_all(&mut chat, &["show me shoes"]).await;
@@ -152,6 +157,16 @@ async fn reply_that_breaks_a_rule_is_replaced() {
     }
     ollama.play_call(Play::answer("A good start:\n{list}"));
     assert!(say_all(&mut chat, &["show me shoes"]).await.starts_with("A good start:\n1. "));
+}
+
+#[tokio::test]
+async fn late_reply_is_replaced() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_late(&ollama).await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    let said = say_all(&mut chat, &["show me shoes"]).await;
+    assert!(said.starts_with("Here's what I found:") && said.contains("1. "), "{said}");
+    assert_eq!(nodes_of(&chat).await, [("catalog_present_options".to_owned(), false)]);
 }
 
 #[tokio::test]
@@ -197,7 +212,6 @@ async fn unusable_answers_leave_the_rules_result() {
         Play::answer("{\"choice\": \"order_status\"}"),
         Play::answer("I think it is about an order."),
         Play::refuses(500, "out of memory"),
-        Play::new().stalls(),
     ] {
         let mut chat = customer(&desk, "+254700000001").await;
         ollama.play_answer(bad.clone());
@@ -207,6 +221,20 @@ async fn unusable_answers_leave_the_rules_result() {
         assert_eq!(events.kinds(), ["clarify"], "{bad:?}");
         assert_eq!(ollama.chats().len(), asked + 1, "it is asked once in a turn: {bad:?}");
     }
+}
+
+#[tokio::test]
+async fn late_answer_leaves_the_rules_result() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = open_late(&ollama).await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    let events = chat.say("zzqx vrbl?").await;
+    assert_eq!(
+        (events.first("intent")["source"].as_str(), events.kinds()),
+        (Some("fallback"), vec!["clarify".to_owned()])
+    );
+    // On a slow machine, the deadline may pass before the request is sent.
+    assert!(ollama.chats().len() <= 1, "it is asked once in a turn");
 }
 
 #[tokio::test]

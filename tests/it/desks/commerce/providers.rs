@@ -5,8 +5,6 @@ mod card;
 mod prompts;
 mod shops;
 
-use std::time::Duration;
-
 use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::payment::{Payment, PaymentStatus};
 use frontdesk::store::Store;
@@ -93,15 +91,13 @@ async fn payments_in(store: &Store, tenant: &TenantId, conversation: &str) -> Ve
 }
 
 async fn wait_for(store: &Store, tenant: &TenantId, conversation: &str, status: PaymentStatus) -> Payment {
-    for _ in 0..3_000 {
-        if let Some(payment) = payments_in(store, tenant, conversation).await.pop()
-            && payment.request.status == status
-        {
-            return payment;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("the payment was never {status}: {:?}", payments_in(store, tenant, conversation).await);
+    let mut last = None;
+    eventually_async(&format!("the payment is {status}"), async || {
+        last = payments_in(store, tenant, conversation).await.pop();
+        last.as_ref().is_some_and(|payment| payment.request.status == status)
+    })
+    .await;
+    last.unwrap()
 }
 
 async fn call_back(app: &TestApp, path: &str, body: &Value) -> (u16, Value) {

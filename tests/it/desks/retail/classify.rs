@@ -69,8 +69,9 @@ async fn llm_first_asks_the_model_before_the_rules() {
 #[tokio::test]
 async fn late_or_invalid_answer_falls_back_to_rules() {
     let ollama = ScriptedOllama::start().await;
-    let builder = TestApp::builder().ollama(&ollama).env("INTENT_TIMEOUT_MS", 400).env("LLM_BREAKER_FAILURES", 100);
-    let shop = open_shop(builder).await;
+    let builder = || TestApp::builder().ollama(&ollama).env("LLM_BREAKER_FAILURES", 100);
+    let shop = open_shop(builder()).await;
+    let late = open_shop(builder().env("INTENT_TIMEOUT_MS", 400)).await;
     let with = |field: &str, value: Value| {
         let mut answer = verdict("shopping", 0.9);
         answer[field] = value;
@@ -79,7 +80,6 @@ async fn late_or_invalid_answer_falls_back_to_rules() {
     let mut without = verdict("shopping", 0.9);
     without.as_object_mut().unwrap().remove("clarify_questions");
     for (why, play) in [
-        ("too late", Play::new().stalls()),
         ("no JSON", Play::answer("The customer wants to buy something.")),
         ("half a JSON", Play::answer("{\"intent\": \"shopping\"")),
         ("no object", Play::answer("[1, 2]")),
@@ -91,9 +91,10 @@ async fn late_or_invalid_answer_falls_back_to_rules() {
         ("empty", Play::answer("")),
         ("an error", Play::refuses(500, "out of memory")),
         ("cut", Play::new().line("{\"message\":").hangs_up()),
+        ("too late", Play::new().stalls()),
     ] {
         ollama.play_answer(play);
-        let mut chat = shop.chat().await;
+        let mut chat = if why == "too late" { late.chat().await } else { shop.chat().await };
         let events = chat.say(UNCLEAR).await;
         let intent = events.first("intent");
         assert_eq!((&intent["intent"], &intent["source"]), (&json!("unknown"), &json!("fallback")), "{why}");

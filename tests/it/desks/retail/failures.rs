@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::chat::open_shop;
+use super::chat::{open_shop, say_until_deadline};
 use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
@@ -102,16 +102,16 @@ async fn an_english_conversation_hears_of_errors_in_english() {
 #[tokio::test]
 async fn turn_at_deadline_keeps_partial_text() {
     let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 4)).await;
-    ollama.play(Play::new().says("Dạ vâng").stalls());
-    assert_dialogue!("retail_turn_deadline", shop.chat().await.say(QUESTION).await);
-    crate::support::eventually("the connection is closed", || ollama.closed_early() == 1).await;
+    ollama.otherwise(|_| Some(Play::new().says("Dạ vâng").stalls()));
+    let (_shop, events) = say_until_deadline(|| builder(&ollama), QUESTION, "reply").await;
+    assert_dialogue!("retail_turn_deadline", events);
+    crate::support::eventually("the connection is closed", || ollama.closed_early() == ollama.chats().len()).await;
 }
 
 #[tokio::test]
 async fn silent_failed_turn_leaves_a_notice() {
     let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 0.5).env("INTENT_TIMEOUT_MS", 600_000)).await;
+    let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 0.5)).await;
     ollama.play_answer(Play::new().stalls());
     assert_dialogue!("retail_turn_deadline_nothing_said", shop.chat().await.say("cái này thế nào").await);
     ollama.play_answer(Play::new().stalls());

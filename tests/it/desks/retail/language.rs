@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::chat::{open_shop, open_shop_with};
+use super::chat::{open_shop, open_shop_with, say_until_deadline};
 use crate::support::app::TestApp;
 use crate::support::copy;
 use crate::support::dialogue::assert_dialogue;
@@ -44,9 +44,9 @@ async fn switch_with_question_is_acknowledged_and_answered() {
 #[tokio::test]
 async fn acknowledgement_precedes_the_models_text() {
     let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(TestApp::builder().ollama(&ollama).env("TURN_DEADLINE_SECONDS", 4)).await;
-    ollama.play(Play::new().stalls());
-    let events = shop.chat().await.say("please speak english, how much is delivery?").await;
+    ollama.otherwise(|_| Some(Play::new().stalls()));
+    let builder = || TestApp::builder().ollama(&ollama);
+    let (_, events) = say_until_deadline(builder, "please speak english, how much is delivery?", "language_ack").await;
     assert_eq!(events.status(), "failed");
     assert_eq!(events.text("language_ack"), ACK_EN);
     assert!(events.first("error")["message"].as_str().unwrap().starts_with("I'm sorry"));

@@ -87,8 +87,7 @@ async fn vague_question_is_searched_with_the_previous_one() {
 #[tokio::test]
 async fn waiting_customer_sees_queue_position() {
     let ollama = ScriptedOllama::start().await;
-    let builder = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1).env("SOCIAL_TIMEOUT_MS", 600_000);
-    let shop = open_shop(builder).await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1)).await;
     let question = "SSD Kingston giá bao nhiêu vậy em";
     for (text, kind, said) in [
         (question, "reply", "Dạ có ạ."),

@@ -22,22 +22,25 @@ async fn desk_without_model_uses_the_machine() {
 
 #[tokio::test]
 async fn model_failing_first_leaves_turn_to_machine() {
-    for play in [
-        Play::refuses(500, "out of memory"),
-        Play::refuses(400, "gpt-oss does not support tools"),
-        Play::busy(),
-        Play::new().hangs_up(),
-        Play::new().stalls(),
-        Play::new().line("{\"message\":{\"content\":\"cut\"},\"done\":true,\"done_reason\":\"length\"}"),
+    let cut = "{\"message\":{\"content\":\"cut\"},\"done\":true,\"done_reason\":\"length\"}";
+    for (play, seconds) in [
+        (Play::refuses(500, "out of memory"), 600),
+        (Play::refuses(400, "gpt-oss does not support tools"), 600),
+        (Play::busy(), 600),
+        (Play::new().hangs_up(), 600),
+        (Play::new().stalls(), 2),
+        (Play::new().line(cut), 600),
     ] {
-        let shop = driven(TestApp::builder().env("AGENT_CALL_SECONDS", 2)).await;
+        let shop = driven(TestApp::builder().env("AGENT_CALL_SECONDS", seconds)).await;
         let mut chat = Chat::open(&shop.app).await;
         shop.then(vec![Step::Play(play.clone())]);
         let asked = chat.say("return order 77893, john.doe@example.com").await;
         assert_eq!(asked.kinds(), ["order_confirm"], "{play:?}");
         // The model is back; what the table asked is answered to the table.
         assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"], "{play:?}");
-        assert_eq!(shop.ollama.chats().len(), 1, "{play:?}");
+        // On a slow machine, a short deadline may pass before the request is sent.
+        let chats = shop.ollama.chats().len();
+        assert!(chats == 1 || chats == 0 && seconds == 2, "{play:?}: {chats}");
     }
 }
 
