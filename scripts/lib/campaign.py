@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from client import LOST, Client, place
 
 # How long something may take that the server owes, on a busy machine.
-PATIENCE = 60
+PATIENCE = 300
 
 
 class Violations:

@@ -8,7 +8,7 @@ import urllib.request
 
 from stand_in import Handler, StandIn
 
-PATIENCE = 120
+PATIENCE = 300
 
 
 class ScriptedDaraja(StandIn):

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from stand_in import Handler, StandIn
 
 # How long a webhook is repeated until the server accepts it.
-PATIENCE = 120
+PATIENCE = 300
 ACCOUNT, TOKEN, NUMBER = "AC-crash", "token-of-the-crash-test", "+254200000000"
 MESSAGES = f"/2010-04-01/Accounts/{ACCOUNT}/Messages.json"
 # In UTF-16 units.

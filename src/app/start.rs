@@ -110,7 +110,7 @@ impl App {
             Some(secret) => secret.clone(),
             None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
         };
-        let (services, embedder, vectors) = services(&config, &store, &llm, mailer(&config)?, &secret)?;
+        let Wiring { services, embedder, vectors } = wire(&config, &store, &llm, mailer(&config)?, &secret)?;
         let Services { memory, jobs, notifier, labels, client_names, .. } = services.clone();
         jobs.register(Arc::new(SendMail(notifier.clone())));
         registry.register_jobs(&jobs);
@@ -181,14 +181,20 @@ impl App {
     }
 }
 
-/// Makes the services of the default shop, and returns the embedding model and the vectors behind them as well.
-pub(super) fn services(
+/// The services of the default shop, with the embedding model and the vectors behind them.
+pub(super) struct Wiring {
+    pub services: Services,
+    pub embedder: Arc<Embedder>,
+    pub vectors: Arc<dyn VectorIndex>,
+}
+
+pub(super) fn wire(
     config: &Arc<Config>,
     store: &Store,
     llm: &Arc<Gateway>,
     mailer: Arc<dyn Mailer>,
     secret: &str,
-) -> Result<(Services, Arc<Embedder>, Arc<dyn VectorIndex>), StartError> {
+) -> Result<Wiring, StartError> {
     let model = OllamaEmbedding::new(&config.embed)?;
     let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
     let vectors = open_vectors(config, store)?;
@@ -206,7 +212,7 @@ pub(super) fn services(
         labels: Labels::new(store.clone(), label_links(config, secret)),
         client_names: ClientNames::new(secret),
     };
-    Ok((services, embedder, vectors))
+    Ok(Wiring { services, embedder, vectors })
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::case::{Answer, Case};
-use crate::app::start::{StartError, label_links, random_secret, services};
+use crate::app::start::{StartError, Wiring, label_links, random_secret, wire};
 use crate::config::{Config, LlmMode};
 use crate::desks::{
     Caller, DeskError, DeskRegistry, FixtureError, Restoring, Services, Shop, ShopError, Shops, SinkClosed, Turn,
@@ -107,7 +107,7 @@ impl Replayer {
             remarks.push(format!("The language model does not answer, replaying cases without it: {cause}"));
         }
         // The memory finds only messages that a case's temporary store does not have, so replayed conversations recall nothing.
-        let (services, embedder, _) = services(&config, &store, &llm, Arc::new(Nowhere), &random_secret())?;
+        let Wiring { services, embedder, .. } = wire(&config, &store, &llm, Arc::new(Nowhere), &random_secret())?;
         let shops = Shops::load(&DeskRegistry::built_in(), &services)?;
         for shop in if embedder.is_on() { shops.list() } else { Vec::new() } {
             if let Err(cause) = shop.knowledge().look_at_vectors().await {

@@ -74,7 +74,7 @@ fn acts_on_returns_have_names() {
 #[test]
 fn sentences_of_an_escalation_have_names() {
     let not_letters = Regex::new("[^a-z]+").unwrap();
-    let files = ["src/desks/returns/handlers/handoff.rs", "src/desks/commerce/perform.rs"];
+    let files = ["src/desks/returns/handlers/handoff.rs", "src/desks/commerce/effect.rs"];
     let literals = files.map(literals_of).concat();
     let is_sentence = |text: &&String| {
         text[1..].starts_with(|c: char| c.is_ascii_lowercase()) && text.contains(' ') && !text.contains('{')
