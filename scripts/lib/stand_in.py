@@ -1,4 +1,4 @@
-"""Servers for tests that stand in for others."""
+"""Test servers that replace real services."""
 import json
 import socketserver
 import threading

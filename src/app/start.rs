@@ -181,7 +181,7 @@ impl App {
     }
 }
 
-/// The services of the default shop, with the embedding model and the vectors behind them.
+/// The services of the default shop, with the embedding model and the vectors that they use.
 pub(super) struct Wiring {
     pub services: Services,
     pub embedder: Arc<Embedder>,

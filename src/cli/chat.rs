@@ -54,7 +54,7 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let mut signals = Signals::listen().context("cannot listen to signals")?;
     let mut screen = Screen::of_process();
     let key = config.auth.keys.as_deref().and_then(key_of).map(str::to_owned);
-    // A server elsewhere has its own personas.
+    // A server elsewhere has other personas.
     let is_here = args.url.is_none();
     let prompts = is_here.then(|| Prompts::load(&config.prompts.folder, &config.prompts.persona).ok()).flatten();
     let server = match &args.url {

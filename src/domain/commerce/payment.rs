@@ -93,7 +93,7 @@ pub enum PaymentReport {
 }
 
 impl PaymentReport {
-    /// Returns when the customer paid, if the provider says so.
+    /// Returns when the customer paid, if the provider reported it.
     pub fn paid_at(&self) -> Option<DateTime<Utc>> {
         match self {
             Self::Paid { paid_at, .. } => *paid_at,

@@ -31,7 +31,7 @@ const WARRANTIES: &str = "serial,product_name,warranty_end_date\n\
     LG27-0001,\"Màn hình LG, 27 inch\",2098-02-03\n";
 
 /// The deadlines within which a stand-in, the database or the test itself must answer, in seconds. They are long by default: a busy
-/// machine is no outage. A test in which something must be late sets its own.
+/// machine is no outage. A test in which something must be late sets a short one.
 const LONG_SECONDS: [&str; 21] = [
     "AGENT_CALL_SECONDS",
     "AGENT_DEADLINE_SECONDS",

@@ -35,7 +35,7 @@ pub struct OrderCreated {
 }
 
 impl OrderCreate {
-    /// Makes an order of a cart, in place of one that is not paid yet.
+    /// Makes an order of a cart, and replaces an unpaid order.
     pub async fn place(
         context: &ToolContext<'_>,
         cart: &[CartLine],

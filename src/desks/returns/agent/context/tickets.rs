@@ -50,7 +50,7 @@ impl ReturnsContext<'_> {
         Ok(verdict)
     }
 
-    /// Makes the return if the rules allow it now, or returns the one that was made before.
+    /// Makes the return if the rules allow it now, or returns the earlier one.
     pub async fn make_return(
         &mut self,
         order: &Order,
