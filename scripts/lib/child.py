@@ -51,9 +51,19 @@ class Server:
             self.process = subprocess.Popen(
                 [self.binary, "serve"], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log
             )
-        threading.Thread(target=_listen, args=(self.process, ready, self.log), daemon=True).start()
+        threading.Thread(target=self._listen, args=(self.process, ready), daemon=True).start()
 
-    def wait_ready(self, seconds=60):
+    def _listen(self, process, ready):
+        for line in process.stdout:
+            with open(self.log, "ab") as log:
+                log.write(line)
+            if line.startswith(b"listening on "):
+                # BIND_ADDR may leave the port to the system.
+                self.port = int(line.rsplit(b":", 1)[1])
+                ready.set()
+        process.stdout.close()
+
+    def wait_ready(self, seconds=300):
         end = time.monotonic() + seconds
         while not self.ready.wait(0.02):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -90,15 +100,6 @@ class Server:
     def tail(self, lines=15):
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         return "\n".join(text.splitlines()[-lines:])
-
-
-def _listen(process, ready, log):
-    for line in process.stdout:
-        with open(log, "ab") as file:
-            file.write(line)
-        if line.startswith(b"listening on "):
-            ready.set()
-    process.stdout.close()
 
 
 class Postgres:

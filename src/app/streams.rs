@@ -45,8 +45,9 @@ impl Streams {
         Self { per_conversation: per_conversation.max(1), per_key, table: Arc::default() }
     }
 
-    /// Takes a slot for a stream, and closes the conversation's oldest one above the limit. `conversation` is `None` for a stream that ends
-    /// with its turn, which does not count. `key` is the shop whose key opened it; `None` for browsers, which have no limit per shop.
+    /// Takes a slot for a stream, and closes the conversation's oldest one above the limit. `conversation` is `None` for a stream of one
+    /// turn or of the console's news, which does not count against the limit of a conversation. `key` is the shop whose key opened it;
+    /// `None` for browsers, which have no limit per shop.
     pub fn open(
         &self,
         conversation: Option<ConversationId>,

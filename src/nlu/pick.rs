@@ -121,9 +121,11 @@ impl PickRules {
         };
         let attributes = file.attribute.into_values().map(attribute).collect::<Result<_, _>>()?;
         let fit_values = file.fit_values.into_values().collect();
-        let signs = file.others.into_iter().chain(file.signs);
-        let signs = signs.map(|(sign, written)| Ok((sign, lexicon.patterns(&written)?)));
-        let signs = signs.collect::<Result<_, InvalidPattern>>()?;
+        // One file may have a list outside of `[signs]`, and another one inside.
+        let mut signs: BTreeMap<Sign, Vec<Pattern>> = BTreeMap::new();
+        for (sign, written) in file.others.into_iter().chain(file.signs) {
+            signs.entry(sign).or_default().extend(lexicon.patterns(&written)?);
+        }
         let mut patterns = Vec::new();
         for (pick, written) in least.chain(most).chain(fixed) {
             patterns.push((pick, lexicon.patterns(&written)?));

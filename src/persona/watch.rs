@@ -73,9 +73,12 @@ impl Watch {
         Some(())
     }
 
-    /// Returns whether another folder is in the place of a watched one. Polling reads whatever is there, so it needs no check.
+    /// Returns whether another folder is in the place of a watched one, or a missing one was created. Polling reads whatever is at a
+    /// path, but only at those that existed.
     fn is_replaced(&self) -> bool {
-        self.poll.is_none() && self.identities != identities(&self.folders, &self.file)
+        let now = identities(&self.folders, &self.file);
+        let is_created = || self.identities.iter().zip(&now).any(|(was, is)| was.is_none() && is.is_some());
+        if self.poll.is_some() { is_created() } else { self.identities != now }
     }
 
     /// Watches the folders that are in place now.
@@ -231,8 +234,10 @@ mod tests {
 
     #[tokio::test]
     async fn folder_created_later_is_watched() {
-        let root = tempfile::tempdir().expect("a folder");
-        let docs = root.path().join("docs");
-        assert_replaced_is_watched(&docs, None, || drop(release(docs.clone()))).await;
+        for poll in [None, Some(Duration::from_millis(50))] {
+            let root = tempfile::tempdir().expect("a folder");
+            let docs = root.path().join("docs");
+            assert_replaced_is_watched(&docs, poll, || drop(release(docs.clone()))).await;
+        }
     }
 }

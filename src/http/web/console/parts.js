@@ -55,7 +55,7 @@ export function problem(key, said, values = {}) {
 function trouble(error) {
   if (!(error instanceof Refusal)) return { key: "trouble.unreachable" };
   const { retryAfter: seconds, request_id: request = "", detail = "", line, limit: bytes } = error;
-  const size = bytes % 1048576 ? `${bytes / 1024} KiB` : `${bytes / 1048576} MB`;
+  const size = bytes % 1048576 ? `${Math.floor(bytes / 1024)} KiB` : `${bytes / 1048576} MB`;
   const values = { seconds, detail, request, limit: bytes ? size : "–", n: String(line) };
   // The page showed an outdated state.
   if (["illegal_step", "already_resolved"].includes(error.code)) return { key: "trouble.overtaken", values };
