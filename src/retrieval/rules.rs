@@ -320,6 +320,12 @@ mod tests {
     }
 
     #[test]
+    fn unknown_key_is_reported_with_its_line() {
+        let error = SearchRules::from_toml("stop = []\nsynonym = []\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("synonym"), "{error}");
+    }
+
+    #[test]
     fn diacritics_matter_only_if_typed() {
         let lexicon = Lexicon::of([("bạn", 0), ("bàn phím", 1), ("ship", 2)], &Analyzer::default());
         let longest = |text: &str| lexicon.longest_at(&Analyzer::default().tokens(text));

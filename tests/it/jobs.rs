@@ -189,7 +189,8 @@ async fn unknown_job_stays_in_the_store() {
 
 #[tokio::test]
 async fn each_waiting_job_runs_on_time() {
-    // The runner looks for due jobs every 5 seconds as well. On a slow machine, only a later round ends before that.
+    // The runner looks for due jobs every 5 seconds as well. On a slow machine, only a later round ends before that, so this fails only
+    // if no job is ever on time.
     eventually_async("the jobs run on time", async || {
         let TestStore { store, _folder } = TestStore::open().await;
         let (runner, shutdown) = (JobRunner::new(store.clone(), config()), CancellationToken::new());

@@ -57,7 +57,7 @@ const LONG_SECONDS: [&str; 21] = [
 ];
 /// Such deadlines in milliseconds.
 const LONG_MS: [&str; 4] = ["EMBED_QUERY_TIMEOUT_MS", "INTENT_TIMEOUT_MS", "SOCIAL_TIMEOUT_MS", "WORDING_TIMEOUT_MS"];
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = super::LIMIT;
 
 /// A running server. It ends when dropped.
 pub struct TestApp {

@@ -4,6 +4,11 @@ use crate::domain::Language;
 
 pub(super) const WISHES: &[(Language, &str)] = &[
     (Language::EN, "speak english"),
+    (Language::EN, "can we speak English please?"),
+    (Language::EN, "em nói tiếng Anh với anh nhé"),
+    (Language::EN, "noi tieng anh dc ko em"),
+    (Language::VI, "noi tieng viet nhe"),
+    (Language::VI, "can we speak vietnamese?"),
     (Language::EN, "Speak English please"),
     (Language::EN, "tiếng anh được không"),
     (Language::EN, "tieng anh duoc khong"),
@@ -142,6 +147,8 @@ pub(super) const WISHES: &[(Language, &str)] = &[
 
 pub(super) const GOODS: &[&str] = &[
     "mình muốn mua sách học tiếng anh",
+    "shop có bán từ điển tiếng anh không",
+    "laptop này cài win tiếng anh được không",
     "bàn phím này có layout tiếng anh không",
     "ban phim nay co layout tieng anh khong",
     "does it have an english manual",

@@ -5,6 +5,8 @@ mod card;
 mod prompts;
 mod shops;
 
+use std::time::Duration;
+
 use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::payment::{Payment, PaymentStatus};
 use frontdesk::store::Store;
@@ -13,8 +15,8 @@ use serde_json::Value;
 use super::super::retail::chat::Chat;
 use super::{Shop, customer, give_credentials, open_desk_at, say_all};
 use crate::support::app::{TestApp, TestAppBuilder};
-use crate::support::eventually_async;
 use crate::support::payments::{Daraja, Pesapal, path_of};
+use crate::support::{LIMIT, eventually_async};
 
 const PHONE: &str = "+254700000001";
 /// Two pairs of shoes for KSh 2,500. The ways to pay follow.
@@ -91,13 +93,16 @@ async fn payments_in(store: &Store, tenant: &TenantId, conversation: &str) -> Ve
 }
 
 async fn wait_for(store: &Store, tenant: &TenantId, conversation: &str, status: PaymentStatus) -> Payment {
-    let mut last = None;
-    eventually_async(&format!("the payment is {status}"), async || {
-        last = payments_in(store, tenant, conversation).await.pop();
-        last.as_ref().is_some_and(|payment| payment.request.status == status)
-    })
-    .await;
-    last.unwrap()
+    let mut all = Vec::new();
+    let waiting = async {
+        while all.last().is_none_or(|last: &Payment| last.request.status != status) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            all = payments_in(store, tenant, conversation).await;
+        }
+    };
+    let is_ended = tokio::time::timeout(LIMIT, waiting).await.is_ok();
+    assert!(is_ended, "no payment became {status}: {all:?}");
+    all.pop().unwrap()
 }
 
 async fn call_back(app: &TestApp, path: &str, body: &Value) -> (u16, Value) {

@@ -1,5 +1,6 @@
 //! Some pieces of an item, amounts, and offers of the desk that a customer takes up.
 
+use frontdesk::domain::TenantId;
 use serde_json::json;
 
 use super::damage::two_items;
@@ -30,6 +31,8 @@ async fn fewer_pieces_are_never_all() {
         let text = asked.text("order_confirm");
         assert!(["colleague", "nhân viên"].iter().any(|word| text.contains(word)), "{text}");
         assert!(chat.say(again).await.kinds().contains(&"escalation".to_owned()), "{again}");
+        let order = "ABC-100015".parse().unwrap();
+        assert_eq!(app.inner.store.tenant(&TenantId::default()).list_rmas_of(&order).await.unwrap(), []);
     }
 }
 
