@@ -138,7 +138,8 @@ impl TenantStore<'_> {
         let report = payment.same_payment(report);
         let decided =
             payment.request.decide(&report, is_paid).map_err(|error| unreadable("payment_requests", error))?;
-        let paid_at = report.paid_at().unwrap_or(now);
+        // A card's report has no time. The customer confirmed the total when the checkout was made.
+        let paid_at = report.paid_at().unwrap_or(payment.created_at);
         let mut outcome = decided.for_order(sale.as_ref().map(|(_, sale)| sale), payment.request.amount, paid_at);
         let says_nothing = outcome.steps.is_empty() && outcome.problem.is_none() && outcome.receipt.is_none();
         if says_nothing && late.is_none() {

@@ -151,6 +151,14 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_sale).collect()
     }
 
+    /// Lists the numbers of the customer's orders that were given up.
+    pub async fn list_cancelled_sales(&self, shopper: ShopperId) -> Result<Vec<SaleId>> {
+        let status = sales::Column::Status.eq(SaleStatus::Cancelled.as_str());
+        let rows = self.rows::<sales::Entity>().filter(sales::Column::ShopperId.eq(shopper.0)).filter(status);
+        let rows = rows.all(&self.store.read).await?;
+        rows.into_iter().map(|row| read_sale(row).map(|sale| sale.id)).collect()
+    }
+
     /// Lists the offers that hold, by code.
     pub async fn list_offers(&self, now: DateTime<Utc>) -> Result<Vec<Offer>> {
         let rows = self.rows::<offers::Entity>().filter(offers::Column::EndsAt.gt(now));

@@ -76,7 +76,7 @@ pub enum PaymentReport {
         amount: Money,
         /// The provider's number of the payment, such as an M-PESA receipt code. Another one is another payment.
         receipt: String,
-        /// When the customer paid; `None` if only the time of the report is known.
+        /// When the customer paid; `None` if the provider does not report it. Then the time of the request counts.
         paid_at: Option<DateTime<Utc>>,
     },
     Failed,

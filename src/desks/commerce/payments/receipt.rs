@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use tracing::warn;
 
@@ -34,8 +34,6 @@ const QUESTIONS: u32 = 5;
 const POLLS_FOR_A_RESULT: u32 = 12;
 /// How soon to look again whether a prompt of the same order has ended.
 const PROMPT_POLL: Duration = Duration::from_secs(2);
-/// A prompt that was closed and has no result after this time is taken as unpaid: the customer waits for the receipt.
-const PROMPT_ENDS_WITHIN: TimeDelta = TimeDelta::minutes(2);
 
 /// What follows from a typed receipt code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +185,19 @@ impl Job for ApplyReceipt {
         let known = store.list_payments(&sale.id).await?;
         settle_prompts(&payments, job, &known).await?;
         let known = store.list_payments(&sale.id).await?;
-        count(context, &callback, (&sale, &known), named.as_ref(), (amount, &result)).await
+        if !count(context, &callback, (&sale, &known), named.as_ref(), (amount, &result)).await? {
+            return Ok(());
+        }
+        // No other message answers a customer who typed the code.
+        let typed = match named {
+            Some(named) => Some(named),
+            None => named_payment(&store, &callback).await?,
+        };
+        let Some(typed) = typed else { return Ok(()) };
+        say(&self.texts, context, job, (&typed, MessagePurpose::Reply), |texts, _| {
+            texts.text(Text::ReceiptCounted, &[("receipt", callback.subject.as_str())]).map(Some)
+        })
+        .await
     }
 }
 
@@ -255,11 +265,16 @@ async fn match_typed(
     let mut prompts = store.list_payments_of(shopper.id).await?;
     prompts.retain(may_be_its);
     settle_prompts(payments, job, &prompts).await?;
-    let known = store.list_payments_of(shopper.id).await?;
+    let mut known = store.list_payments_of(shopper.id).await?;
+    let cancelled = store.list_cancelled_sales(shopper.id).await?;
+    known.sort_by_key(|payment| cancelled.contains(&payment.sale));
     let Some(found) = match_receipt(&known, &callback.subject, amount, paid_at) else {
         // The callback that names the receipt of a paid prompt may be on its way.
-        let is_named_later = known.iter().any(|payment| may_be_its(payment) && payment.is_unnamed());
-        return match is_named_later && Utc::now() - job.created_at < PROMPT_ENDS_WITHIN {
+        let (closes_at, now) = (payments.config.stk_wait, Utc::now());
+        let is_named_later = |payment: &Payment| {
+            may_be_its(payment) && payment.is_unnamed() && payment.may_still_report(closes_at, job.created_at, now)
+        };
+        return match known.iter().any(is_named_later) {
             true => Err(JobError::Later(PROMPT_POLL)),
             false => Ok(None),
         };
@@ -284,7 +299,7 @@ async fn settle_prompts(payments: &Payments, job: &LeasedJob, known: &[Payment])
         if may_be_late(prompt, now) {
             let settled = payments.settle(&job.tenant, prompt.id).await?;
             let is_over = settled.is_none_or(|settled| settled.is_over);
-            if !is_over && now - job.created_at < PROMPT_ENDS_WITHIN {
+            if !is_over && prompt.may_still_report(payments.config.stk_wait, job.created_at, now) {
                 return Err(JobError::Later(PROMPT_POLL));
             }
         }
@@ -292,14 +307,15 @@ async fn settle_prompts(payments: &Payments, job: &LeasedJob, known: &[Payment])
     Ok(())
 }
 
-/// Reports the receipt for a payment of the order.
+/// Reports the receipt for a payment of the order. Returns whether it only names a prompt that was paid before, so that the report says
+/// nothing to the customer.
 async fn count(
     context: &JobContext,
     callback: &PaymentCallback,
     (sale, all): (&Sale, &[Payment]),
     named: Option<&Payment>,
     (amount, result): (Money, &ReceiptResult),
-) -> Result<(), JobError> {
+) -> Result<bool, JobError> {
     let (store, receipt) = (context.store.tenant(&callback.tenant), callback.subject.clone());
     let has_it = |payment: &Payment| payment.request.receipts.contains(&receipt);
     let report = match result.is_reversed {
@@ -311,11 +327,14 @@ async fn count(
             paid_at: Some(result.paid_at.unwrap_or(callback.created_at)),
         },
     };
-    let unnamed = all.iter().find(|payment| payment.is_prompt() && payment.late_receipt(&report).is_some());
+    let may_be_its = |of: &Payment| result.paid_at.is_none_or(|paid_at| of.may_be_answered_by(amount, paid_at));
+    let is_its_name = |of: &&Payment| of.is_prompt() && may_be_its(of) && of.late_receipt(&report).is_some();
+    let known = all.iter().find(|payment| has_it(payment)).or(all.iter().find(is_its_name));
     if result.is_reversed || !all.iter().any(has_it) {
-        let is_c2b = |payment: &&Payment| payment.method == PaymentMethod::MpesaC2b;
-        let known = all.iter().find(|payment| has_it(payment)).or(unnamed);
-        let id = match known.or(named.filter(is_c2b)).or(all.iter().rev().find(is_c2b)) {
+        // The order may cost more or less now than a request that ran out of time.
+        let amounts = [amount, sale.totals.total];
+        let fits = |of: &&Payment| of.method == PaymentMethod::MpesaC2b && amounts.contains(&of.request.amount);
+        let id = match known.or(named.filter(fits)).or(all.iter().rev().find(fits)) {
             Some(payment) => payment.id,
             None => {
                 let payment = made_unasked(PaymentId(callback.id), sale, named);
@@ -326,7 +345,7 @@ async fn count(
         store.report_payment(id, &report, Utc::now()).await?;
     }
     store.change_callback(callback.id, |callback| callback.detail.is_counted = true, &[]).await?;
-    Ok(())
+    Ok(!result.is_reversed && known.is_some_and(Payment::is_prompt))
 }
 
 /// Returns a payment to the paybill for which the customer asked for no instructions. Its result is said where the receipt's code was

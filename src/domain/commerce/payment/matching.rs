@@ -1,5 +1,7 @@
 //! Which of a customer's orders an M-PESA receipt is for, if it names none.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{CLOCKS_DIFFER, Payment, PaymentProvider, PaymentStatus};
@@ -8,6 +10,8 @@ use crate::domain::commerce::{Money, SaleId};
 
 /// A prompt is answered within this time, also if clocks differ.
 const PROMPT_LASTS: TimeDelta = TimeDelta::minutes(5);
+/// A prompt that was closed and has no result after this time is taken as unpaid: the customer waits for the receipt.
+const PROMPT_ENDS_WITHIN: TimeDelta = TimeDelta::minutes(2);
 
 impl Payment {
     /// Whether it is an M-PESA prompt on the customer's phone.
@@ -19,6 +23,13 @@ impl Payment {
     pub fn may_be_answered_by(&self, amount: Money, paid_at: DateTime<Utc>) -> bool {
         let answered = self.created_at - CLOCKS_DIFFER..self.created_at + PROMPT_LASTS;
         self.is_prompt() && self.request.amount == amount && answered.contains(&paid_at)
+    }
+
+    /// Whether to wait for the result of this prompt, or for the callback that names its receipt: for two minutes after it is closed, which
+    /// is at the age of `closes_at`, and after the customer began to wait.
+    pub fn may_still_report(&self, closes_at: Duration, waiting_since: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+        let closed_for = TimeDelta::from_std(closes_at).map_or(TimeDelta::zero(), |age| now - self.created_at - age);
+        (now - waiting_since).min(closed_for) < PROMPT_ENDS_WITHIN
     }
 
     /// Whether the customer may send the code of its receipt. While a prompt is open, M-PESA reports its end.
@@ -39,8 +50,8 @@ fn is_paid(payments: &[Payment], sale: &SaleId) -> bool {
 }
 
 /// Returns the request, of those that `fits` holds for, for which a customer who sends a code has most likely paid. `payments` are all
-/// of the customer's, newest first. Unpaid orders come before paid ones, then newer before older ones; of one order, a payment to the
-/// paybill or till comes before a prompt.
+/// of the customer's, newest first, and those of cancelled orders last. Unpaid orders come before paid ones, then in the order of
+/// `payments`; of one order, a payment to the paybill or till comes before a prompt.
 pub fn find_awaiting_code(payments: &[Payment], fits: impl Fn(&Payment) -> bool) -> Option<&Payment> {
     let awaiting: Vec<&Payment> = payments.iter().filter(|payment| payment.awaits_code() && fits(payment)).collect();
     let unpaid = awaiting.iter().find(|payment| !is_paid(payments, &payment.sale));
@@ -49,11 +60,13 @@ pub fn find_awaiting_code(payments: &[Payment], fits: impl Fn(&Payment) -> bool)
     Some(awaiting.iter().find(is_to_paybill).copied().unwrap_or(newest))
 }
 
-/// Returns the request that a receipt is for, of all of a customer's payments, newest first; `None` if a person decides.
+/// Returns the request that a receipt is for, of all of a customer's payments in the order of [`find_awaiting_code`]; `None` if a person
+/// decides.
 ///
 /// It is the one that has the receipt; else the one that awaits a code, costs this amount, and whose order the customer was asked to
-/// pay before; else the only order that awaits a code, which then got too little or too much. It is for a person if it may also be the
-/// receipt of a paid prompt of another order, since a payment must not pay two orders.
+/// pay before; else that of the only order that awaits a code, which then got too little or too much. Requests that ran out of time
+/// count as such an order only if none is open. It is for a person if it may also be the receipt of a paid prompt of another order, since
+/// a payment must not pay two orders.
 pub fn match_receipt<'a>(
     payments: &'a [Payment],
     receipt: &str,
@@ -72,8 +85,12 @@ pub fn match_receipt<'a>(
         (Some(found), Some(prompt)) if found.sale != prompt.sale => None,
         (Some(payment), _) | (None, Some(payment)) => Some(payment),
         (None, None) => {
-            let only = find_awaiting_code(payments, is_new)?;
-            let is_other = |of: &Payment| of.awaits_code() && of.sale != only.sale && !is_paid(payments, &of.sale);
+            let is_unpaid = |of: &Payment| of.awaits_code() && !is_paid(payments, &of.sale);
+            let is_open = |of: &Payment| of.request.status.is_open() && is_unpaid(of);
+            let any_open = payments.iter().any(is_open);
+            let fits = |of: &Payment| is_new(of) && (!any_open || is_open(of));
+            let only = find_awaiting_code(payments, fits)?;
+            let is_other = |of: &Payment| fits(of) && is_unpaid(of) && of.sale != only.sale;
             (!payments.iter().any(is_other)).then_some(only)
         }
     }
@@ -139,12 +156,29 @@ mod tests {
             ("a prompt that ran out of time", vec![prompt(Timeout, 1_250), older()], 1_250, 21, Some(2)),
             ("an order that is paid", vec![named(prompt(Paid, 2_500), "R2"), till(2_500), older()], 2_500, 21, Some(1)),
             ("too little for the only order", vec![older()], 2_400, 1, Some(1)),
+            (
+                "too much for the only open order",
+                vec![payment(2, MpesaStk, Timeout, 1_250, -900), older()],
+                2_600,
+                1,
+                Some(1),
+            ),
             ("too little for one of two orders", vec![till(1_250), older()], 1_000, 21, None),
             ("paid before every order", vec![older()], 2_500, -10, None),
         ] {
             let found = match_receipt(&payments, RECEIPT, shillings(amount), minute(paid_at));
             let expected = order.map(|order: u64| SaleId::new(order * 24));
             assert_eq!(found.map(|payment| &payment.sale), expected.as_ref(), "{case}");
+        }
+    }
+
+    #[test]
+    fn prompt_has_two_minutes_after_its_end() {
+        let prompt = payment(1, MpesaStk, Timeout, 2_500, 0);
+        // The minute at which the customer began to wait, and now.
+        for (since, now, expected) in [(0, 3, true), (0, 4, true), (0, 5, false), (9, 10, true), (9, 11, false)] {
+            let found = prompt.may_still_report(Duration::from_secs(180), minute(since), minute(now));
+            assert_eq!(found, expected, "{since} {now}");
         }
     }
 

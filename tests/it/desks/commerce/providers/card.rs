@@ -1,6 +1,7 @@
 //! Payments by card, on PesaPal's page.
 
-use frontdesk::domain::commerce::payment::PaymentStatus;
+use chrono::{TimeDelta, Utc};
+use frontdesk::domain::commerce::payment::{PaymentReport, PaymentStatus};
 use frontdesk::domain::commerce::sale::SaleStatus;
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
@@ -109,6 +110,19 @@ async fn reversed_card_payment_gets_one_ticket() {
     let payments = desk.payments(&chat).await;
     let sale = desk.app().inner.store.tenant(&DEFAULT).find_any_sale(&payments[0].sale).await.unwrap().unwrap();
     assert_eq!((payments[0].request.status, sale.status), (PaymentStatus::Reversed, SaleStatus::Paid));
+}
+
+#[tokio::test]
+async fn card_in_time_counts_when_reported_late() {
+    let desk = Desk::open().await;
+    let (chat, _) = desk.buy(PHONE, "card").await;
+    let payment = desk.payments(&chat).await.remove(0);
+    let report = PaymentReport::Paid { amount: payment.request.amount, receipt: "CARD0".to_owned(), paid_at: None };
+    let door = desk.app().inner.store.tenant(&DEFAULT);
+    // The prices have expired by then.
+    door.report_payment(payment.id, &report, Utc::now() + TimeDelta::hours(1)).await.unwrap();
+    let sale = door.find_any_sale(&payment.sale).await.unwrap().unwrap();
+    assert_eq!(sale.status, SaleStatus::Paid);
 }
 
 #[tokio::test]
