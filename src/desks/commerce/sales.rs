@@ -304,9 +304,8 @@ fn complete(mut state: ConversationState, line: Wanted, strange: Option<String>)
 pub(super) fn ordered(mut state: ConversationState, placed: Placing) -> Next {
     match placed {
         Placing::Done(sale) => {
-            let has_changed = state.order.as_ref().is_some_and(|before| {
-                before.cart() == sale.cart() && before.totals.subtotal.minor != sale.totals.subtotal.minor
-            });
+            let is_repriced = |of: &Sale| of.cart() == sale.cart() && of.totals.subtotal != sale.totals.subtotal;
+            let has_changed = state.order.as_ref().is_some_and(is_repriced);
             state.cart = sale.cart();
             state.order = Some(*sale);
             (state.stage, state.journey) = (Stage::Draft, Journey::Sales);
