@@ -126,6 +126,8 @@ pub(super) async fn stream(
         }
         Err(refusal) => return Err(refusal),
     };
+    // On a busy server, the turn may have ended before it is read here.
+    let _feed = app.engine.keep_feed(guest.conversation);
     let (guest, accepted) = accept(&app, guest, &headers, repeats, body).await?;
     let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
     Ok(sse::response(reader, lease, &app.config.http))

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, info};
 
-use super::feed::Feeds;
+use super::feed::{Feed, Feeds};
 use super::journal::Journal;
 use super::lane::Lanes;
 use super::reader::{Reader, Source, Start};
@@ -97,6 +97,11 @@ impl Engine {
             stop: CancellationToken::new(),
             closing: CancellationToken::new(),
         }))
+    }
+
+    /// Keeps the events of the running turn in memory, for a reader that comes later.
+    pub fn keep_feed(&self, conversation: ConversationId) -> Arc<Feed> {
+        self.0.feeds.get(conversation)
     }
 
     /// Reads one turn's events from its first to its last, live or from the store.

@@ -12,7 +12,7 @@ use crate::desks::Caller;
 use crate::domain::{ConversationId, MessageId};
 use crate::store::turns::OpenTurn;
 
-/// An accepted turn, when no other turn of its conversation waits or runs.
+/// An accepted turn that is the next one of its conversation.
 #[derive(Debug)]
 pub(super) struct AcceptedTurn {
     pub open: OpenTurn,
@@ -43,6 +43,8 @@ struct Table {
     lanes: HashMap<ConversationId, Lane>,
     /// Conversations that are being deleted: no turn starts in them.
     closed: HashSet<ConversationId>,
+    /// Conversations of messages that are being stored. Their lanes have not looked into the store since, where they would find them.
+    expected: HashSet<ConversationId>,
 }
 
 impl Table {
@@ -63,6 +65,8 @@ struct Lane {
     accepted: Option<Box<AcceptedTurn>>,
     /// Whether the store may hold more turns than those that wait.
     is_unconfirmed: bool,
+    /// Whether it looks into the store for its next turn.
+    is_looking: bool,
     /// The senders of waiting messages. They are kept in memory only, since a browser's address must not be stored.
     callers: HashMap<MessageId, Caller>,
     running: Option<Running>,
@@ -89,13 +93,17 @@ impl Lanes {
         work(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the conversation has turns that wait or run.
-    pub fn contains(&self, conversation: ConversationId) -> bool {
-        self.with(|table| table.lanes.contains_key(&conversation))
+    /// Prepares for turns of these conversations, which are about to be stored, instead of earlier ones.
+    pub fn expect(&self, conversations: impl Iterator<Item = ConversationId>) {
+        self.with(|table| {
+            let is_quiet = |lane: &Lane| lane.waiting == 0 && !lane.is_unconfirmed && !lane.is_looking;
+            table.expected = conversations.filter(|id| table.lanes.get(id).is_none_or(is_quiet)).collect();
+        });
     }
 
     /// Adds turns to the conversation's lane, and the sender of the message if there is one. Returns `true` if the lane is
-    /// new: the caller must then run it. `accepted` is used only in a new lane, where it is the first turn.
+    /// new: the caller must then run it. `accepted` is used only if it was [expected](Self::expect), and the lane cannot have found it in
+    /// the store meanwhile.
     pub fn add(
         &self,
         conversation: ConversationId,
@@ -104,12 +112,18 @@ impl Lanes {
         accepted: Option<Box<AcceptedTurn>>,
     ) -> bool {
         self.with(|table| {
+            let is_expected = table.expected.remove(&conversation);
             let (lane, is_new) = table.lane(conversation);
+            if is_expected
+                && lane.waiting == 0
+                && let Some(accepted) = accepted
+            {
+                // Only now: readers of a turn that has ended already would wait for it.
+                accepted.feed.announce_turn(accepted.open.record.turn);
+                lane.accepted = Some(accepted);
+            }
             lane.waiting += turns;
             lane.callers.extend(caller);
-            if is_new {
-                lane.accepted = accepted;
-            }
             is_new
         })
     }
@@ -148,15 +162,20 @@ impl Lanes {
         self.with(|table| {
             let lane = table.lanes.get_mut(&conversation)?;
             lane.running = None;
-            if lane.waiting > 0 {
+            let next = if lane.waiting > 0 {
                 lane.waiting -= 1;
-                return Some(lane.accepted.take().map_or(NextTurn::Stored, NextTurn::Accepted));
+                lane.accepted.take().map_or(NextTurn::Stored, NextTurn::Accepted)
+            } else if std::mem::take(&mut lane.is_unconfirmed) {
+                NextTurn::Unconfirmed
+            } else {
+                table.lanes.remove(&conversation);
+                return None;
+            };
+            lane.is_looking = !matches!(next, NextTurn::Accepted(_));
+            if lane.is_looking {
+                table.expected.remove(&conversation);
             }
-            if std::mem::take(&mut lane.is_unconfirmed) {
-                return Some(NextTurn::Unconfirmed);
-            }
-            table.lanes.remove(&conversation);
-            None
+            Some(next)
         })
     }
 
@@ -190,6 +209,7 @@ impl Lanes {
                 if lane.cancelled.remove(&turn) || table.closed.contains(&conversation) {
                     token.cancel();
                 }
+                lane.is_looking = false;
                 lane.running = Some(Running { turn, cancel: token.clone(), ended: watch::Sender::new(()) });
             }
         });
@@ -261,7 +281,30 @@ mod tests {
         lanes.note_later(id);
         assert!(matches!(lanes.next(id), Some(NextTurn::Unconfirmed)), "the store holds a later turn");
         assert!(lanes.add(ConversationId::now(), 1, None, None), "each conversation has a lane");
-        assert!(lanes.next(id).is_none() && !lanes.contains(id));
+        assert!(lanes.next(id).is_none(), "the lane has ended");
+    }
+
+    #[test]
+    fn lane_that_looked_gets_no_turn_in_memory() {
+        let (lanes, id) = (Lanes::default(), ConversationId::now());
+        let is_expected = || lanes.with(|table| table.expected.contains(&id));
+        let expect = || {
+            lanes.expect([id].into_iter());
+            is_expected()
+        };
+        assert!(expect(), "without a lane");
+        lanes.add(id, 1, None, None);
+        assert!(!is_expected(), "one turn is expected");
+        assert!(!expect(), "another turn waits");
+        assert!(lanes.next(id).is_some());
+        assert!(!expect(), "the lane looks for its turn");
+        lanes.begin(id, 1);
+        assert!(expect(), "the turn may be ending");
+        lanes.note_later(id);
+        assert!(lanes.next(id).is_some());
+        assert!(!is_expected(), "the lane may find it");
+        lanes.begin(id, 2);
+        assert!(expect() && lanes.next(id).is_none() && is_expected(), "the lane has ended");
     }
 
     #[test]

@@ -189,28 +189,26 @@ impl Engine {
     }
 
     async fn store_proposals(&self, acceptor: &Acceptor<'_>, batch: Vec<Proposal>) {
-        // Only the first turn of an idle conversation is passed on in memory. To be read before the turns are stored: a lane
-        // may claim a stored turn, which must not run a second time.
-        let is_idle = |proposal: &Proposal| !self.0.lanes.contains(proposal.conversation);
-        let idle: Vec<bool> = batch.iter().map(is_idle).collect();
+        // Before the turns are stored: a lane may claim a stored turn, which must not run a second time.
+        self.0.lanes.expect(batch.iter().map(|proposal| proposal.conversation));
         let new: Vec<NewTurn<'_>> = batch.iter().map(|proposal| self.new_turn(proposal)).collect();
         let shops = batch.iter().map(|proposal| self.shop_of(proposal));
         let stored = acceptor.accept_all(&shops.zip(&new).collect::<Vec<_>>()).await;
         match stored {
             Ok(decisions) => {
-                for ((proposal, decision), is_idle) in batch.into_iter().zip(decisions).zip(idle) {
-                    self.queue(proposal, decision, is_idle);
+                for (proposal, decision) in batch.into_iter().zip(decisions) {
+                    self.queue(proposal, decision);
                 }
             }
             // Store each message alone: a refused message or a locked conversation then fails only its caller.
             Err(cause) if batch.len() > 1 && !cause.is_outage() => {
                 let mut rest = VecDeque::from(batch);
                 while let Some(proposal) = rest.pop_front() {
-                    let is_idle = is_idle(&proposal);
+                    self.0.lanes.expect(std::iter::once(proposal.conversation));
                     match acceptor.accept_all(&[(self.shop_of(&proposal), &self.new_turn(&proposal))]).await {
                         Ok(mut decisions) => {
                             if let Some(decision) = decisions.pop() {
-                                self.queue(proposal, decision, is_idle);
+                                self.queue(proposal, decision);
                             }
                         }
                         Err(cause) => {
@@ -271,17 +269,13 @@ impl Engine {
         self.0.store.tenant(&proposal.tenant).noting(proposal.message.act.as_ref())
     }
 
-    /// Queues the turn of a message that was accepted, and returns the result to its caller. `is_idle`: the conversation had
-    /// no lane before the message was stored.
-    fn queue(&self, proposal: Proposal, (acceptance, open): Decision, is_idle: bool) {
+    /// Queues the turn of a message that was accepted, and returns the result to its caller.
+    fn queue(&self, proposal: Proposal, (acceptance, open): Decision) {
         let Proposal { tenant, conversation, message, edits_before, result, .. } = proposal;
         if let Acceptance::Accepted { message_id, .. } = acceptance {
             let caller = (message.caller != Caller::default()).then_some((message_id, message.caller));
-            let accepted = open.filter(|_| is_idle).map(|open| {
-                let feed = self.0.feeds.get(conversation);
-                feed.announce_turn(open.record.turn);
-                Box::new(AcceptedTurn { open, edits_before, feed })
-            });
+            let feed = || self.0.feeds.get(conversation);
+            let accepted = open.map(|open| Box::new(AcceptedTurn { open, edits_before, feed: feed() }));
             if self.0.lanes.add(conversation, 1, caller, accepted) {
                 self.spawn_lane(tenant.clone(), conversation);
             }
