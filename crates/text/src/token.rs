@@ -1,7 +1,6 @@
 //! Splits a text into words.
 
-use std::collections::BTreeMap;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -65,8 +64,8 @@ pub struct TokenStream<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     has_diacritics: bool,
-    /// The positions of each folded word.
-    positions: BTreeMap<String, Vec<usize>>,
+    /// The positions of all words, in the order of the folded words.
+    sorted: Vec<usize>,
     /// The bits of all folded words, of their beginnings and of numbers.
     bits: u128,
     /// The positions of the numbers.
@@ -130,25 +129,15 @@ impl<'a> TokenStream<'a> {
         }
         // In correct Vietnamese two words of three have diacritics. A single "Đà Nẵng" among other words says nothing.
         let has_diacritics = !*ignore_diacritics && marked > 0 && marked * 3 >= words;
-        let mut positions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let mut numbers = Vec::new();
-        for (at, token) in tokens.iter().enumerate() {
-            match positions.get_mut(token.folded()) {
-                Some(known) => known.push(at),
-                None => {
-                    positions.insert(token.folded().to_owned(), vec![at]);
-                }
-            }
-            if token.is_number {
-                numbers.push(at);
-            }
-        }
-        let words = positions.keys().map(|word| word_bits(word));
+        let mut sorted: Vec<usize> = (0..tokens.len()).collect();
+        sorted.sort_by(|a, b| tokens[*a].folded().cmp(tokens[*b].folded()));
+        let numbers: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at].is_number).collect();
+        let words = tokens.iter().map(|token| word_bits(token.folded()));
         // A word that is too short to be the beginning of another one has no bit for it.
-        let beginnings = positions.keys().filter(|word| word.len() >= PREFIX_BYTES).map(|word| prefix_bits(word));
+        let beginnings = tokens.iter().map(Token::folded).filter(|word| word.len() >= PREFIX_BYTES).map(prefix_bits);
         let number = if numbers.is_empty() { 0 } else { NUMBER_BIT };
         let bits = words.chain(beginnings).fold(number, |bits, bit| bits | bit);
-        Self { text, tokens, has_diacritics, positions, bits, numbers }
+        Self { text, tokens, has_diacritics, sorted, bits, numbers }
     }
 
     /// Whether the text may have one of the words, beginnings or numbers with these bits. `false`: it has none of them.
@@ -157,14 +146,19 @@ impl<'a> TokenStream<'a> {
     }
 
     /// The positions of a folded word, in order.
-    pub(super) fn positions(&self, folded: &str) -> &[usize] {
-        self.positions.get(folded).map_or(&[], Vec::as_slice)
+    pub(super) fn positions(&self, folded: &str) -> impl Iterator<Item = usize> {
+        self.sorted_from(folded).take_while(move |at| self.tokens[*at].folded() == folded)
     }
 
     /// The positions of all words that begin with these folded letters.
     pub(super) fn positions_of_prefix(&self, prefix: &str) -> impl Iterator<Item = usize> {
-        let words = self.positions.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
-        words.take_while(move |(word, _)| word.starts_with(prefix)).flat_map(|(_, at)| at.iter().copied())
+        self.sorted_from(prefix).take_while(move |at| self.tokens[*at].folded().starts_with(prefix))
+    }
+
+    /// The positions of the folded words from this one on in their order.
+    fn sorted_from(&self, folded: &str) -> impl Iterator<Item = usize> {
+        let first = self.sorted.partition_point(|at| self.tokens[*at].folded() < folded);
+        self.sorted[first..].iter().copied()
     }
 
     /// The positions of the numbers, in order.
