@@ -5,6 +5,7 @@
 //! model.
 
 use std::io;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::TryStreamExt;
@@ -25,6 +26,9 @@ use crate::providers::{InvalidAddress, same_model};
 
 /// The maximum size of an answer without streaming, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
+
+/// How long a connection is kept for the next call, such as the next one of the same turn.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of an Ollama server.
 pub struct Ollama {
@@ -51,8 +55,8 @@ impl Ollama {
     pub fn new(config: &LlmConfig) -> Result<Self, InvalidOllama> {
         let base = address::base_url(&config.host, config.port)?;
         let http = address::client(&base, config.connect_timeout)
-            // Connecting is fast compared to an answer, and an idle connection may be dead when a customer waits.
-            .pool_max_idle_per_host(0)
+            // An older connection may be dead without notice when a customer waits.
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .build()?;
         Ok(Self {
             api: ollama_rs::Ollama::builder().url(base.clone()).reqwest_client(http.clone()).build(),
