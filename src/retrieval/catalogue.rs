@@ -225,7 +225,7 @@ mod tests {
         let (rows, complaints) = rows("products", "products.csv", text, &rules());
         assert_eq!(complaints, []);
         let row = &rows[0];
-        assert_eq!((row.title.as_str(), row.section().as_str()), ("SSD X", "SSD"));
+        assert_eq!((row.title.as_str(), &*row.section()), ("SSD X", "SSD"));
         assert_eq!(row.text, "Giá: 1.890.000 đ; Hết hàng; Mã: S1; Bảo hành: 36 tháng; Màu sắc: đen");
         let english = &row.translated.iter().find(|(language, _)| *language == Language::EN).unwrap().1;
         assert_eq!(english, "Price: 1.890.000 đ; Out of stock; SKU: S1; Warranty: 36 months; Màu sắc: đen");

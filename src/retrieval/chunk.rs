@@ -1,5 +1,6 @@
 //! Chunks: the parts of documents that are indexed and cited.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use sha1::{Digest, Sha1};
@@ -53,17 +54,20 @@ pub struct Product {
 
 impl Chunk {
     /// Returns the section path, joined by ` > `.
-    pub fn section(&self) -> String {
-        self.section_path.join(" > ")
+    pub fn section(&self) -> Cow<'_, str> {
+        match self.section_path.as_slice() {
+            [only] => Cow::Borrowed(only),
+            path => Cow::Owned(path.join(" > ")),
+        }
     }
 
     /// Returns the text to embed, which starts with title and section so that a short chunk has a topic.
     pub fn embedded_text(&self) -> String {
         let mut text = self.title.clone();
-        for part in [self.section(), self.text.clone()] {
+        for part in [&*self.section(), &*self.text] {
             if !part.is_empty() {
                 text.push('\n');
-                text.push_str(&part);
+                text.push_str(part);
             }
         }
         text
@@ -93,7 +97,7 @@ impl Chunk {
         let always = [
             ("doc_id", self.doc_id.clone()),
             ("title", self.title.clone()),
-            ("section_path", self.section()),
+            ("section_path", self.section().into_owned()),
             ("path", self.path.clone()),
             ("keywords", self.keywords.join(" ")),
             ("sha1", self.sha1()),
@@ -113,7 +117,7 @@ impl Chunk {
         let translated = self.translated.iter().find(|(of, _)| *of == language);
         Passage {
             title: self.title.clone(),
-            section: self.section(),
+            section: self.section().into_owned(),
             file: self.path.clone(),
             version: self.version.clone(),
             language: self.language,

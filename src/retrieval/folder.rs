@@ -223,7 +223,7 @@ impl Shelf {
         report.chunks += page.chunks.len();
         report.dropped.extend(page.dropped.iter().map(|chunk| Dropped {
             file: file.to_owned(),
-            section: chunk.section(),
+            section: chunk.section().into_owned(),
             tokens: estimate(&chunk.text),
         }));
         self.chunks.extend(page.chunks.into_iter().map(Arc::new));

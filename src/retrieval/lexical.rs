@@ -26,6 +26,7 @@
 //!
 //! Crates for BM25 compute a score, but neither coverage nor credits.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -129,7 +130,8 @@ impl LexicalIndex {
             let words = rules.words(piece.language);
             let mut frequencies: HashMap<Term, (f64, bool)> = HashMap::new();
             let searched = piece.searched.as_ref().unwrap_or(&piece.text);
-            let fields = [(&piece.title, TITLE_WEIGHT), (&piece.section(), SECTION_WEIGHT), (searched, 1.0)];
+            let section = piece.section();
+            let fields = [(&*piece.title, TITLE_WEIGHT), (&*section, SECTION_WEIGHT), (searched, 1.0)];
             for (text, weight) in fields {
                 for term in terms_of(&words.analyzer.tokens(text), words) {
                     let (frequency, shown) = frequencies.entry(term).or_default();
@@ -296,7 +298,7 @@ fn scores(hits: Vec<Hit>) -> ScoredChunks {
 
 /// Learns the sections of pages from their questions and texts. Returns the section of each chunk as well, and their number.
 fn learn_sections(pieces: &[Arc<Chunk>], questions: &HashMap<&str, Counts>) -> (Vec<Option<usize>>, Groups, usize) {
-    let mut numbers: HashMap<(&str, String), usize> = HashMap::new();
+    let mut numbers: HashMap<(&str, Cow<'_, str>), usize> = HashMap::new();
     let text_of = |piece: &Arc<Chunk>| piece.product.is_none().then(|| Counts::of(&piece.text));
     let texts: Vec<Option<Counts>> = pieces.iter().map(text_of).collect();
     let mut section_of = Vec::with_capacity(pieces.len());

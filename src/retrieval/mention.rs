@@ -3,6 +3,7 @@
 //! A product is named by words of its title that few titles have. What is only in its specification supports a name, but names nothing:
 //! the laptop with a graphics card is not the card.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
@@ -68,6 +69,8 @@ const APART: usize = 2;
 pub(super) struct Titles {
     rules: SearchRules,
     titles: Vec<Title>,
+    /// The titles that have a word, or a quantity with this number.
+    having: HashMap<String, Vec<usize>>,
     /// In how many titles a word is, and in how many two words are next to each other.
     counts: HashMap<String, usize>,
     pairs: HashMap<(String, String), usize>,
@@ -107,6 +110,7 @@ impl Titles {
         let tokens = |text: &str| words.analyzer.tokens(text);
         let roots = |text: &str| -> Vec<String> { tokens(text).into_iter().map(|token| token.root).collect() };
         let mut titles = Vec::new();
+        let mut having: HashMap<String, Vec<usize>> = HashMap::new();
         let (mut counts, mut pairs): (HashMap<String, usize>, HashMap<(String, String), usize>) = Default::default();
         let is_named = |chunk: &Chunk| chunk.product.is_some() && !chunk.title.trim().is_empty();
         let products: Vec<(usize, &Arc<Chunk>)> =
@@ -122,7 +126,10 @@ impl Titles {
             let of_row = texts.flat_map(&roots).collect();
             let brand = tokens(&chunk.title).iter().position(|token| is_name(token, words));
             let number = |word: &String| words.analyzer.bare_number(word).map(str::to_owned);
-            let numbers = of_title.iter().map(number).collect();
+            let numbers: Vec<Option<String>> = of_title.iter().map(number).collect();
+            for word in of_title.iter().chain(numbers.iter().flatten()) {
+                having.entry(word.clone()).or_default().push(titles.len());
+            }
             titles.push(Title { piece, words: of_title, numbers, brand, of_row });
         }
         let mut of_pages = HashSet::new();
@@ -130,7 +137,7 @@ impl Titles {
             let text = products.iter().fold(page.text.clone(), |text, (_, product)| text.replace(&product.title, " "));
             of_pages.extend(roots(&text));
         }
-        Self { rules: rules.clone(), titles, counts, pairs, of_pages }
+        Self { rules: rules.clone(), titles, having, counts, pairs, of_pages }
     }
 
     /// Returns the products that a text names: the place of the first word, the level, and the rows. `named` are the categories that
@@ -153,20 +160,24 @@ impl Titles {
             let places = (0..said.len()).filter(|place| said[*place].is_free && !is_repeated(*place));
             let places: Vec<usize> = places.collect();
             let is_new = |title: &&Title| !found.iter().any(|(_, _, pieces)| pieces.contains(&title.piece));
-            let fits = self.titles.iter().filter(is_new).filter_map(|title| {
+            let having = |place: &usize| self.having.get(&said[*place].token.root);
+            let titles: BTreeSet<usize> = places.iter().filter_map(having).flatten().copied().collect();
+            let titles = titles.into_iter().map(|title| &self.titles[title]);
+            let fits = titles.filter(is_new).filter_map(|title| {
                 let chunk = &chunks[title.piece];
                 let section = chunk.section();
-                let is_near = near.products.contains(&chunk.title) && (named.is_empty() || named.contains(&section));
+                let is_named = named.iter().any(|named| *named == section);
+                let is_near = near.products.contains(&chunk.title) && (named.is_empty() || is_named);
                 let mut fit = self.fit(title, &said, &places)?;
                 if is_near {
                     fit.level = fit.level.max(Level::Rare);
                     fit.score += CLOSER;
                 }
-                let is_of_kind = near.category == Some(section.as_str()) || !found.is_empty();
+                let is_of_kind = near.category == Some(&*section) || !found.is_empty();
                 if fit.level == Level::Brand && !is_of_kind {
                     return None;
                 }
-                if named.contains(&section) {
+                if is_named {
                     fit.score += CLOSER;
                 }
                 Some((title, fit))
@@ -303,6 +314,9 @@ impl Pages {
     /// Removes products that a message names only as a part of the goods that it wishes for: the graphics card in "a laptop with an RTX
     /// 4060". A product of the category that it names has more of its words.
     pub fn without_parts(&self, mentions: &mut Vec<Mention>, query: &Query) {
+        if mentions.is_empty() {
+            return;
+        }
         let named = self.categories(&query.text, query.language);
         let Some(category) = named.first() else { return };
         let met = |row: &Row| self.words_met(&query.text, &row.whole(), query.language);

@@ -152,7 +152,7 @@ mod tests {
         let body = "Lead.\n# Top\n## A\n### B\n#### C\nDeep text.\n## D\nOne two three four. Five six seven eight.\n";
         let page = markdown("p", "p.md", about("Top", ""), body, &[], &sizes(8, 4, 0));
         let found: Vec<_> = page.chunks.iter().map(|c| (c.section(), c.text.as_str())).collect();
-        let found: Vec<_> = found.iter().map(|(section, text)| (section.as_str(), *text)).collect();
+        let found: Vec<_> = found.iter().map(|(section, text)| (section.as_ref(), *text)).collect();
         assert_eq!(
             found,
             [

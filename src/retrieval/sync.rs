@@ -197,6 +197,6 @@ fn record(id: &str, chunk: &Chunk, vector: Vec<f32>) -> Record {
 }
 
 fn refused(chunk: &Chunk, why: String) -> RefusedChunk {
-    warn!(file = chunk.path, section = chunk.section(), "The embedding model refused a chunk: {why}");
-    RefusedChunk { file: chunk.path.clone(), section: chunk.section(), why }
+    warn!(file = chunk.path, section = &*chunk.section(), "The embedding model refused a chunk: {why}");
+    RefusedChunk { file: chunk.path.clone(), section: chunk.section().into_owned(), why }
 }

@@ -3,6 +3,7 @@
 //! A case of `prompts/rules/cases.LANG.toml` names a question that the right section lists. It also keeps the topic of the conversation:
 //! "how many days?" after a question about delivery.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,12 +15,13 @@ use super::intent::Intent;
 use super::memory::{Current, Memory};
 use super::products::Asked;
 use super::texts::Text;
-use super::topics::Candidate;
+use super::topics::{Candidate, heading};
 use super::{Retail, kind};
 use crate::desks::Turn;
 use crate::domain::Sender;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, any_match};
 use crate::persona::{PromptError, Prompts};
+use crate::retrieval::Passage;
 
 /// The number of earlier messages of the customer that may name the topic of the case.
 const EARLIER: usize = 3;
@@ -169,17 +171,23 @@ impl Cases {
 }
 
 impl Retail {
-    /// Returns which sections answer nothing in this conversation, since neither the message nor the last ones are about their topic.
-    pub(super) fn sections_out_of_place<'a>(&'a self, turn: &Turn, text: &str) -> Vec<&'a str> {
-        let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
-        let said = std::iter::once(text).chain(earlier.take(EARLIER).map(|message| message.text.as_str()));
-        let said: Vec<_> = said.map(|text| self.cases.lexicon.tokenize(text)).collect();
-        let is_off = |case: &&Case| !said.iter().any(|said| any_match(&case.about, said, &[]));
-        let sections = |case: &'a Case| match &case.answer {
-            Answer::Only(sections) => sections.as_slice(),
-            _ => &[],
-        };
-        self.cases.cases.iter().filter(is_off).flat_map(sections).map(String::as_str).collect()
+    /// Returns whether a passage answers in this conversation. Some sections answer only where the message or one of the last is about
+    /// their topic.
+    pub(super) fn in_place<'a>(&'a self, turn: &'a Turn, text: &'a str) -> impl Fn(&Passage) -> bool + 'a {
+        let tokenize = |text: &'a str| self.cases.lexicon.tokenize(text);
+        let said = LazyCell::new(move || {
+            let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
+            let said = std::iter::once(text).chain(earlier.take(EARLIER).map(|message| message.text.as_str()));
+            said.map(tokenize).collect::<Vec<_>>()
+        });
+        move |passage| {
+            let is_its = |case: &&Case| match &case.answer {
+                Answer::Only(sections) => sections.iter().any(|section| section == heading(&passage.section)),
+                _ => false,
+            };
+            let is_about = |case: &Case| said.iter().any(|said| any_match(&case.about, said, &[]));
+            self.cases.cases.iter().filter(is_its).all(is_about)
+        }
     }
 
     /// Returns what decides a message before its products and pages are searched: the customer's own case, a sample build, or goods that

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use tracing::warn;
 
 use super::Retail;
-use super::topics::heading;
 use crate::desks::Turn;
 use crate::dialogue::retrieve::{self, PASSAGES};
 use crate::domain::{Message, MessageId};
@@ -68,10 +67,9 @@ impl Retail {
 
     /// Removes the sections that answer only a conversation about another topic, if others are left.
     fn leave_out_of_place(&self, turn: &Turn, question: &str, passages: &mut Vec<Passage>) {
-        let sections = self.sections_out_of_place(turn, question);
-        let is_in_place = |passage: &Passage| !sections.contains(&heading(&passage.section));
-        if passages.iter().any(is_in_place) {
-            passages.retain(is_in_place);
+        let is_in_place = self.in_place(turn, question);
+        if passages.iter().any(&is_in_place) {
+            passages.retain(&is_in_place);
         }
     }
 

@@ -35,7 +35,7 @@ fn bad_files_do_not_stop_reading() {
     let found: Vec<_> =
         chunks.iter().map(|c| (c.path.as_str(), c.title.as_str(), c.section(), c.text.as_str())).collect();
     let found: Vec<_> =
-        found.iter().map(|(path, title, section, text)| (*path, *title, section.as_str(), *text)).collect();
+        found.iter().map(|(path, title, section, text)| (*path, *title, section.as_ref(), *text)).collect();
     assert_eq!(
         found,
         [

@@ -163,8 +163,8 @@ impl LexicalIndex {
         let mut named: Vec<String> = Vec::new();
         for rows in self.parsed(text, language).rows_of_categories(self) {
             for section in rows.into_iter().map(|row| self.pieces[row].section()) {
-                if !named.contains(&section) {
-                    named.push(section);
+                if !named.iter().any(|named| *named == section) {
+                    named.push(section.into_owned());
                 }
             }
         }

@@ -109,7 +109,7 @@ pub fn vocabulary(chunks: &[Arc<Chunk>]) -> Vocabulary {
         if chunk.product.is_some() {
             vocabulary.add_goods(&chunk.title, chunk.searched.as_deref().unwrap_or(&chunk.text));
         } else {
-            for text in [&chunk.title, &chunk.section(), &chunk.text] {
+            for text in [&*chunk.title, &*chunk.section(), &*chunk.text] {
                 vocabulary.add_page(text);
             }
         }

@@ -108,7 +108,7 @@ mod tests {
         std::fs::write(folder.path().join("info.md"), page).expect("a file");
         let rules = SearchRules::from_toml("").expect("rules");
         let shelf = folder::read(folder.path(), "", &rules, &ChunkConfig::default()).expect("a shelf");
-        shelf.chunks.iter().map(|chunk| (chunk.section(), chunk.text.clone())).collect()
+        shelf.chunks.iter().map(|chunk| (chunk.section().into_owned(), chunk.text.clone())).collect()
     }
 
     #[test]
