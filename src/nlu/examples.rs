@@ -64,6 +64,11 @@ impl Classifier {
         self.trained().classify(text)
     }
 
+    /// Returns the most likely label after what was said before: each label is so many `times` as likely as usual.
+    pub fn classify_after(&self, text: &str, times: impl Fn(&str) -> f64) -> Option<Guess<'_>> {
+        self.trained().classify_after(text, times)
+    }
+
     /// Trains the model of languages, unless it is trained.
     pub fn prepare_languages(&self) {
         self.languages();

@@ -67,13 +67,21 @@ impl Model {
 
     /// Returns the most likely label, or `None` if the text shares nothing with the examples.
     pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
+        self.classify_after(text, |_| 1.0)
+    }
+
+    /// Returns the most likely label after what was said before: each label is so many times as likely as among the examples. One that is
+    /// impossible is 0 times as likely.
+    pub fn classify_after(&self, text: &str, times: impl Fn(&str) -> f64) -> Option<Guess<'_>> {
         let vector = self.features.vector(&Counts::of(text));
         if vector.is_empty() {
             return None;
         }
         let probabilities = self.probabilities(&vector).into_iter().zip(&self.labels);
-        let (probability, label) = probabilities.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-        Some(Guess { label, probability, known: self.features.known_share(text) })
+        let likely: Vec<(f64, &String)> = probabilities.map(|(share, label)| (share * times(label), label)).collect();
+        let all: f64 = likely.iter().map(|(share, _)| share).sum();
+        let (share, label) = likely.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|_| all > 0.0)?;
+        Some(Guess { label, probability: share / all, known: self.features.known_share(text) })
     }
 
     /// Descends the gradient of the log loss, one example at a time. Examples of a rare label take longer steps.
@@ -160,6 +168,17 @@ mod tests {
         }
         assert_eq!(model.classify("…"), None);
         assert_eq!(Model::train(&[]).classify("hello"), None);
+    }
+
+    #[test]
+    fn likelier_label_wins_where_both_fit() {
+        let model = Model::train(&examples());
+        let guess = |times: f64| model.classify_after("the boots", |label| if label == "return" { times } else { 1.0 });
+        let (usual, never) = (guess(1.0).expect("shares words"), guess(0.0).expect("shares words"));
+        assert_eq!((usual.label, never.label), ("return", "where"));
+        assert!(
+            (never.probability - 1.0).abs() < 1e-9 && guess(2.0).expect("shares words").probability > usual.probability
+        );
     }
 
     #[test]

@@ -30,6 +30,8 @@ use crate::retrieval::{Passage, Query};
 const LIKELY: f64 = 0.6;
 /// The probability from which it decides where the rules say nothing.
 const VERY_LIKELY: f64 = 0.8;
+/// How much likelier a question about a warranty is that was just looked up.
+const AFTER_RECORD: f64 = 3.0;
 /// The score from which a page describes the fault that a customer reports.
 const DESCRIBED: f64 = 0.6;
 /// The groups of words that ask about the shop's services, whatever goods a message names.
@@ -58,6 +60,16 @@ enum Guessed {
 }
 
 impl Guessed {
+    /// Returns how much likelier the kind is than among the examples, after an answer about `current`.
+    fn times_as_likely(self, current: Option<Current>, waiting_for_serial: bool) -> f64 {
+        match self {
+            Self::Record if current == Some(Current::Record) => AFTER_RECORD,
+            Self::NoSerial if waiting_for_serial => 1.0,
+            Self::Record | Self::NoSerial => 0.0,
+            _ => 1.0,
+        }
+    }
+
     /// Whether it is about goods or the shop.
     fn is_business(self) -> bool {
         !matches!(self, Self::Chat(_) | Self::Unclear)
@@ -114,10 +126,16 @@ impl Retail {
         if asks { rest.trim().to_owned() } else { text.to_owned() }
     }
 
-    /// Guesses the kind of a message. Where the whole is not clear, its last sentence asks.
+    /// Guesses the kind of a text, whatever was said before.
     fn guess(&self, text: &str) -> Guess {
+        self.guess_after(text, |_| 1.0)
+    }
+
+    /// Guesses the kind of a message. Where the whole is not clear, its last sentence asks. `times`: how much likelier a kind is than among
+    /// the examples.
+    fn guess_after(&self, text: &str, times: impl Fn(Guessed) -> f64) -> Guess {
         let of = |text: &str| {
-            let guess = self.examples.classify(text)?;
+            let guess = self.examples.classify_after(text, |label| kind_of(label).map_or(1.0, &times))?;
             Some((kind_of(guess.label)?, guess.probability))
         };
         let whole = of(text);
@@ -153,7 +171,8 @@ impl Retail {
             understood.settle(Intent::Shopping, "topics");
             return About { topic: Some(topic), ..About::default() };
         }
-        let guess = self.guess(&text);
+        let (current, waiting) = (memory.current, incoming.waiting_for_serial);
+        let guess = self.guess_after(&text, |kind| kind.times_as_likely(current, waiting));
         let mood = self.mood_of_matter(&guess, understood);
         let likely = guess.at_least(LIKELY);
         let owned = self.rules.without_owned(&text);
