@@ -95,13 +95,13 @@ impl Engine {
     async fn end_unreadable(&self, tenant: &TenantId, conversation: ConversationId) {
         let feed = self.0.feeds.get(conversation);
         let (store, feed) = (&self.0.store, feed.as_ref());
-        self.retry_until_available("end an unreadable turn", || async move {
-            match store.tenant(tenant).first_open_turn(conversation).await? {
-                Some(turn) => recover::end_bare(store, tenant, conversation, turn, feed, Utc::now()).await,
-                None => Ok(()),
-            }
-        })
-        .await;
+        let find = || async move { store.tenant(tenant).first_open_turn(conversation).await };
+        // Found once: a later attempt to end it would find the next turn if the first one has succeeded unnoticed.
+        let turn = self.retry_until_available("find an unreadable turn", find).await.flatten();
+        if let Some(turn) = turn {
+            let end = || recover::end_bare(store, tenant, conversation, turn, feed, Utc::now());
+            self.retry_until_available("end an unreadable turn", end).await;
+        }
         self.0.journal.changes().notify(tenant, conversation);
     }
 
