@@ -27,8 +27,9 @@ use crate::providers::{InvalidAddress, same_model};
 /// The maximum size of an answer without streaming, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// How long a connection is kept for the next call, such as the next one of the same turn.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection is kept for the next call, such as the next one of the same turn: shorter than servers keep theirs, since a call on
+/// one that is just being closed fails.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A client of an Ollama server.
 pub struct Ollama {
