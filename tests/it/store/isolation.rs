@@ -91,7 +91,7 @@ impl Customer<'_> {
             assert!(door.find_any_sale(sale).await.unwrap().is_some());
         }
         for sale in other.sales.iter().filter(|sale| !own.sales.contains(sale)) {
-            // An earlier case may have drawn the same number in this shop: that order names its own conversation.
+            // An earlier case may have drawn the same number in this shop, in another conversation.
             let found = door.find_any_sale(sale).await.unwrap();
             if found.as_ref().is_some_and(|found| found.conversation != Some(self.conversation)) {
                 continue;
