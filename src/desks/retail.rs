@@ -29,6 +29,7 @@ mod classify;
 mod context;
 mod correction;
 mod failed_attempts;
+mod guess;
 pub mod intent;
 mod memory;
 mod products;

@@ -64,9 +64,9 @@ impl Classifier {
         self.trained().classify(text)
     }
 
-    /// Returns the most likely label after what was said before: each label is so many `times` as likely as usual.
-    pub fn classify_after(&self, text: &str, times: impl Fn(&str) -> f64) -> Option<Guess<'_>> {
-        self.trained().classify_after(text, times)
+    /// Returns the most likely label where some are likelier than among the examples: `times` returns by how much, 0 for an impossible one.
+    pub fn classify_where(&self, text: &str, times: impl Fn(&str) -> f64) -> Option<Guess<'_>> {
+        self.trained().classify_where(text, times)
     }
 
     /// Trains the model of languages, unless it is trained.

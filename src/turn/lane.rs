@@ -94,15 +94,15 @@ impl Lanes {
     }
 
     /// Prepares for turns of these conversations, which are about to be stored, instead of earlier ones.
-    pub fn expect(&self, conversations: impl Iterator<Item = ConversationId>) {
+    pub fn prepare(&self, conversations: impl IntoIterator<Item = ConversationId>) {
         self.with(|table| {
             let is_quiet = |lane: &Lane| lane.waiting == 0 && !lane.is_unconfirmed && !lane.is_looking;
-            table.expected = conversations.filter(|id| table.lanes.get(id).is_none_or(is_quiet)).collect();
+            table.expected = conversations.into_iter().filter(|id| table.lanes.get(id).is_none_or(is_quiet)).collect();
         });
     }
 
     /// Adds turns to the conversation's lane, and the sender of the message if there is one. Returns `true` if the lane is
-    /// new: the caller must then run it. `accepted` is used only if it was [expected](Self::expect), and the lane cannot have found it in
+    /// new: the caller must then run it. `accepted` is used only if it was [expected](Self::prepare), and the lane cannot have found it in
     /// the store meanwhile.
     pub fn add(
         &self,
@@ -289,7 +289,7 @@ mod tests {
         let (lanes, id) = (Lanes::default(), ConversationId::now());
         let is_expected = || lanes.with(|table| table.expected.contains(&id));
         let expect = || {
-            lanes.expect([id].into_iter());
+            lanes.prepare([id]);
             is_expected()
         };
         assert!(expect(), "without a lane");

@@ -67,12 +67,11 @@ impl Model {
 
     /// Returns the most likely label, or `None` if the text shares nothing with the examples.
     pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
-        self.classify_after(text, |_| 1.0)
+        self.classify_where(text, |_| 1.0)
     }
 
-    /// Returns the most likely label after what was said before: each label is so many times as likely as among the examples. One that is
-    /// impossible is 0 times as likely.
-    pub fn classify_after(&self, text: &str, times: impl Fn(&str) -> f64) -> Option<Guess<'_>> {
+    /// Returns the most likely label where some are likelier than among the examples: `times` returns by how much, 0 for an impossible one.
+    pub fn classify_where(&self, text: &str, times: impl Fn(&str) -> f64) -> Option<Guess<'_>> {
         let vector = self.features.vector(&Counts::of(text));
         if vector.is_empty() {
             return None;
@@ -173,7 +172,7 @@ mod tests {
     #[test]
     fn likelier_label_wins_where_both_fit() {
         let model = Model::train(&examples());
-        let guess = |times: f64| model.classify_after("the boots", |label| if label == "return" { times } else { 1.0 });
+        let guess = |times: f64| model.classify_where("the boots", |label| if label == "return" { times } else { 1.0 });
         let (usual, never) = (guess(1.0).expect("shares words"), guess(0.0).expect("shares words"));
         assert_eq!((usual.label, never.label), ("return", "where"));
         assert!(

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::builds::Build;
 use super::classify::Understood;
+use super::guess::{CLAUSE, Guess, Guessed, LIKELY, VERY_LIKELY};
 use super::intent::Intent;
 use super::memory::{Current, Memory};
 use super::products::{Asked, Goods, clauses};
@@ -22,59 +23,15 @@ use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
 use crate::domain::{IntentSource, Message};
 use crate::nlu::pick::{Pick, Sign};
-use crate::replies::ReplyKey;
 use crate::retrieval::mention::Level;
 use crate::retrieval::{Passage, Query};
 
-/// The probability from which an example's kind decides where the rules say something else.
-const LIKELY: f64 = 0.6;
-/// The probability from which it decides where the rules say nothing.
-const VERY_LIKELY: f64 = 0.8;
-/// How much likelier a question about a warranty is that was just looked up.
-const AFTER_RECORD: f64 = 3.0;
 /// The score from which a page describes the fault that a customer reports.
 const DESCRIBED: f64 = 0.6;
 /// The groups of words that ask about the shop's services, whatever goods a message names.
 const OF_SHOP: [&str; 2] = ["repair_question", "warranty_question"];
-/// A clause with fewer words is not a separate question.
-const CLAUSE: usize = 3;
 /// A message or clause with fewer words is only small talk, even if it resembles a question.
 const MATTER: usize = 5;
-
-/// The kind of a message, by the examples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guessed {
-    Product,
-    Shop,
-    Warranty,
-    /// A question about the warranty that was just looked up: "how many days are left?".
-    Record,
-    /// Has no serial number to give.
-    NoSerial,
-    /// Wants the assistant to order or to book something.
-    Order,
-    /// Asks when sold-out goods come back.
-    Restock,
-    Unclear,
-    Chat(Social),
-}
-
-impl Guessed {
-    /// Returns how much likelier the kind is than among the examples, after an answer about `current`.
-    fn times_as_likely(self, current: Option<Current>, waiting_for_serial: bool) -> f64 {
-        match self {
-            Self::Record if current == Some(Current::Record) => AFTER_RECORD,
-            Self::NoSerial if waiting_for_serial => 1.0,
-            Self::Record | Self::NoSerial => 0.0,
-            _ => 1.0,
-        }
-    }
-
-    /// Whether it is about goods or the shop.
-    fn is_business(self) -> bool {
-        !matches!(self, Self::Chat(_) | Self::Unclear)
-    }
-}
 
 /// What a message is about.
 #[derive(Debug, Default)]
@@ -101,16 +58,6 @@ pub(super) struct About {
     pub searched: Option<String>,
 }
 
-/// A guess by the examples.
-struct Guess(Option<(Guessed, f64)>);
-
-impl Guess {
-    /// Returns the kind if it is at least so probable.
-    fn at_least(&self, probability: f64) -> Option<Guessed> {
-        self.0.filter(|(_, guessed)| *guessed >= probability).map(|(kind, _)| kind)
-    }
-}
-
 impl Retail {
     /// Returns a message without the thanks that it begins with, if a question follows.
     pub(super) fn without_thanks(&self, turn: &Turn, text: &str) -> String {
@@ -124,28 +71,6 @@ impl Retail {
         let rest = text.find(rest).map_or(text, |start| &text[start..]);
         let asks = rest.contains('?') || self.guess(rest).at_least(LIKELY).is_some_and(Guessed::is_business);
         if asks { rest.trim().to_owned() } else { text.to_owned() }
-    }
-
-    /// Guesses the kind of a text, whatever was said before.
-    fn guess(&self, text: &str) -> Guess {
-        self.guess_after(text, |_| 1.0)
-    }
-
-    /// Guesses the kind of a message. Where the whole is not clear, its last sentence asks. `times`: how much likelier a kind is than among
-    /// the examples.
-    fn guess_after(&self, text: &str, times: impl Fn(Guessed) -> f64) -> Guess {
-        let of = |text: &str| {
-            let guess = self.examples.classify_after(text, |label| kind_of(label).map_or(1.0, &times))?;
-            Some((kind_of(guess.label)?, guess.probability))
-        };
-        let whole = of(text);
-        let sentences = text.trim_end_matches(['?', '.', '!', ' ']);
-        let last = sentences.rsplit(['?', '!', '\n']).next().and_then(|part| part.rsplit(". ").next());
-        let last = last.filter(|last| last.len() < sentences.len() && last.split_whitespace().count() >= CLAUSE);
-        let is_surer = |(_, probability): &(Guessed, f64)| {
-            whole.is_none_or(|(_, of_whole)| of_whole < VERY_LIKELY && *probability > of_whole)
-        };
-        Guess(last.and_then(of).filter(is_surer).or(whole))
     }
 
     /// Completes what the classification understood, and remembers the products that the message names.
@@ -218,14 +143,12 @@ impl Retail {
                 understood.clarify_needed = true;
                 return About::default();
             }
-            Some(Guessed::Record) if memory.current == Some(Current::Record) => {
+            Some(Guessed::Record) => {
                 incoming.utterance.entities.serials.extend(last_serial(&turn.history));
                 understood.settle(Intent::Warranty, "record");
                 return About { is_record: true, ..About::default() };
             }
-            Some(Guessed::NoSerial) if incoming.waiting_for_serial => {
-                return Self::written(understood, Text::ReplyNoSerial);
-            }
+            Some(Guessed::NoSerial) => return Self::written(understood, Text::ReplyNoSerial),
             Some(Guessed::Order) if !is_by_model && !incoming.waiting_for_serial => {
                 return Self::written(understood, Text::ReplyOrder);
             }
@@ -378,20 +301,6 @@ impl Retail {
         if goes_on && is_business && !pages.names_nothing(search) {
             understood.settle(Intent::Shopping, "conversation");
         }
-    }
-}
-
-fn kind_of(label: &str) -> Option<Guessed> {
-    match label {
-        "product" => Some(Guessed::Product),
-        "shop" => Some(Guessed::Shop),
-        "warranty" => Some(Guessed::Warranty),
-        "record" => Some(Guessed::Record),
-        "no_serial" => Some(Guessed::NoSerial),
-        "order" => Some(Guessed::Order),
-        "restock" => Some(Guessed::Restock),
-        "unclear" => Some(Guessed::Unclear),
-        topic => Social::ALL.iter().find(|known| known.as_str() == topic).map(|topic| Guessed::Chat(*topic)),
     }
 }
 

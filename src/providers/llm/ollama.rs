@@ -27,8 +27,8 @@ use crate::providers::{InvalidAddress, same_model};
 /// The maximum size of an answer without streaming, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// How long a connection is kept for the next call, such as the next one of the same turn: shorter than servers keep theirs, since a call on
-/// one that is just being closed fails.
+/// How long a connection is kept for the next call of a turn. Servers keep theirs longer: a call fails if the server closes the connection
+/// at the same moment.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A client of an Ollama server.
@@ -55,10 +55,7 @@ impl Ollama {
     /// Does not connect yet.
     pub fn new(config: &LlmConfig) -> Result<Self, InvalidOllama> {
         let base = address::base_url(&config.host, config.port)?;
-        let http = address::client(&base, config.connect_timeout)
-            // An older connection may be dead without notice when a customer waits.
-            .pool_idle_timeout(IDLE_TIMEOUT)
-            .build()?;
+        let http = address::client(&base, config.connect_timeout).pool_idle_timeout(IDLE_TIMEOUT).build()?;
         Ok(Self {
             api: ollama_rs::Ollama::builder().url(base.clone()).reqwest_client(http.clone()).build(),
             http,

@@ -190,7 +190,7 @@ impl Engine {
 
     async fn store_proposals(&self, acceptor: &Acceptor<'_>, batch: Vec<Proposal>) {
         // Before the turns are stored: a lane may claim a stored turn, which must not run a second time.
-        self.0.lanes.expect(batch.iter().map(|proposal| proposal.conversation));
+        self.0.lanes.prepare(batch.iter().map(|proposal| proposal.conversation));
         let new: Vec<NewTurn<'_>> = batch.iter().map(|proposal| self.new_turn(proposal)).collect();
         let shops = batch.iter().map(|proposal| self.shop_of(proposal));
         let stored = acceptor.accept_all(&shops.zip(&new).collect::<Vec<_>>()).await;
@@ -204,7 +204,7 @@ impl Engine {
             Err(cause) if batch.len() > 1 && !cause.is_outage() => {
                 let mut rest = VecDeque::from(batch);
                 while let Some(proposal) = rest.pop_front() {
-                    self.0.lanes.expect(std::iter::once(proposal.conversation));
+                    self.0.lanes.prepare([proposal.conversation]);
                     match acceptor.accept_all(&[(self.shop_of(&proposal), &self.new_turn(&proposal))]).await {
                         Ok(mut decisions) => {
                             if let Some(decision) = decisions.pop() {
