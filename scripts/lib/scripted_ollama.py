@@ -38,7 +38,10 @@ class ScriptedOllama(StandIn):
         self.lock = threading.Lock()
         super().__init__(_Handler)
 
-    def next_reply(self):
+    def intent(self):
+        return {"intent": "shopping", "confidence": 0.9, "rationale": "scripted"}
+
+    def next_reply(self, _messages):
         """The generator of chance and the pieces of the next reply."""
         with self.lock:
             self.chats += 1
@@ -63,13 +66,12 @@ class _Handler(Handler):
         elif any(tool["function"]["name"] == CLAIM for tool in asked.get("tools") or []):
             self.answer({**_chat("", True), "message": claim(asked["messages"])})
         elif asked.get("stream") is False:
-            intent = {"intent": "shopping", "confidence": 0.9, "rationale": "scripted"}
-            self.answer(_chat(json.dumps(intent), True))
+            self.answer(_chat(json.dumps(self.stage.intent()), True))
         else:
-            self.stream()
+            self.stream(asked["messages"])
 
-    def stream(self):
-        chance, pieces = self.stage.next_reply()
+    def stream(self, messages):
+        chance, pieces = self.stage.next_reply(messages)
         self.send_response(200)
         self.send_header("content-type", "application/x-ndjson")
         self.send_header("transfer-encoding", "chunked")

@@ -300,6 +300,11 @@ impl Turn {
         self.message.created_at
     }
 
+    /// Returns the last message of this turn that has ended.
+    pub fn last_said(&self) -> Option<&Message> {
+        self.said.last()
+    }
+
     /// Ends the turn with its status, its timings and the desk's state. For the engine.
     pub async fn end(&mut self, status: TurnStatus) -> Result<(), SinkClosed> {
         let state = Some(self.state.clone());

@@ -18,6 +18,8 @@ pub(super) struct Given<'a> {
     /// A secret line: a reply that contains it quotes the instructions.
     pub canary: &'a str,
     pub passages: &'a [Passage],
+    /// Lines with amounts that the program computed from prices. May be empty.
+    pub amounts: &'a str,
     pub context_max_chars: usize,
     /// Related messages from before the history in the prompt, oldest first.
     pub earlier: &'a [Message],
@@ -60,6 +62,10 @@ fn context(given: &Given<'_>) -> String {
     if entries.is_empty() {
         return entries;
     }
+    if !given.amounts.is_empty() {
+        entries.push_str("Amounts, computed from these prices:\n");
+        entries.push_str(given.amounts);
+    }
     let fence = given.fence;
     format!("{DATA}\n<<<{fence}\n{}{fence}>>>\n", entries.replace(fence, ""))
 }
@@ -101,6 +107,7 @@ mod tests {
             persona_max_chars: 100,
             canary: "Ref: X",
             passages: &[passage],
+            amounts: "",
             context_max_chars: 1000,
             fence: "k3j9",
             intent: "shopping",

@@ -4,38 +4,63 @@ use tracing::warn;
 
 use super::Retail;
 use super::context::About;
-use super::intent::Intent;
 use super::memory::Memory;
 use super::products::Goods;
-use super::prompt::{EARLIER_MAX_CHARS, Given, system};
 use super::retrieve::Retrieved;
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
+use super::topics::Candidate;
 use crate::config::LlmMode;
 use crate::dialogue::answer::{self, Written};
 use crate::dialogue::attribute;
-use crate::dialogue::history::{room_for_history, window, window_start};
 use crate::dialogue::retrieve::PASSAGES;
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::{Kind, Message, Metadata};
-use crate::grounding::claims::Facts;
-use crate::grounding::{Grounded, Placeholders, Sources};
-use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
+use crate::grounding::{Grounded, Placeholders};
+use crate::nlu::long_text::read_text;
 use crate::replies::MissingValue;
 use crate::retrieval::search::{By, Found};
 use crate::retrieval::{Passage, Query};
 
+mod by_model;
 mod computed;
 mod repeat;
 
+use by_model::Reading;
 use repeat::Repeated;
 
 /// Products in stock that are named if a product is sold out.
 const INSTEAD: usize = 2;
 
+/// What answers a message.
+struct Answer {
+    /// The search for the message, or for what it means.
+    asked: Query,
+    /// What a model reads, and what is cited. Empty if nothing answers.
+    found: Found,
+    /// A sum, a monthly amount, or whether two products fit together. It is not left to a model.
+    computed: Option<String>,
+    /// Lines with amounts, for a model.
+    amounts: String,
+    /// What is quoted if no model words the reply.
+    quoted: Vec<Passage>,
+    repeated: Repeated,
+    /// Whether the message asks what the rows of products say.
+    asks_row: bool,
+    /// Another question of the message, and the pages that answer it.
+    besides: Option<(String, Vec<Passage>)>,
+    /// Other topics to offer.
+    topics: Vec<Candidate>,
+    is_catalogue: bool,
+    /// The products of what is quoted.
+    shown: Option<Shown>,
+    /// Whether the products of the conversation stay, whatever is quoted.
+    keeps_products: bool,
+}
+
 impl Retail {
-    /// Retrieves passages, replies, and adds the follow-up.
+    /// Finds what answers a message, replies, and adds the follow-up.
     pub(super) async fn reply(
         &self,
         turn: &mut Turn,
@@ -43,23 +68,50 @@ impl Retail {
         about: About,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let About {
-            goods, written, pages_only, names_products, besides, is_of_subject, searched, topic, build, ..
-        } = about;
-        if let Some(build) = build {
+        if let Some(build) = about.build {
             return self.reply_build(turn, build, memory).await;
         }
-        if let Some(text) = written {
-            return self.reply_written(turn, text, goods.chosen, memory).await;
+        if let Some(text) = about.written {
+            return self.reply_written(turn, text, about.goods.chosen, memory).await;
         }
+        let answer = self.find_answer(turn, utterance, about, memory).await?;
+        let Some(metadata) = answer::cite(turn, &answer.found, &answer.found.passages).await? else {
+            let text = match answer.repeated {
+                Repeated::AllSaid => Text::ReplyAllSaid,
+                Repeated::Not | Repeated::Again if utterance.requests(Topic::UnnamedGoods) => Text::ReplyWhich,
+                Repeated::Not | Repeated::Again => Text::ReplyUnknown,
+            };
+            let text = self.text(turn, text, &[])?;
+            answer::say_unknown(turn, &text).await?;
+            return self.follow_up(turn).await;
+        };
+        self.remember_answer(turn, &answer, memory);
+        if answer.computed.is_some() {
+            let said = self.quotation(turn, utterance, &answer)?;
+            turn.say_with(Kind::Reply, &said, metadata).await?;
+        } else {
+            self.say_answer(turn, utterance, &answer, metadata, memory).await?;
+        }
+        if turn.error().is_none() {
+            self.follow_up(turn).await?;
+        }
+        Ok(())
+    }
+
+    async fn find_answer(
+        &self,
+        turn: &mut Turn,
+        utterance: &Utterance,
+        about: About,
+        memory: &mut Memory,
+    ) -> Result<Answer, DeskError> {
+        let About { goods, pages_only, names_products, besides, is_of_subject, searched, topic, .. } = about;
         let Goods { chosen, wished, is_total, pieces, counts, asks_row, fit, plans } = goods;
-        let is_chosen = chosen.is_some();
+        let (is_chosen, is_topic) = (chosen.is_some(), topic.is_some());
         let of_topic = topic.as_ref().map(|(topic, _)| topic.asked.as_str());
         let question = of_topic.or(searched.as_deref()).unwrap_or(&utterance.text).to_owned();
         let question = question.as_str();
         let pages = self.services.pages(turn);
-        let mut more_pages: Vec<Passage> = Vec::new();
-        let is_topic = topic.is_some();
         let known = match (chosen, topic) {
             (Some(Chosen { passages, shown }), _) => {
                 memory.shown = Some(shown);
@@ -89,86 +141,109 @@ impl Retail {
             quoted = pages.find_in_document(&asked, subject).into_iter().take(1).collect();
             found.passages.clone_from(&quoted);
         }
-        if let Some(question) = &besides {
-            let other = self.retrieve(turn, question, true, None).await.quoted;
-            let is_about = |page: &Passage| {
-                let text = format!("{}\n{}\n{}", page.title, page.section, page.text);
-                page.language.is_none_or(|of| of == turn.language())
-                    && pages.words_met(question, &text, turn.language()) > 0
-            };
-            let pages = other.into_iter().take(1).filter(is_about);
-            let pages: Vec<Passage> = pages.collect();
-            found.passages.extend(pages.iter().cloned());
-            more_pages = pages;
-        }
+        let besides = match besides {
+            Some(question) => {
+                let pages = self.find_besides(turn, &question).await;
+                found.passages.extend(pages.iter().cloned());
+                Some((question, pages))
+            }
+            None => None,
+        };
+        let has_model = self.services.llm.is_up();
         // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
-        let repeated = match self.services.llm.is_up() || self.has_rows(turn, &quoted) {
+        let repeated = match has_model || self.has_rows(turn, &quoted) {
             true => Repeated::Not,
             false => self.replace_repeated(turn, question, &asked, &found, &mut quoted, is_topic)?,
         };
         let is_catalogue = self.has_rows(turn, &quoted);
         let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
         let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
-        let shown = Shown::of(&pages, &asked, &quoted);
         memory.pieces.extend(counts);
         let total = if is_total { self.total(turn, &utterance.text, &quoted, pieces, memory)? } else { None };
-        // What is computed is not left to a model.
-        let is_computed = total.is_some() || fit.is_some() || !plans.is_empty();
-        // A model's reply needs it only if the guards stop it.
-        let quotation = |turn: &Turn| -> Result<String, MissingValue> {
-            let quotation = match (&total, &fit) {
-                (Some(total), _) => total.clone(),
-                (None, Some(fit)) => self.quote_fit(turn, fit, &quoted)?,
-                (None, None) if !plans.is_empty() => self.quote_plans(turn, &plans, &quoted)?,
-                (None, None) => self.quote(turn, utterance, &quoted, asks_row, repeated)?,
-            };
-            let question = besides.as_deref().unwrap_or_default();
-            let excerpts: Vec<Passage> = more_pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
-            let quotation = answer::quotation(quotation, self.quotes(turn, &excerpts)?.into_iter());
-            let quotation = self.with_hotline(turn, &utterance.text, quotation)?;
-            if topics.is_empty() {
-                return Ok(quotation);
-            }
-            Ok(format!("{quotation}\n{}", self.offer_topics(turn, &topics)?))
+        let computed = match (total, &fit) {
+            (Some(total), _) => Some(total),
+            (None, Some(fit)) => Some(self.quote_fit(turn, fit, &quoted)?),
+            (None, None) if !plans.is_empty() => Some(self.quote_plans(turn, &plans, &quoted)?),
+            (None, None) => None,
         };
-        if !topics.is_empty() {
-            memory.topics.clone_from(&topics);
+        let mut amounts = String::new();
+        if has_model && computed.is_none() && (!quoted.is_empty() || memory.current.is_some()) {
+            // In a conversation, a model may also find what rules do not.
+            (found.passages, amounts) = read_text(question.len(), || {
+                (self.for_model(turn, question, &found.passages, memory), self.amounts(turn, question, memory))
+            });
+        } else if quoted.is_empty() {
+            found.passages.clear();
         }
-        let passages = if quoted.is_empty() { &[] } else { found.passages.as_slice() };
-        let Some(metadata) = answer::cite(turn, &found, passages).await? else {
-            let text = match repeated {
-                Repeated::AllSaid => Text::ReplyAllSaid,
-                Repeated::Not | Repeated::Again if utterance.requests(Topic::UnnamedGoods) => Text::ReplyWhich,
-                Repeated::Not | Repeated::Again => Text::ReplyUnknown,
-            };
-            let text = self.text(turn, text, &[])?;
-            answer::say_unknown(turn, &text).await?;
-            return self.follow_up(turn).await;
+        let shown = Shown::of(&pages, &asked, &quoted);
+        // Products that the message names stay those of the conversation, whatever a page lists.
+        let keeps_products = is_chosen || (names_products && !is_catalogue);
+        Ok(Answer {
+            asked,
+            found,
+            computed,
+            amounts,
+            quoted,
+            repeated,
+            asks_row,
+            besides,
+            topics,
+            is_catalogue,
+            shown,
+            keeps_products,
+        })
+    }
+
+    /// Finds a page about another question of a message.
+    async fn find_besides(&self, turn: &Turn, question: &str) -> Vec<Passage> {
+        let pages = self.services.pages(turn);
+        let found = self.retrieve(turn, question, true, None).await.quoted;
+        let is_about = |page: &Passage| {
+            let text = format!("{}\n{}\n{}", page.title, page.section, page.text);
+            page.language.is_none_or(|of| of == turn.language())
+                && pages.words_met(question, &text, turn.language()) > 0
         };
-        if let [page] = quoted.as_slice()
-            && let Some(bundle) = self.bundle_of(turn, page).filter(|_| !is_catalogue && !pages_only)
+        found.into_iter().take(1).filter(is_about).collect()
+    }
+
+    /// Remembers what an answer is about.
+    fn remember_answer(&self, turn: &Turn, answer: &Answer, memory: &mut Memory) {
+        if !answer.topics.is_empty() {
+            memory.topics.clone_from(&answer.topics);
+        }
+        if let [page] = answer.quoted.as_slice()
+            && let Some(bundle) =
+                self.bundle_of(turn, page).filter(|_| !answer.is_catalogue && !answer.asked.pages_only)
         {
             memory.bundle = Some(bundle);
         }
-        let are_products = shown.is_some();
-        // Products that the message names stay those of the conversation, whatever a page lists.
-        let keeps = is_chosen || (names_products && !is_catalogue);
+        let (pages, asked) = (self.services.pages(turn), &answer.asked);
         let earlier = memory.shown.take();
-        let latest = if keeps { earlier.clone() } else { shown.or_else(|| earlier.clone()) };
-        memory.shown = latest.map(|shown| shown.after(earlier.as_ref(), &pages, asked.language));
-        memory.follow(&quoted, are_products, &asked.text);
-        if is_computed {
-            let said = quotation(turn)?;
-            turn.say_with(Kind::Reply, &said, metadata).await?;
-            return self.follow_up(turn).await;
-        }
-        match self.begin(turn, &utterance.text, &found).await? {
+        let shown = answer.shown.clone().filter(|_| !answer.keeps_products).or_else(|| earlier.clone());
+        memory.shown = shown.map(|shown| shown.after(earlier.as_ref(), &pages, asked.language));
+        memory.follow(&answer.quoted, answer.shown.is_some(), &asked.text);
+    }
+
+    /// Streams the model's reply, or quotes the documents without one.
+    async fn say_answer(
+        &self,
+        turn: &mut Turn,
+        utterance: &Utterance,
+        answer: &Answer,
+        metadata: Metadata,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        let reading = Reading { question: &utterance.text, found: &answer.found, amounts: &answer.amounts };
+        match self.begin(turn, reading).await? {
             Ok(deltas) => {
                 let common = self.common(turn);
-                let sources = self.sources(turn, &found.passages);
+                let sources = self.sources(turn, reading);
                 let guarded = Grounded::new(&self.grounding, &Placeholders::of(common), &sources);
+                let quotation = |turn: &Turn| self.quotation(turn, utterance, answer);
                 let written = Written { quotation: &quotation, ending: "", common };
                 answer::stream(turn, deltas, guarded, &written, metadata).await?;
+                let read = &answer.found.passages;
+                read_text(utterance.text.len(), || self.follow_reply(turn, &answer.asked, read, memory));
             }
             Err(error) => {
                 warn!(%error, "No reply from the language model: quoting the documents");
@@ -177,67 +252,31 @@ impl Retail {
                     LlmMode::Offline => turn.note("model_error", error.to_string()),
                     LlmMode::Auto | LlmMode::Ollama => turn.note_model_error(&error),
                 }
-                let said = quotation(turn)?;
+                let said = self.quotation(turn, utterance, answer)?;
                 turn.say_with(Kind::Reply, &said, metadata).await?;
             }
-        }
-        if turn.error().is_none() {
-            self.follow_up(turn).await?;
         }
         Ok(())
     }
 
-    /// Waits for the model's first words. The inner error means that it said nothing.
-    async fn begin(
-        &self,
-        turn: &mut Turn,
-        question: &str,
-        found: &Found,
-    ) -> Result<Result<Deltas, LlmError>, DeskError> {
-        let ticket = match self.services.llm.enter() {
-            Ok(ticket) => ticket,
-            Err(error) => return Ok(Err(error)),
+    /// Returns the answer without a model: what was computed, or quotations, and what else the message asks.
+    fn quotation(&self, turn: &Turn, utterance: &Utterance, answer: &Answer) -> Result<String, MissingValue> {
+        if answer.quoted.is_empty() {
+            return self.text(turn, Text::ReplyUnknown, &[]);
+        }
+        let mut said = match &answer.computed {
+            Some(computed) => computed.clone(),
+            None => self.quote(turn, utterance, answer)?,
         };
-        let config = &self.services.config;
-        let (canary, fence) = (self.grounding.canary().line(), format!("{:016x}", rand::random::<u64>()));
-        let mut given = Given {
-            persona: &turn.persona,
-            persona_max_chars: config.prompts.persona_max_chars,
-            canary: &canary,
-            passages: &found.passages,
-            context_max_chars: config.desks.context_max_chars,
-            earlier: &[],
-            fence: &fence,
-            intent: Intent::Shopping.as_str(),
-            instruction: self.texts(turn).template(Text::Instruction),
-        };
-        // What the history does not show is recalled, so the room for that is kept free.
-        let recalled = found.question.as_ref().map_or(0, |_| config.search.memory_messages * EARLIER_MAX_CHARS);
-        let instructions = system(&given);
-        let room = room_for_history(&config.llm, &[&instructions, question]).saturating_sub(recalled);
-        let most = config.desks.history_max_chars.min(room);
-        let shown = &turn.history[window_start(&turn.history, most)..];
-        let earlier = self.recall(turn, found.question.as_deref(), shown).await;
-        given.earlier = &earlier;
-        let instructions = if earlier.is_empty() { instructions } else { system(&given) };
-        let mut messages = vec![ChatMessage::system(instructions)];
-        messages.extend(window(&turn.history, most));
-        messages.push(ChatMessage::user(question.to_owned()));
-        let request =
-            ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
-        answer::begin(turn, &self.language_rules, ticket, request).await
-    }
-
-    /// Returns the texts that support a reply.
-    fn sources<'a>(&'a self, turn: &'a Turn, passages: &'a [Passage]) -> Sources<'a> {
-        let mut sources = turn.sources();
-        let of_passage = |passage: &'a Passage| [passage.title.as_str(), &passage.section, &passage.text];
-        sources.shop.extend(passages.iter().flat_map(of_passage));
-        let instruction = self.texts(turn).template(Text::Instruction);
-        sources.shop.extend([self.hotline(turn), instruction]);
-        sources.instructions.push(instruction);
-        sources.claims = Facts::OF_DOCUMENTS;
-        sources
+        if let Some((question, pages)) = &answer.besides {
+            let excerpts: Vec<Passage> = pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
+            said = answer::quotation(said, self.quotes(turn, &excerpts)?.into_iter());
+        }
+        let said = self.with_hotline(turn, &utterance.text, said)?;
+        if answer.topics.is_empty() {
+            return Ok(said);
+        }
+        Ok(format!("{said}\n{}", self.offer_topics(turn, &answer.topics)?))
     }
 
     /// Answers with a text of the desk. Products that it is about are followed by others that are in stock.
@@ -263,21 +302,15 @@ impl Retail {
     }
 
     /// Returns the part of each passage that answers, with its title.
-    fn quote(
-        &self,
-        turn: &Turn,
-        utterance: &Utterance,
-        passages: &[Passage],
-        asks_row: bool,
-        repeated: Repeated,
-    ) -> Result<String, MissingValue> {
+    fn quote(&self, turn: &Turn, utterance: &Utterance, answer: &Answer) -> Result<String, MissingValue> {
+        let passages = answer.quoted.as_slice();
         let asked = utterance.text.as_str();
         let excerpts: Vec<Passage> = passages.iter().map(|passage| self.excerpt(turn, asked, passage)).collect();
         let quotes = self.quotes(turn, &excerpts)?;
         let intro = match () {
-            () if asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
+            () if answer.asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
             () if utterance.complains() => Text::ReplyIntroSorry,
-            () if repeated == Repeated::Again => Text::ReplyIntroAgain,
+            () if answer.repeated == Repeated::Again => Text::ReplyIntroAgain,
             () => Text::ReplyIntro,
         };
         let texts = self.texts.get(answer::language_of(turn, passages));

@@ -15,6 +15,7 @@ mod meaning;
 mod misses;
 mod polish;
 mod prompt;
+mod reading;
 mod shopping;
 mod waiting;
 mod warranty;

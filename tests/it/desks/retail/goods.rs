@@ -3,7 +3,7 @@
 use super::chat::{Shop, open_shop_with, products};
 use crate::support::app::TestApp;
 
-const DOCUMENTS: [(&str, &str); 3] = [
+pub const DOCUMENTS: [(&str, &str); 3] = [
     (
         "goods.csv",
         "sku,name,category,price_vnd,stock,warranty_months,specs,specs_en\n\

@@ -1,0 +1,229 @@
+//! A reply in the words of a language model: what the model reads, and the products that the conversation is about after it.
+//!
+//! A model finds an answer among more than rules can choose from, so it reads what the message may mean as well. What it reads is cited,
+//! and supports its figures.
+
+use super::super::Retail;
+use super::super::intent::Intent;
+use super::super::memory::Memory;
+use super::super::prompt::{EARLIER_MAX_CHARS, Given, system};
+use super::super::texts::Text;
+use crate::dialogue::answer;
+use crate::dialogue::history::{room_for_history, window, window_start};
+use crate::dialogue::shown::Shown;
+use crate::dialogue::{DeskError, Turn};
+use crate::domain::text::words;
+use crate::domain::{Kind, Sender};
+use crate::grounding::Sources;
+use crate::grounding::claims::Facts;
+use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
+use crate::retrieval::catalogue::money;
+use crate::retrieval::mention::Level;
+use crate::retrieval::rows::Row;
+use crate::retrieval::search::Found;
+use crate::retrieval::{Passage, Query, Subject, in_one_language};
+
+/// The most of each kind of passages.
+mod most {
+    /// Of what was found for the message.
+    pub const FOUND: usize = 3;
+    /// Products of the conversation.
+    pub const IN_TALK: usize = 4;
+    /// Products that the message describes.
+    pub const WISHED: usize = 3;
+    pub const SECTIONS: usize = 4;
+    /// Other products of a kind.
+    pub const OF_KIND: usize = 10;
+    /// Of all.
+    pub const READ: usize = 18;
+}
+
+/// Products whose amounts are computed.
+const COMPUTED: usize = 3;
+/// Numbers of pieces that are multiplied, and the largest one.
+const COUNTS: usize = 2;
+const LARGEST: u64 = 99;
+/// Earlier messages that may say how many.
+const EARLIER: usize = 2;
+
+/// What a model reads for a reply.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub question: &'a str,
+    pub found: &'a Found,
+    /// Lines with computed amounts.
+    pub amounts: &'a str,
+}
+
+impl Retail {
+    /// Returns the passages that a model reads: what was found for a message, then the section before, the products of the conversation
+    /// and of their kind, and the sections that are nearest to the message.
+    pub(super) fn for_model(&self, turn: &Turn, text: &str, found: &[Passage], memory: &Memory) -> Vec<Passage> {
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let (shown, query) = (memory.shown.as_ref(), self.search(turn, text, false));
+        let section = |subject: &Subject| pages.section(&subject.file, &subject.section, language);
+        let in_talk = shown.map_or_else(Vec::new, |shown| shown.all(&pages, language));
+        let wished = pages.rows_wished(&query, Some(1));
+        let mut kinds = pages.categories(text, language);
+        if kinds.is_empty() {
+            let described = wished.first().map(|row| row.passage.section.clone());
+            kinds.extend(described.or_else(|| shown?.category(&pages, language)));
+        }
+        let each = most::OF_KIND / kinds.len().max(1);
+        let of_each = |kind: &String| pages.rows_of_category(kind, text, language).into_iter().take(each);
+        let of_kind = kinds.iter().flat_map(of_each).collect();
+        let nearest = Query { limit: most::SECTIONS, ..self.search(turn, text, true) };
+        let (first, others) = found.split_at(found.len().min(most::FOUND));
+        let rows = |rows: Vec<Row>, most: usize| rows.into_iter().take(most).map(|row| row.passage);
+        let all = (first.iter().cloned())
+            .chain(memory.subject.as_ref().and_then(section))
+            .chain(rows(in_talk, most::IN_TALK))
+            .chain(rows(wished, most::WISHED))
+            .chain(pages.nearest_sections(&nearest))
+            .chain(rows(of_kind, most::OF_KIND))
+            .chain(others.iter().cloned());
+        let mut read: Vec<Passage> = Vec::new();
+        for passage in all {
+            if !read.iter().any(|known| known.title == passage.title && known.text == passage.text) {
+                read.push(passage);
+            }
+        }
+        in_one_language(&mut read, language);
+        read.truncate(most::READ);
+        read
+    }
+
+    /// Returns amounts that the customer may ask for, each with its computation: pieces of a product, sums and differences. Models
+    /// compute badly, and the guards remove figures that no text has.
+    pub(super) fn amounts(&self, turn: &Turn, text: &str, memory: &Memory) -> String {
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let in_talk = memory.shown.as_ref().map_or_else(Vec::new, |shown| shown.all(&pages, language));
+        let before = memory.shown.as_ref().map_or_else(Vec::new, |shown| pages.rows(&shown.before, language));
+        let wished = pages.rows_wished(&self.search(turn, text, false), Some(1)).into_iter().take(1);
+        let mut rows: Vec<Row> = in_talk.into_iter().chain(before.into_iter().flatten()).collect();
+        rows.splice(rows.len().min(1)..rows.len().min(1), wished);
+        let bundle = memory.bundle.iter().map(|bundle| (bundle.name.clone(), bundle.price));
+        let mut items: Vec<(String, u64)> = Vec::new();
+        for item in bundle.chain(rows.into_iter().filter_map(|row| Some((row.passage.title, row.price?)))) {
+            if !items.contains(&item) && items.len() < COMPUTED {
+                items.push(item);
+            }
+        }
+        let counts = self.counts_said(turn, text);
+        let mut lines = Vec::new();
+        let mut line = |left: String, amount: u64| lines.push(format!("{left} = {}\n", money(amount)));
+        for (at, (name, price)) in items.iter().enumerate() {
+            for count in &counts {
+                line(format!("{count} × {name}"), count * price);
+            }
+            for (other, of_other) in &items[at + 1..] {
+                line(format!("{name} + {other}"), price + of_other);
+                line(format!("Difference between {name} and {other}"), price.abs_diff(*of_other));
+                for count in &counts {
+                    line(format!("{count} × ({name} + {other})"), count * (price + of_other));
+                }
+                if let [one, two] = counts.as_slice() {
+                    line(format!("{one} × {name} + {two} × {other}"), one * price + two * of_other);
+                    line(format!("{two} × {name} + {one} × {other}"), two * price + one * of_other);
+                }
+            }
+        }
+        if items.len() > 2 {
+            let names: Vec<&str> = items.iter().map(|(name, _)| name.as_str()).collect();
+            line(names.join(" + "), items.iter().map(|(_, price)| price).sum());
+        }
+        lines.concat()
+    }
+
+    /// Returns how many pieces the message may mean, or an earlier one if it has no number.
+    fn counts_said(&self, turn: &Turn, text: &str) -> Vec<u64> {
+        let written = words(text).into_iter().filter_map(|word| word.parse().ok());
+        let mut counts: Vec<u64> = self.picks.pieces(text).into_iter().chain(written).collect();
+        if counts.is_empty() {
+            let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User).take(EARLIER);
+            counts.extend(earlier.filter_map(|message| self.picks.pieces(&message.text)).next());
+        }
+        counts.retain(|count| (2..=LARGEST).contains(count));
+        counts.dedup();
+        counts.truncate(COUNTS);
+        counts
+    }
+
+    /// Waits for the model's first words. The inner error means that it said nothing.
+    pub(super) async fn begin(
+        &self,
+        turn: &mut Turn,
+        reading: Reading<'_>,
+    ) -> Result<Result<Deltas, LlmError>, DeskError> {
+        let Reading { question, found, amounts } = reading;
+        let ticket = match self.services.llm.enter() {
+            Ok(ticket) => ticket,
+            Err(error) => return Ok(Err(error)),
+        };
+        let config = &self.services.config;
+        let (canary, fence) = (self.grounding.canary().line(), format!("{:016x}", rand::random::<u64>()));
+        let mut given = Given {
+            persona: &turn.persona,
+            persona_max_chars: config.prompts.persona_max_chars,
+            canary: &canary,
+            passages: &found.passages,
+            amounts,
+            context_max_chars: config.desks.context_max_chars,
+            earlier: &[],
+            fence: &fence,
+            intent: Intent::Shopping.as_str(),
+            instruction: self.texts(turn).template(Text::Instruction),
+        };
+        // What the history does not show is recalled, so the room for that is kept free.
+        let recalled = found.question.as_ref().map_or(0, |_| config.search.memory_messages * EARLIER_MAX_CHARS);
+        let instructions = system(&given);
+        let room = room_for_history(&config.llm, &[&instructions, question]).saturating_sub(recalled);
+        let most = config.desks.history_max_chars.min(room);
+        let shown = &turn.history[window_start(&turn.history, most)..];
+        let earlier = self.recall(turn, found.question.as_deref(), shown).await;
+        given.earlier = &earlier;
+        let instructions = if earlier.is_empty() { instructions } else { system(&given) };
+        let mut messages = vec![ChatMessage::system(instructions)];
+        messages.extend(window(&turn.history, most));
+        messages.push(ChatMessage::user(question.to_owned()));
+        let request =
+            ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
+        answer::begin(turn, &self.language_rules, ticket, request).await
+    }
+
+    /// Returns the texts that support a reply.
+    pub(super) fn sources<'a>(&'a self, turn: &'a Turn, reading: Reading<'a>) -> Sources<'a> {
+        let mut sources = turn.sources();
+        let of_passage = |passage: &'a Passage| [passage.title.as_str(), &passage.section, &passage.text];
+        sources.shop.extend(reading.found.passages.iter().flat_map(of_passage));
+        let instruction = self.texts(turn).template(Text::Instruction);
+        sources.shop.extend([reading.amounts, self.hotline(turn), instruction]);
+        sources.instructions.push(instruction);
+        sources.claims = Facts::OF_DOCUMENTS;
+        sources
+    }
+
+    /// Makes the products that the reply names those of the conversation, since the model may have chosen others than the rules.
+    pub(super) fn follow_reply(&self, turn: &Turn, asked: &Query, read: &[Passage], memory: &mut Memory) {
+        let Some(reply) = turn.last_said().filter(|said| said.metadata.kind() == Some(Kind::Reply)) else { return };
+        let pages = self.services.pages(turn);
+        let query = Query { text: reply.text.clone(), ..asked.clone() };
+        let mut named: Vec<Passage> = Vec::new();
+        for mention in Shown::named(memory.shown.as_ref(), &pages, &query) {
+            let [row] = mention.rows.as_slice() else { continue };
+            let is_read = read.iter().any(|passage| passage.title == row.passage.title);
+            if mention.level > Level::Brand && is_read && !named.contains(&row.passage) {
+                named.push(row.passage.clone());
+            }
+        }
+        let Some(shown) = Shown::of(&pages, asked, &named) else { return };
+        let is_same = |earlier: &Shown| {
+            let before = earlier.in_talk();
+            before.len() == shown.products.len() && before.iter().all(|name| shown.products.contains(name))
+        };
+        if !memory.shown.as_ref().is_some_and(is_same) {
+            let earlier = memory.shown.take();
+            memory.shown = Some(shown.after(earlier.as_ref(), &pages, asked.language));
+        }
+    }
+}
