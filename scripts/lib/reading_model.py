@@ -4,7 +4,7 @@ import re
 from scripted_ollama import ScriptedOllama
 
 INTENTS = {"warranty_result": "warranty", "warranty_prompt": "warranty", "social": "unknown", "clarify": "unknown"}
-UNKNOWN = {"vi": "Dạ, em không có thông tin này ạ.", "en": "I do not have that information."}
+UNKNOWN = {"vi": "Dạ, em không có thông tin này ạ.", "en": "I do not have that information.", "pl": "Niestety nie mam tej informacji."}
 
 
 class ReadingModel(ScriptedOllama):

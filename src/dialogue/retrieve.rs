@@ -4,10 +4,12 @@ use super::Turn;
 use crate::domain::{Message, Sender};
 use crate::nlu::long_text::read_text;
 use crate::retrieval::search::{Found, Knowledge, Pages};
-use crate::retrieval::{Passage, Query, Subject};
+use crate::retrieval::{Passage, Query, Subject, in_one_language};
 
 /// Passages of an answer.
 pub const PASSAGES: usize = 8;
+/// Sections that are added for a model.
+const NEAREST: usize = 3;
 /// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;
 /// Earlier messages in which a place or a device is named that a question is still about.
@@ -187,6 +189,21 @@ async fn find_passages(
     }
     let again = again(knowledge, turn, &asked, &found, query).await;
     (text.to_owned(), again.map_or(found, |(_, again)| again))
+}
+
+/// Adds what a message may also mean to what was found for it: the section before, and the sections that are nearest to the message. A model
+/// finds an answer among more than rules can choose from.
+pub fn with_nearest(pages: &Pages, asked: &Query, found: &[Passage], subject: Option<&Subject>) -> Vec<Passage> {
+    let before = subject.and_then(|subject| pages.section(&subject.file, &subject.section, asked.language));
+    let nearest = pages.nearest_sections(&Query { limit: NEAREST, ..asked.clone() });
+    let mut passages = found.to_vec();
+    for passage in before.into_iter().chain(nearest) {
+        if !passages.iter().any(|known| known.title == passage.title && known.text == passage.text) {
+            passages.push(passage);
+        }
+    }
+    in_one_language(&mut passages, asked.language);
+    passages
 }
 
 /// Finds what answers the clauses of a message that has no answer as a whole: it tells a story or asks several things. Each clause has

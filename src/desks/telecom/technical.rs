@@ -15,6 +15,7 @@ use crate::dialogue::{DeskError, Turn, retrieve};
 use crate::domain::{Kind, Metadata, SourceItem};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
+use crate::nlu::long_text::read_text;
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
@@ -90,7 +91,14 @@ impl Telecom {
     ) -> Result<(), DeskError> {
         turn.state = memory.to_state();
         let (quoted, is_repeated) = self.worth_saying(turn, question, &found.passages, memory);
-        let fitting = fitting(&found.passages, self.services.config.desks.context_max_chars);
+        let mut read = found.passages.clone();
+        if self.services.llm.is_up() {
+            let (pages, asked) = (self.services.pages(turn), retrieve::query(turn, question));
+            read = read_text(question.len(), || {
+                retrieve::with_nearest(&pages, &asked, &found.passages, memory.subject.as_ref())
+            });
+        }
+        let fitting = fitting(&read, self.services.config.desks.context_max_chars);
         let begun = self.begin(turn, question, &fitting).await?;
         // The sources are those of the reply: what the model was shown, or what is quoted without it.
         let passages = if begun.is_ok() { &fitting[..] } else { &quoted[..] };
