@@ -1,4 +1,4 @@
-"""A language model that reads without a mistake: of the facts that an answer must have, it says those that stand in its prompt."""
+"""A language model that reads without a mistake: it says those of the expected facts that its prompt has."""
 import re
 
 from scripted_ollama import ScriptedOllama

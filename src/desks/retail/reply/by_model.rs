@@ -43,7 +43,7 @@ const COMPUTED: usize = 3;
 /// Numbers of pieces that are multiplied, and the largest one.
 const COUNTS: usize = 2;
 const LARGEST: u64 = 99;
-/// Earlier messages that may say how many.
+/// Earlier messages whose number of pieces may still count.
 const EARLIER: usize = 2;
 
 /// What a model reads for a reply.
