@@ -169,9 +169,8 @@ impl Retail {
         let mut amounts = String::new();
         if has_model && computed.is_none() && (!quoted.is_empty() || memory.current.is_some()) {
             // In a conversation, a model may also find what rules do not.
-            (found.passages, amounts) = read_text(question.len(), || {
-                (self.for_model(turn, question, &found.passages, memory), self.amounts(turn, question, memory))
-            });
+            (found.passages, amounts) =
+                read_text(question.len(), || self.for_model(turn, question, &found.passages, memory));
         } else if quoted.is_empty() {
             found.passages.clear();
         }

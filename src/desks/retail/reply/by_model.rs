@@ -57,13 +57,21 @@ pub(super) struct Reading<'a> {
 
 impl Retail {
     /// Returns the passages that a model reads: what was found for a message, then the section before, the products of the conversation
-    /// and of their kind, and the sections that are nearest to the message.
-    pub(super) fn for_model(&self, turn: &Turn, text: &str, found: &[Passage], memory: &Memory) -> Vec<Passage> {
+    /// and of their kind, and the sections that are nearest to the message. Returns the amounts that it reads, too.
+    pub(super) fn for_model(
+        &self,
+        turn: &Turn,
+        text: &str,
+        found: &[Passage],
+        memory: &Memory,
+    ) -> (Vec<Passage>, String) {
         let (pages, language) = (self.services.pages(turn), turn.language());
         let (shown, query) = (memory.shown.as_ref(), self.search(turn, text, false));
         let section = |subject: &Subject| pages.section(&subject.file, &subject.section, language);
         let in_talk = shown.map_or_else(Vec::new, |shown| shown.all(&pages, language));
-        let wished = pages.rows_wished(&query, Some(1));
+        let mut wished = pages.rows_wished(&query, Some(1));
+        wished.truncate(most::WISHED);
+        let amounts = self.amounts(turn, text, &in_talk, wished.first(), memory);
         let mut kinds = pages.categories(text, language);
         if kinds.is_empty() {
             let described = wished.first().map(|row| row.passage.section.clone());
@@ -71,16 +79,14 @@ impl Retail {
         }
         let each = most::OF_KIND / kinds.len().max(1);
         let of_each = |kind: &String| pages.rows_of_category(kind, text, language).into_iter().take(each);
-        let of_kind = kinds.iter().flat_map(of_each).collect();
         let nearest = Query { limit: most::SECTIONS, ..self.search(turn, text, true) };
         let (first, others) = found.split_at(found.len().min(most::FOUND));
-        let rows = |rows: Vec<Row>, most: usize| rows.into_iter().take(most).map(|row| row.passage);
+        let rows = in_talk.into_iter().take(most::IN_TALK).chain(wished).map(|row| row.passage);
         let all = (first.iter().cloned())
             .chain(memory.subject.as_ref().and_then(section))
-            .chain(rows(in_talk, most::IN_TALK))
-            .chain(rows(wished, most::WISHED))
+            .chain(rows)
             .chain(pages.nearest_sections(&nearest))
-            .chain(rows(of_kind, most::OF_KIND))
+            .chain(kinds.iter().flat_map(of_each).map(|row| row.passage))
             .chain(others.iter().cloned());
         let mut read: Vec<Passage> = Vec::new();
         for passage in all {
@@ -90,21 +96,20 @@ impl Retail {
         }
         in_one_language(&mut read, language);
         read.truncate(most::READ);
-        read
+        (read, amounts)
     }
 
     /// Returns amounts that the customer may ask for, each with its computation: pieces of a product, sums and differences. Models
     /// compute badly, and the guards remove figures that no text has.
-    pub(super) fn amounts(&self, turn: &Turn, text: &str, memory: &Memory) -> String {
-        let (pages, language) = (self.services.pages(turn), turn.language());
-        let in_talk = memory.shown.as_ref().map_or_else(Vec::new, |shown| shown.all(&pages, language));
-        let before = memory.shown.as_ref().map_or_else(Vec::new, |shown| pages.rows(&shown.before, language));
-        let wished = pages.rows_wished(&self.search(turn, text, false), Some(1)).into_iter().take(1);
-        let mut rows: Vec<Row> = in_talk.into_iter().chain(before.into_iter().flatten()).collect();
-        rows.splice(rows.len().min(1)..rows.len().min(1), wished);
+    fn amounts(&self, turn: &Turn, text: &str, in_talk: &[Row], wished: Option<&Row>, memory: &Memory) -> String {
+        let before = memory.shown.as_ref().map_or_else(Vec::new, |shown| {
+            self.services.pages(turn).rows(&shown.before, turn.language()).into_iter().flatten().collect()
+        });
+        let (current, others) = in_talk.split_at(in_talk.len().min(1));
+        let rows = current.iter().chain(wished).chain(others).chain(&before);
         let bundle = memory.bundle.iter().map(|bundle| (bundle.name.clone(), bundle.price));
         let mut items: Vec<(String, u64)> = Vec::new();
-        for item in bundle.chain(rows.into_iter().filter_map(|row| Some((row.passage.title, row.price?)))) {
+        for item in bundle.chain(rows.filter_map(|row| Some((row.passage.title.clone(), row.price?)))) {
             if !items.contains(&item) && items.len() < COMPUTED {
                 items.push(item);
             }
