@@ -55,7 +55,8 @@ fn added<'t>(text: &'t str, single_letters: &[String]) -> Option<&'t str> {
 fn replaced(missed: &str, text: &str, single_letters: &[String]) -> Option<String> {
     let is_word = |word: &str| single_letters.iter().any(|single| single.eq_ignore_ascii_case(word));
     let is_single = |word: &&str| word.len() == 1 && !is_word(word);
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(is_single);
+    // The s of "it's" is no character of a number.
+    let words = text.split(|c: char| !c.is_alphanumeric() && !"'’".contains(c)).filter(is_single);
     let mut characters: Vec<char> = words.filter_map(|word| Some(word.chars().next()?.to_ascii_uppercase())).collect();
     characters.dedup();
     let [one, other] = characters[..] else { return None };
@@ -77,6 +78,7 @@ mod tests {
         let single_letters = ["I".to_owned(), "A".to_owned()];
         for (text, corrected) in [
             ("sorry thats a 2 at the end not a Z", Some("L96MUK2")),
+            ("it's a 2, not Z", Some("L96MUK2")),
             ("số cuối là 2 chứ không phải z", Some("L96MUK2")),
             ("it begins with I, not with L", None),
             ("is it 6 or 9?", None),

@@ -19,6 +19,7 @@ pub(super) const WISHES: &[(Language, &str)] = &[
     (Language::EN, "English please!"),
     (Language::EN, "in english please"),
     (Language::EN, "please speak in english"),
+    (Language::EN, "can you write english?"),
     (Language::EN, "do you speak English?"),
     (Language::EN, "do u speak english"),
     (Language::EN, "does anyone here speak english"),

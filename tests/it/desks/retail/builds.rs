@@ -83,8 +83,12 @@ async fn unsold_goods_are_not_searched() {
 }
 
 #[tokio::test]
-async fn missing_character_completes_a_serial() {
+async fn correction_completes_a_serial() {
     let shop = open().await;
+    let mut chat = shop.chat().await;
+    chat.say("check the warranty of FUT-2O99 please").await;
+    let reply = chat.say("sorry, it's a 0 and not an O").await.text("warranty_result");
+    assert!(reply.contains("FUT-2099"), "{reply}");
     let mut chat = shop.chat().await;
     chat.say("check the warranty of FUT-209 please").await;
     let reply = chat.say("sorry, a 9 is missing at the end").await.text("warranty_result");

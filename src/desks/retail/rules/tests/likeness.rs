@@ -10,7 +10,7 @@ fn quantities_models_years_and_phones_are_no_serials() {
         (Likeness::Date, "2024 1999 12-3-2024 2024-12-31 31-12"),
         (
             Likeness::Model,
-            "1250000d 15990000vnd 1TB 16GB 144Hz 27inch 15tr 10pm 9am 45mins 20-25tr 1tr5 8h30 i5-12400F 12400F 7800X3D 4060Ti RTX4060 RTX-4060 RX7600 \
+            "1250000d 15990000vnd 1TB 16GB 8gig 144Hz 27inch 15tr 10pm 9am 45mins 20-25tr 1tr5 8h30 i5-12400F 12400F 7800X3D 4060Ti RTX4060 RTX-4060 RX7600 \
              DDR5 B660 B760M H610M-E G102 iPhone15 PS5 win11 1080p 3200MHz 2x8GB 650W 5600X i7-13620H",
         ),
         (Likeness::Phone, "0912345678 84912345678 0912-345-678 02838123456 1900636979"),
