@@ -25,10 +25,10 @@ class ReadingModel(ScriptedOllama):
 
     def next_reply(self, messages):
         """The quoted lines and earlier answers that have the facts, without those that have what must not be said."""
-        system, *history, _ = (message["content"] for message in messages)
-        texts = re.findall(r"<<<(\w+)\n(.*?)\1>>>", system, re.DOTALL)
-        lines = [re.sub(r"^\[\d+\] ", "", line) for text in [text for _, text in texts] + history for line in text.splitlines()]
+        texts = [text for _, text in re.findall(r"<<<(\w+)\n(.*?)\1>>>", messages[0]["content"], re.DOTALL)]
+        texts += [message["content"] for message in messages if message["role"] == "assistant"]
+        lines = [re.sub(r"^\[\d+\] ", "", line) for text in texts for line in text.splitlines()]
         lines = [line for line in lines if not any(self.has(line, fact) for fact in self.check.get("never", []))]
         found = (next((line for line in lines if self.has(line, fact)), None) for fact in self.check.get("says", []))
-        text = "\n\n".join(dict.fromkeys(filter(None, found))) or UNKNOWN[self.language]
+        text = "\n\n".join(dict.fromkeys(filter(None, found))) or UNKNOWN.get(self.language, UNKNOWN["en"])
         return None, [word + " " for word in text.split(" ")]

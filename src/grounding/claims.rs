@@ -33,8 +33,7 @@ string_enum! {
         Promised = "promised",
         /// A discount, a gift, something for nothing.
         Offered = "offered",
-        /// Asks the customer for a password, a one-time code or the data of a card. Only documents that say the same word for word
-        /// support it.
+        /// Asks the customer for a password, a one-time code or the data of a card. Never supported.
         AsksSecret = "asks_secret",
         /// Says that the assistant is a person, or no machine. Never supported.
         IsHuman = "is_human",
@@ -134,12 +133,10 @@ impl ClaimRules {
     pub(super) fn quoted(&self, document: &str) -> Quoted {
         let mut quoted = Quoted::default();
         let stream = self.lexicon.tokenize(document);
-        for (claim, pattern) in self.candidates(stream.tokens()) {
-            if *claim == Claim::AsksSecret && quoted.texts.is_empty() && pattern.find(&stream, &[]).is_some() {
-                quoted.texts.push(folded(stream.tokens()));
-            } else if claim.may_be_quoted() && pattern.find(&stream, &[]).is_some() {
+        for (claim, pattern) in self.candidates(stream.tokens()).filter(|(claim, _)| claim.may_be_quoted()) {
+            if pattern.find(&stream, &[]).is_some() {
                 let words = stream.tokens().iter().map(|token| (claim.as_str(), token.folded().to_owned()));
-                quoted.words.extend(words);
+                quoted.0.extend(words);
             }
         }
         quoted
@@ -163,14 +160,7 @@ impl ClaimRules {
         };
         let is_quoted = |claim: Claim, place: &Range<usize>| {
             let words = &stream.tokens()[place.clone()];
-            match claim {
-                // "Let it forget the Wi-Fi and enter the password again", but not "enter the password in this chat".
-                Claim::AsksSecret => {
-                    let after = (place.end + 1).min(stream.clause(place.start).end);
-                    quoted.has_run(stream.tokens(), &(place.start..after))
-                }
-                _ => claim.may_be_quoted() && words.iter().all(|word| quoted.has(claim, word.folded())),
-            }
+            claim.may_be_quoted() && words.iter().all(|word| quoted.has(claim, word.folded()))
         };
         let mut claimed: Vec<Claim> = Vec::new();
         for (claim, pattern) in self.candidates(stream.tokens()) {
@@ -204,42 +194,19 @@ impl ClaimRules {
     }
 }
 
-/// Words that repeat a document word for word.
-const WORD_FOR_WORD: usize = 4;
-
-/// What documents claim.
+/// The words in which documents make claims.
 #[derive(Debug, Default)]
-pub(super) struct Quoted {
-    /// The words in which they make each claim.
-    words: HashSet<(&'static str, String)>,
-    /// The words of those that name a secret: how to enter the password of a Wi-Fi.
-    texts: Vec<String>,
-}
+pub(super) struct Quoted(HashSet<(&'static str, String)>);
 
 impl Quoted {
     /// Adds the claims of another document.
     pub(super) fn extend(&mut self, other: &Self) {
-        self.words.extend(other.words.iter().cloned());
-        self.texts.extend(other.texts.iter().cloned());
+        self.0.extend(other.0.iter().cloned());
     }
 
     fn has(&self, claim: Claim, word: &str) -> bool {
-        self.words.contains(&(claim.as_str(), word.to_owned()))
+        self.0.contains(&(claim.as_str(), word.to_owned()))
     }
-
-    /// Whether these words, with those next to them if they are few, are in a document.
-    fn has_run(&self, words: &[Token], place: &Range<usize>) -> bool {
-        let missing = WORD_FOR_WORD.saturating_sub(place.len());
-        let mut runs = (place.start.saturating_sub(missing)..=place.start)
-            .filter_map(|start| words.get(start..place.end.max(start + WORD_FOR_WORD)))
-            .map(folded);
-        runs.any(|run| self.texts.iter().any(|text| text.contains(&run)))
-    }
-}
-
-/// Returns words with a space around each.
-fn folded(words: &[Token]) -> String {
-    words.iter().fold(" ".to_owned(), |text, word| text + word.folded() + " ")
 }
 
 /// Whether a question mark follows the words before this place.

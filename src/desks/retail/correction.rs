@@ -7,7 +7,7 @@ use super::intent::Intent;
 use super::kind;
 use crate::desks::Turn;
 use crate::domain::serial::{Likeness, PossibleSerial};
-use crate::domain::{Message, Sender};
+use crate::domain::{Kind, Message, Sender};
 
 /// The most characters that a correction adds.
 const ADDED: usize = 4;
@@ -24,7 +24,8 @@ impl Retail {
         let corrected = match self.rules.lacks_at_end(text) {
             Some(true) => added(text, single_letters).map(|part| format!("{missed}{part}")),
             Some(false) => added(text, single_letters).map(|part| format!("{part}{missed}")),
-            None => replaced(missed, text, single_letters),
+            None if self.rules.replaces(text) && was_last(turn) => replaced(missed, text, single_letters),
+            None => None,
         };
         let Some(text) = corrected else { return false };
         incoming.utterance.entities.serials = vec![PossibleSerial { text, looks: Likeness::Serial, known: None }];
@@ -35,6 +36,13 @@ impl Retail {
 
 fn has_result(message: &Message) -> bool {
     message.metadata.kind() == Some(kind::WARRANTY_RESULT)
+}
+
+/// Whether the last answer was about a warranty.
+fn was_last(turn: &Turn) -> bool {
+    let is_answer =
+        |message: &&Message| message.sender != Sender::User && message.metadata.kind() != Some(Kind::FollowUp);
+    turn.history.iter().rev().find(is_answer).is_some_and(has_result)
 }
 
 /// Returns the only characters of a message that may belong to a serial number: digits, or capital letters that are no word.

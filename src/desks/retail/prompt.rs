@@ -47,18 +47,8 @@ fn context(given: &Given<'_>) -> String {
     if given.passages.is_empty() {
         return "(nothing in the shop's documents fits the question)\n".to_owned();
     }
-    let mut entries = String::new();
-    let mut left = given.context_max_chars;
-    for (index, passage) in given.passages.iter().enumerate() {
-        let section = if passage.section.is_empty() { String::new() } else { format!(" — {}", passage.section) };
-        let entry = format!("[{}] {}{section}\n{}\n", index + 1, passage.title, passage.text);
-        let length = entry.chars().count();
-        if length > left {
-            break;
-        }
-        left -= length;
-        entries.push_str(&entry);
-    }
+    let fitting = fitting(given.passages, given.context_max_chars);
+    let mut entries: String = given.passages.iter().take(fitting).enumerate().map(entry).collect();
     if entries.is_empty() {
         return entries;
     }
@@ -68,6 +58,20 @@ fn context(given: &Given<'_>) -> String {
     }
     let fence = given.fence;
     format!("{DATA}\n<<<{fence}\n{}{fence}>>>\n", entries.replace(fence, ""))
+}
+
+/// Returns how many of the first passages fit into a prompt together.
+pub(super) fn fitting(passages: &[Passage], max_chars: usize) -> usize {
+    let mut left = max_chars;
+    let fits = |passage: &(usize, &Passage)| {
+        left.checked_sub(entry(*passage).chars().count()).inspect(|rest| left = *rest).is_some()
+    };
+    passages.iter().enumerate().take_while(fits).count()
+}
+
+fn entry((index, passage): (usize, &Passage)) -> String {
+    let section = if passage.section.is_empty() { String::new() } else { format!(" — {}", passage.section) };
+    format!("[{}] {}{section}\n{}\n", index + 1, passage.title, passage.text)
 }
 
 /// Returns the earlier messages, between fences.

@@ -5,59 +5,29 @@ use tracing::warn;
 use super::Retail;
 use super::context::About;
 use super::memory::Memory;
-use super::products::Goods;
-use super::retrieve::Retrieved;
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
-use super::topics::Candidate;
 use crate::config::LlmMode;
 use crate::dialogue::answer::{self, Written};
 use crate::dialogue::attribute;
-use crate::dialogue::retrieve::PASSAGES;
-use crate::dialogue::shown::{Chosen, Shown};
+use crate::dialogue::shown::Chosen;
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::{Kind, Message, Metadata};
 use crate::grounding::{Grounded, Placeholders};
-use crate::nlu::long_text::read_text;
+use crate::providers::llm::{Deltas, LlmError};
 use crate::replies::MissingValue;
-use crate::retrieval::search::{By, Found};
 use crate::retrieval::{Passage, Query};
 
 mod by_model;
 mod computed;
+mod find;
 mod repeat;
 
-use by_model::Reading;
+use find::Answer;
 use repeat::Repeated;
 
 /// Products in stock that are named if a product is sold out.
 const INSTEAD: usize = 2;
-
-/// What answers a message.
-struct Answer {
-    /// The search for the message, or for what it means.
-    asked: Query,
-    /// What a model reads, and what is cited. Empty if nothing answers.
-    found: Found,
-    /// A sum, a monthly amount, or whether two products fit together. It is not left to a model.
-    computed: Option<String>,
-    /// Lines with amounts, for a model.
-    amounts: String,
-    /// What is quoted if no model words the reply.
-    quoted: Vec<Passage>,
-    repeated: Repeated,
-    /// Whether the message asks what the rows of products say.
-    asks_row: bool,
-    /// Another question of the message, and the pages that answer it.
-    besides: Option<(String, Vec<Passage>)>,
-    /// Other topics to offer.
-    topics: Vec<Candidate>,
-    is_catalogue: bool,
-    /// The products of what is quoted.
-    shown: Option<Shown>,
-    /// Whether the products of the conversation stay, whatever is quoted.
-    keeps_products: bool,
-}
 
 impl Retail {
     /// Finds what answers a message, replies, and adds the follow-up.
@@ -75,7 +45,19 @@ impl Retail {
             return self.reply_written(turn, text, about.goods.chosen, memory).await;
         }
         let answer = self.find_answer(turn, utterance, about, memory).await?;
-        let Some(metadata) = answer::cite(turn, &answer.found, &answer.found.passages).await? else {
+        let mut begun = None;
+        let mut cited = answer.found.passages.as_slice();
+        if answer.quoted.is_empty() && !cited.is_empty() {
+            // Without a model, nothing of it is an answer.
+            match self.begin(turn, answer.reading(utterance)).await? {
+                Ok(deltas) => begun = Some(deltas),
+                Err(error) => {
+                    self.note_failure(turn, &error);
+                    cited = &[];
+                }
+            }
+        }
+        let Some(metadata) = answer::cite(turn, &answer.found, cited).await? else {
             let text = match answer.repeated {
                 Repeated::AllSaid => Text::ReplyAllSaid,
                 Repeated::Not | Repeated::Again if utterance.requests(Topic::UnnamedGoods) => Text::ReplyWhich,
@@ -90,119 +72,16 @@ impl Retail {
             let said = self.quotation(turn, utterance, &answer)?;
             turn.say_with(Kind::Reply, &said, metadata).await?;
         } else {
-            self.say_answer(turn, utterance, &answer, metadata, memory).await?;
+            let begun = match begun {
+                Some(deltas) => Ok(deltas),
+                None => self.begin(turn, answer.reading(utterance)).await?,
+            };
+            self.say_answer(turn, utterance, &answer, begun, metadata, memory).await?;
         }
         if turn.error().is_none() {
             self.follow_up(turn).await?;
         }
         Ok(())
-    }
-
-    async fn find_answer(
-        &self,
-        turn: &mut Turn,
-        utterance: &Utterance,
-        about: About,
-        memory: &mut Memory,
-    ) -> Result<Answer, DeskError> {
-        let About { goods, pages_only, names_products, besides, is_of_subject, searched, topic, .. } = about;
-        let Goods { chosen, wished, is_total, pieces, counts, asks_row, fit, plans } = goods;
-        let (is_chosen, is_topic) = (chosen.is_some(), topic.is_some());
-        let of_topic = topic.as_ref().map(|(topic, _)| topic.asked.as_str());
-        let question = of_topic.or(searched.as_deref()).unwrap_or(&utterance.text).to_owned();
-        let question = question.as_str();
-        let pages = self.services.pages(turn);
-        let known = match (chosen, topic) {
-            (Some(Chosen { passages, shown }), _) => {
-                memory.shown = Some(shown);
-                Some(passages)
-            }
-            (None, Some((_, passage))) => Some(vec![passage]),
-            (None, None) => None,
-        };
-        let Retrieved { mut found, mut quoted } = match known {
-            Some(passages) => {
-                let quoted = passages.clone();
-                Retrieved { found: Found { passages, by: By::Words, similarity: None, question: None }, quoted }
-            }
-            None => {
-                let subject = memory.subject.as_ref();
-                turn.step("retrieve").take(self.retrieve(turn, question, pages_only, subject)).await
-            }
-        };
-        if !wished.is_empty() {
-            // A model also gets what else was found.
-            let others = found.passages.into_iter().filter(|passage| !has(&wished, passage));
-            found.passages = wished.iter().cloned().chain(others).take(PASSAGES).collect();
-            quoted = wished;
-        }
-        let asked = self.search(turn, question, pages_only);
-        if let Some(subject) = memory.subject.as_ref().filter(|_| quoted.is_empty() && is_of_subject) {
-            quoted = pages.find_in_document(&asked, subject).into_iter().take(1).collect();
-            found.passages.clone_from(&quoted);
-        }
-        let besides = match besides {
-            Some(question) => {
-                let pages = self.find_besides(turn, &question).await;
-                found.passages.extend(pages.iter().cloned());
-                Some((question, pages))
-            }
-            None => None,
-        };
-        let has_model = self.services.llm.is_up();
-        // A customer may ask for the same products again. The same part of a page did not answer before; a model words it otherwise.
-        let repeated = match has_model || self.has_rows(turn, &quoted) {
-            true => Repeated::Not,
-            false => self.replace_repeated(turn, question, &asked, &found, &mut quoted, is_topic)?,
-        };
-        let is_catalogue = self.has_rows(turn, &quoted);
-        let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
-        let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
-        memory.pieces.extend(counts);
-        let total = if is_total { self.total(turn, &utterance.text, &quoted, pieces, memory)? } else { None };
-        let computed = match (total, &fit) {
-            (Some(total), _) => Some(total),
-            (None, Some(fit)) => Some(self.quote_fit(turn, fit, &quoted)?),
-            (None, None) if !plans.is_empty() => Some(self.quote_plans(turn, &plans, &quoted)?),
-            (None, None) => None,
-        };
-        let mut amounts = String::new();
-        if has_model && computed.is_none() && (!quoted.is_empty() || memory.current.is_some()) {
-            // In a conversation, a model may also find what rules do not.
-            (found.passages, amounts) =
-                read_text(question.len(), || self.for_model(turn, question, &found.passages, memory));
-        } else if quoted.is_empty() {
-            found.passages.clear();
-        }
-        let shown = Shown::of(&pages, &asked, &quoted);
-        // Products that the message names stay those of the conversation, whatever a page lists.
-        let keeps_products = is_chosen || (names_products && !is_catalogue);
-        Ok(Answer {
-            asked,
-            found,
-            computed,
-            amounts,
-            quoted,
-            repeated,
-            asks_row,
-            besides,
-            topics,
-            is_catalogue,
-            shown,
-            keeps_products,
-        })
-    }
-
-    /// Finds a page about another question of a message.
-    async fn find_besides(&self, turn: &Turn, question: &str) -> Vec<Passage> {
-        let pages = self.services.pages(turn);
-        let found = self.retrieve(turn, question, true, None).await.quoted;
-        let is_about = |page: &Passage| {
-            let text = format!("{}\n{}\n{}", page.title, page.section, page.text);
-            page.language.is_none_or(|of| of == turn.language())
-                && pages.words_met(question, &text, turn.language()) > 0
-        };
-        found.into_iter().take(1).filter(is_about).collect()
     }
 
     /// Remembers what an answer is about.
@@ -229,33 +108,36 @@ impl Retail {
         turn: &mut Turn,
         utterance: &Utterance,
         answer: &Answer,
+        begun: Result<Deltas, LlmError>,
         metadata: Metadata,
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
-        let reading = Reading { question: &utterance.text, found: &answer.found, amounts: &answer.amounts };
-        match self.begin(turn, reading).await? {
+        match begun {
             Ok(deltas) => {
                 let common = self.common(turn);
-                let sources = self.sources(turn, reading);
+                let sources = self.sources(turn, answer.reading(utterance));
                 let guarded = Grounded::new(&self.grounding, &Placeholders::of(common), &sources);
                 let quotation = |turn: &Turn| self.quotation(turn, utterance, answer);
                 let written = Written { quotation: &quotation, ending: "", common };
                 answer::stream(turn, deltas, guarded, &written, metadata).await?;
-                let read = &answer.found.passages;
-                read_text(utterance.text.len(), || self.follow_reply(turn, &answer.asked, read, memory));
+                self.follow_reply(turn, &answer.asked, &answer.found.passages, memory);
             }
             Err(error) => {
-                warn!(%error, "No reply from the language model: quoting the documents");
-                match self.services.config.llm.mode {
-                    // A model that is switched off has not failed.
-                    LlmMode::Offline => turn.note("model_error", error.to_string()),
-                    LlmMode::Auto | LlmMode::Ollama => turn.note_model_error(&error),
-                }
+                self.note_failure(turn, &error);
                 let said = self.quotation(turn, utterance, answer)?;
                 turn.say_with(Kind::Reply, &said, metadata).await?;
             }
         }
         Ok(())
+    }
+
+    fn note_failure(&self, turn: &mut Turn, error: &LlmError) {
+        warn!(%error, "No reply from the language model: quoting the documents");
+        match self.services.config.llm.mode {
+            // A model that is switched off has not failed.
+            LlmMode::Offline => turn.note("model_error", error.to_string()),
+            LlmMode::Auto | LlmMode::Ollama => turn.note_model_error(error),
+        }
     }
 
     /// Returns the answer without a model: what was computed, or quotations, and what else the message asks.
@@ -369,11 +251,6 @@ impl Retail {
         let intro = self.text(turn, Text::ReplyInstead, &[])?;
         Ok(format!("\n{}", answer::quotation(intro, self.quotes(turn, &others)?.into_iter())))
     }
-}
-
-/// Whether a passage is one of these. Its score does not matter.
-fn has(passages: &[Passage], passage: &Passage) -> bool {
-    passages.iter().any(|of| of.title == passage.title && of.file == passage.file && of.text == passage.text)
 }
 
 fn last_reply(turn: &Turn) -> Option<&Message> {

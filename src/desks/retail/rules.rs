@@ -47,6 +47,7 @@ pub struct RetailRules {
     /// Reports what a serial number lacks at its beginning or end.
     lacks_start: Vec<Pattern>,
     lacks_end: Vec<Pattern>,
+    replaces: Vec<Pattern>,
     single_letters: Vec<String>,
     /// Asks for goods that most computer shops do not sell.
     unsold: Vec<Pattern>,
@@ -104,6 +105,7 @@ struct RuleFile {
     other_numbers: Vec<String>,
     lacks_start: Vec<String>,
     lacks_end: Vec<String>,
+    replaces: Vec<String>,
     /// Words of one letter: "I".
     single_letters: Vec<String>,
     unsold: Vec<String>,
@@ -192,6 +194,7 @@ impl RetailRules {
             other_numbers: lexicon.patterns(&file.other_numbers)?,
             lacks_start: lexicon.patterns(&file.lacks_start)?,
             lacks_end: lexicon.patterns(&file.lacks_end)?,
+            replaces: lexicon.patterns(&file.replaces)?,
             single_letters: file.single_letters,
             unsold: lexicon.patterns(&file.unsold)?,
             aliases: file.aliases,

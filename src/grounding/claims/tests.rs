@@ -54,24 +54,6 @@ fn what_no_tool_did_may_not_be_claimed() {
     }
 }
 
-#[test]
-fn secret_is_named_as_documents_name_it() {
-    let rules = rules();
-    let page =
-        "If a device does not connect, let it forget the network and enter the Wi-Fi password again. Restart it.";
-    let unsupported = |text: &str, page: &str| {
-        rules.first_unsupported(&rules.lexicon.tokenize(text), &Facts::default(), &rules.quoted(page))
-    };
-    for (text, expected) in [
-        ("Please let it forget the network and enter the Wi-Fi password again.", None),
-        ("Then enter the password here", Some(Claim::AsksSecret)),
-        ("Enter the Wi-Fi password in this chat, and your PIN code", Some(Claim::AsksSecret)),
-    ] {
-        assert_eq!(unsupported(text, page), expected, "{text}");
-    }
-    assert_eq!(unsupported("enter the Wi-Fi password again", "Restart it."), Some(Claim::AsksSecret));
-}
-
 /// Reads the text as it streams. Returns what passed before a claim, and the claim.
 fn stream(rules: &ClaimRules, text: &str) -> (String, Option<Claim>) {
     let mut watch = ClaimWatch::new(rules, Facts::default(), Quoted::default());

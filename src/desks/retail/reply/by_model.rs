@@ -5,27 +5,26 @@
 
 use super::super::Retail;
 use super::super::intent::Intent;
-use super::super::memory::Memory;
-use super::super::prompt::{EARLIER_MAX_CHARS, Given, system};
+use super::super::memory::{Current, Memory};
+use super::super::prompt::{EARLIER_MAX_CHARS, Given, fitting, system};
 use super::super::texts::Text;
 use crate::dialogue::answer;
 use crate::dialogue::history::{room_for_history, window, window_start};
 use crate::dialogue::shown::Shown;
 use crate::dialogue::{DeskError, Turn};
-use crate::domain::text::words;
-use crate::domain::{Kind, Sender};
+use crate::domain::{Message, Sender};
 use crate::grounding::Sources;
 use crate::grounding::claims::Facts;
+use crate::nlu::long_text::read_text;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::retrieval::catalogue::money;
-use crate::retrieval::mention::Level;
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Found;
 use crate::retrieval::{Passage, Query, Subject, in_one_language};
 
 /// The most of each kind of passages.
 mod most {
-    /// Of what was found for the message.
+    /// Of what was found for the message and would not be quoted.
     pub const FOUND: usize = 3;
     /// Products of the conversation.
     pub const IN_TALK: usize = 4;
@@ -40,9 +39,8 @@ mod most {
 
 /// Products whose amounts are computed.
 const COMPUTED: usize = 3;
-/// Numbers of pieces that are multiplied, and the largest one.
+/// Numbers of pieces that are multiplied.
 const COUNTS: usize = 2;
-const LARGEST: u64 = 99;
 /// Earlier messages whose number of pieces may still count.
 const EARLIER: usize = 2;
 
@@ -56,12 +54,14 @@ pub(super) struct Reading<'a> {
 }
 
 impl Retail {
-    /// Returns the passages that a model reads: what was found for a message, then the section before, the products of the conversation
-    /// and of their kind, and the sections that are nearest to the message. Returns the amounts that it reads, too.
+    /// Returns the passages that a model reads: what would be quoted without it, and what else was found; then the section before, the
+    /// products of the conversation and of their kind, and the sections that are nearest to the message. Returns the amounts that it
+    /// reads, too.
     pub(super) fn for_model(
         &self,
         turn: &Turn,
         text: &str,
+        quoted: &[Passage],
         found: &[Passage],
         memory: &Memory,
     ) -> (Vec<Passage>, String) {
@@ -82,7 +82,7 @@ impl Retail {
         let nearest = Query { limit: most::SECTIONS, ..self.search(turn, text, true) };
         let (first, others) = found.split_at(found.len().min(most::FOUND));
         let rows = in_talk.into_iter().take(most::IN_TALK).chain(wished).map(|row| row.passage);
-        let all = (first.iter().cloned())
+        let all = (quoted.iter().chain(first).cloned())
             .chain(memory.subject.as_ref().and_then(section))
             .chain(rows)
             .chain(pages.nearest_sections(&nearest))
@@ -96,6 +96,9 @@ impl Retail {
         }
         in_one_language(&mut read, language);
         read.truncate(most::READ);
+        let fitting = fitting(&read, self.services.config.desks.context_max_chars);
+        // Without any, the model answers from the conversation.
+        read.truncate(if fitting > 0 { fitting } else { quoted.len() });
         (read, amounts)
     }
 
@@ -116,39 +119,42 @@ impl Retail {
         }
         let counts = self.counts_said(turn, text);
         let mut lines = Vec::new();
-        let mut line = |left: String, amount: u64| lines.push(format!("{left} = {}\n", money(amount)));
+        let mut line = |left: String, amount: Option<u64>| {
+            lines.extend(amount.map(|amount| format!("{left} = {}\n", money(amount))));
+        };
         for (at, (name, price)) in items.iter().enumerate() {
             for count in &counts {
-                line(format!("{count} × {name}"), count * price);
+                line(format!("{count} × {name}"), count.checked_mul(*price));
             }
             for (other, of_other) in &items[at + 1..] {
-                line(format!("{name} + {other}"), price + of_other);
-                line(format!("Difference between {name} and {other}"), price.abs_diff(*of_other));
+                let both = |one: u64, two: u64| price.checked_mul(one)?.checked_add(of_other.checked_mul(two)?);
+                line(format!("{name} + {other}"), both(1, 1));
+                line(format!("Difference between {name} and {other}"), Some(price.abs_diff(*of_other)));
                 for count in &counts {
-                    line(format!("{count} × ({name} + {other})"), count * (price + of_other));
+                    line(format!("{count} × ({name} + {other})"), both(*count, *count));
                 }
-                if let [one, two] = counts.as_slice() {
-                    line(format!("{one} × {name} + {two} × {other}"), one * price + two * of_other);
-                    line(format!("{two} × {name} + {one} × {other}"), two * price + one * of_other);
+                if let [one, two] = counts[..] {
+                    line(format!("{one} × {name} + {two} × {other}"), both(one, two));
+                    line(format!("{two} × {name} + {one} × {other}"), both(two, one));
                 }
             }
         }
         if items.len() > 2 {
             let names: Vec<&str> = items.iter().map(|(name, _)| name.as_str()).collect();
-            line(names.join(" + "), items.iter().map(|(_, price)| price).sum());
+            line(names.join(" + "), items.iter().try_fold(0u64, |sum, (_, price)| sum.checked_add(*price)));
         }
         lines.concat()
     }
 
-    /// Returns how many pieces the message may mean, or an earlier one if it has no number.
+    /// Returns how many pieces the message means: of each part, or of an earlier message if it has no number.
     fn counts_said(&self, turn: &Turn, text: &str) -> Vec<u64> {
-        let written = words(text).into_iter().filter_map(|word| word.parse().ok());
-        let mut counts: Vec<u64> = self.picks.pieces(text).into_iter().chain(written).collect();
+        let of_parts = self.picks.wishes_of(text).into_iter().filter_map(|part| self.picks.count_of(&part));
+        let mut counts: Vec<u64> = self.picks.pieces(text).into_iter().chain(of_parts).collect();
         if counts.is_empty() {
             let earlier = turn.history.iter().rev().filter(|message| message.sender == Sender::User).take(EARLIER);
             counts.extend(earlier.filter_map(|message| self.picks.pieces(&message.text)).next());
         }
-        counts.retain(|count| (2..=LARGEST).contains(count));
+        counts.retain(|count| *count > 1);
         counts.dedup();
         counts.truncate(COUNTS);
         counts
@@ -208,27 +214,19 @@ impl Retail {
         sources
     }
 
-    /// Makes the products that the reply names those of the conversation, since the model may have chosen others than the rules.
+    /// Makes the products that the model's reply names those of the conversation, since it may have chosen others than the rules.
     pub(super) fn follow_reply(&self, turn: &Turn, asked: &Query, read: &[Passage], memory: &mut Memory) {
-        let Some(reply) = turn.last_said().filter(|said| said.metadata.kind() == Some(Kind::Reply)) else { return };
+        let is_whole = |said: &&Message| said.metadata.is_worded_by_model() && !said.metadata.is_cut();
+        let Some(reply) = turn.last_said().filter(is_whole) else { return };
         let pages = self.services.pages(turn);
-        let query = Query { text: reply.text.clone(), ..asked.clone() };
-        let mut named: Vec<Passage> = Vec::new();
-        for mention in Shown::named(memory.shown.as_ref(), &pages, &query) {
-            let [row] = mention.rows.as_slice() else { continue };
-            let is_read = read.iter().any(|passage| passage.title == row.passage.title);
-            if mention.level > Level::Brand && is_read && !named.contains(&row.passage) {
-                named.push(row.passage.clone());
-            }
-        }
-        let Some(shown) = Shown::of(&pages, asked, &named) else { return };
-        let is_same = |earlier: &Shown| {
-            let before = earlier.in_talk();
-            before.len() == shown.products.len() && before.iter().all(|name| shown.products.contains(name))
-        };
-        if !memory.shown.as_ref().is_some_and(is_same) {
-            let earlier = memory.shown.take();
-            memory.shown = Some(shown.after(earlier.as_ref(), &pages, asked.language));
+        let shown = memory.shown.as_ref();
+        let said = Query { text: reply.text.clone(), ..asked.clone() };
+        let mut named = read_text(reply.text.len(), || Shown::named(shown, &pages, &said));
+        let is_read = |row: &Row| read.iter().any(|passage| passage.title == row.passage.title);
+        named.retain(|mention| matches!(mention.rows.as_slice(), [row] if is_read(row)));
+        if let Some(focused) = Shown::focused(shown, &named, &pages, asked) {
+            memory.shown = Some(focused);
+            memory.current = Some(Current::Products);
         }
     }
 }

@@ -32,6 +32,11 @@ impl RetailRules {
         if has(&self.lacks_end) { Some(true) } else { has(&self.lacks_start).then_some(false) }
     }
 
+    /// Returns whether a message names a character in place of another.
+    pub fn replaces(&self, text: &str) -> bool {
+        any_match(&self.replaces, &self.lexicon.tokenize(text), &[])
+    }
+
     /// Returns the words of one letter, which belong to no serial number.
     pub fn single_letters(&self) -> &[String] {
         &self.single_letters

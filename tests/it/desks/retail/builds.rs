@@ -90,6 +90,10 @@ async fn correction_completes_a_serial() {
     let reply = chat.say("sorry, it's a 0 and not an O").await.text("warranty_result");
     assert!(reply.contains("FUT-2099"), "{reply}");
     let mut chat = shop.chat().await;
+    chat.say("check the warranty of FUT-2O99 please").await;
+    let events = chat.say("do you have 0 of these or O?").await;
+    assert!(!events.kinds().contains(&"warranty_result".to_owned()), "a question corrects nothing: {events:?}");
+    let mut chat = shop.chat().await;
     chat.say("check the warranty of FUT-209 please").await;
     let reply = chat.say("sorry, a 9 is missing at the end").await.text("warranty_result");
     assert!(reply.contains("FUT-2099"), "{reply}");

@@ -78,6 +78,8 @@ async fn model_may_find_what_rules_do_not() {
     let question = "do you wrap presents in pink paper";
     assert!(chat.say(question).await.text("reply").contains("delivery takes a day"));
     ollama.set_down(true);
-    let reply = chat.say(question).await.text("reply");
+    let events = chat.say(question).await;
+    let reply = events.text("reply");
     assert!(reply.contains("1900 636 979") && !reply.contains("30.000đ"), "without a model, nothing answers: {reply}");
+    assert!(events.data().iter().all(|event| event["type"] != "sources"), "nothing is cited: {events:?}");
 }
