@@ -63,7 +63,7 @@ fn added<'t>(text: &'t str, single_letters: &[String]) -> Option<&'t str> {
 fn replaced(missed: &str, text: &str, single_letters: &[String]) -> Option<String> {
     let is_word = |word: &str| single_letters.iter().any(|single| single.eq_ignore_ascii_case(word));
     let is_single = |word: &&str| word.len() == 1 && !is_word(word);
-    // The s of "it's" is no character of a number.
+    // "It's" is one word.
     let words = text.split(|c: char| !c.is_alphanumeric() && !"'’".contains(c)).filter(is_single);
     let mut characters: Vec<char> = words.filter_map(|word| Some(word.chars().next()?.to_ascii_uppercase())).collect();
     characters.dedup();
