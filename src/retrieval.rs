@@ -105,6 +105,22 @@ pub struct Passage {
     pub score: f64,
 }
 
+impl Passage {
+    /// Whether both are the same part of a document, whatever they scored.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.title == other.title && self.file == other.file && self.text == other.text
+    }
+}
+
+/// Adds the passages that are not yet among others.
+pub fn add_new(passages: &mut Vec<Passage>, others: impl IntoIterator<Item = Passage>) {
+    for other in others {
+        if !passages.iter().any(|known| known.is_same(&other)) {
+            passages.push(other);
+        }
+    }
+}
+
 /// Keeps the passages in the language of the best one, so that no reply mixes two. A passage that suits every language counts as
 /// `own`, the customer's.
 pub fn in_one_language(passages: &mut Vec<Passage>, own: Language) {

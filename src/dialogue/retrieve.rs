@@ -4,7 +4,7 @@ use super::Turn;
 use crate::domain::{Message, Sender};
 use crate::nlu::long_text::read_text;
 use crate::retrieval::search::{Found, Knowledge, Pages};
-use crate::retrieval::{Passage, Query, Subject, in_one_language};
+use crate::retrieval::{Passage, Query, Subject, add_new, in_one_language};
 
 /// Passages of an answer.
 pub const PASSAGES: usize = 8;
@@ -197,11 +197,7 @@ pub fn with_nearest(pages: &Pages, asked: &Query, found: &[Passage], subject: Op
     let before = subject.and_then(|subject| pages.section(&subject.file, &subject.section, asked.language));
     let nearest = pages.nearest_sections(&Query { limit: NEAREST, ..asked.clone() });
     let mut passages = found.to_vec();
-    for passage in before.into_iter().chain(nearest) {
-        if !passages.iter().any(|known| known.title == passage.title && known.text == passage.text) {
-            passages.push(passage);
-        }
-    }
+    add_new(&mut passages, before.into_iter().chain(nearest));
     in_one_language(&mut passages, asked.language);
     passages
 }

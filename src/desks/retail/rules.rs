@@ -47,6 +47,7 @@ pub struct RetailRules {
     /// Reports what a serial number lacks at its beginning or end.
     lacks_start: Vec<Pattern>,
     lacks_end: Vec<Pattern>,
+    /// Names a character of it in place of another.
     replaces: Vec<Pattern>,
     single_letters: Vec<String>,
     /// Asks for goods that most computer shops do not sell.

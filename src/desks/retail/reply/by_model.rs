@@ -20,7 +20,7 @@ use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::retrieval::catalogue::money;
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Found;
-use crate::retrieval::{Passage, Query, Subject, in_one_language};
+use crate::retrieval::{Passage, Query, Subject, add_new, in_one_language};
 
 /// The most of each kind of passages.
 mod most {
@@ -89,11 +89,7 @@ impl Retail {
             .chain(kinds.iter().flat_map(of_each).map(|row| row.passage))
             .chain(others.iter().cloned());
         let mut read: Vec<Passage> = Vec::new();
-        for passage in all {
-            if !read.iter().any(|known| known.title == passage.title && known.text == passage.text) {
-                read.push(passage);
-            }
-        }
+        add_new(&mut read, all);
         in_one_language(&mut read, language);
         read.truncate(most::READ);
         let fitting = fitting(&read, self.services.config.desks.context_max_chars);

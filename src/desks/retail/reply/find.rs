@@ -14,7 +14,7 @@ use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{DeskError, Turn};
 use crate::nlu::long_text::read_text;
 use crate::retrieval::search::{By, Found};
-use crate::retrieval::{Passage, Query};
+use crate::retrieval::{Passage, Query, add_new};
 
 /// What answers a message.
 pub(super) struct Answer {
@@ -83,8 +83,9 @@ impl Retail {
         };
         if !wished.is_empty() {
             // A model also gets what else was found.
-            let others = found.passages.into_iter().filter(|passage| !has(&wished, passage));
-            found.passages = wished.iter().cloned().chain(others).take(PASSAGES).collect();
+            let others = std::mem::replace(&mut found.passages, wished.clone());
+            add_new(&mut found.passages, others);
+            found.passages.truncate(PASSAGES);
             quoted = wished;
         }
         let asked = self.search(turn, question, pages_only);
@@ -157,9 +158,4 @@ impl Retail {
         };
         found.into_iter().take(1).filter(is_about).collect()
     }
-}
-
-/// Whether a passage is one of these. Its score does not matter.
-fn has(passages: &[Passage], passage: &Passage) -> bool {
-    passages.iter().any(|of| of.title == passage.title && of.file == passage.file && of.text == passage.text)
 }
