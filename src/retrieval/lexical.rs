@@ -92,11 +92,17 @@ pub struct LexicalIndex {
     parsed: Memo<(Language, String), Question>,
     /// The terms of the texts that questions were compared with last: mostly catalogue rows.
     compared: Memo<(Language, String), HashSet<Term>>,
+    /// The similarity of the texts that came last to each of `questions`. A turn ranks the chunks for one text several times.
+    similar: Memo<String, Vec<f64>>,
+    /// The probability of each of `sections` for these texts.
+    probable: Memo<String, Vec<f64>>,
 }
 
 /// The most questions, and the most texts, that are kept parsed: a few megabytes.
 const QUESTIONS: usize = 256;
 const TEXTS: usize = 2048;
+/// The most texts whose similarities and probabilities are kept: some of the turns that run at once.
+const LEARNED: usize = 64;
 
 /// The positions of chunks with their scores, best first.
 type ScoredChunks = Vec<(usize, f64)>;
@@ -188,6 +194,8 @@ impl LexicalIndex {
             pieces,
             parsed: Memo::new(QUESTIONS),
             compared: Memo::new(TEXTS),
+            similar: Memo::new(LEARNED),
+            probable: Memo::new(LEARNED),
         }
     }
 
@@ -254,17 +262,18 @@ impl LexicalIndex {
     }
 
     /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.
-    fn likeness(&self, question: &Counts) -> Vec<f64> {
+    fn likeness(&self, question: &str) -> Vec<f64> {
+        let similar = self.similar.of(question.to_owned(), |text| self.questions.similarities(&Counts::of(text)));
         let mut likeness = vec![0.0_f64; self.pieces.len()];
-        for (similarity, chunks) in self.questions.similarities(question).into_iter().zip(&self.answers) {
-            chunks.iter().for_each(|chunk| likeness[*chunk] = likeness[*chunk].max(similarity));
+        for (similarity, chunks) in similar.iter().zip(&self.answers) {
+            chunks.iter().for_each(|chunk| likeness[*chunk] = likeness[*chunk].max(*similarity));
         }
         likeness
     }
 
     /// Returns, for each chunk, how likely it is that its section answers a question.
-    fn probabilities(&self, question: &Counts) -> Vec<f64> {
-        let of_sections = self.sections.probabilities(question);
+    fn probabilities(&self, question: &str) -> Vec<f64> {
+        let of_sections = self.probable.of(question.to_owned(), |text| self.sections.probabilities(&Counts::of(text)));
         let of_chunk = |section: &Option<usize>| section.and_then(|n| of_sections.get(n)).copied().unwrap_or_default();
         self.section_of.iter().map(of_chunk).collect()
     }
@@ -272,8 +281,7 @@ impl LexicalIndex {
     /// Returns the chunks of the section that most likely answers a question, with its probability among the sections in the question's
     /// language, or among those of one `file`. None, if that is less than `least`, or if the section lists no question that is `alike`.
     pub fn likely_section(&self, query: &Query, file: Option<&str>, least: f64, alike: f64) -> ScoredChunks {
-        let counts = Counts::of(&query.text);
-        let (probabilities, likeness) = (self.probabilities(&counts), self.likeness(&counts));
+        let (probabilities, likeness) = (self.probabilities(&query.text), self.likeness(&query.text));
         let mut places: Vec<usize> = (0..self.pieces.len()).filter(|place| self.section_of[*place].is_some()).collect();
         places.retain(|place| file.is_none_or(|file| self.pieces[*place].path == file));
         self.keep_own_language(&mut places, query.language, |place| *place);

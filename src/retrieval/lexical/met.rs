@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::question::{Part, Question};
 use super::{LexicalIndex, Term, terms_of};
 use crate::domain::Language;
-use crate::nlu::examples::Counts;
 use crate::retrieval::Passage;
 
 impl LexicalIndex {
@@ -63,7 +62,7 @@ impl LexicalIndex {
 
     /// Returns the similarity of a question to the most similar one that a page in this language lists.
     pub fn likeness_to_listed(&self, question: &str, language: Language) -> f64 {
-        let of_pieces = self.likeness(&Counts::of(question)).into_iter().zip(&self.pieces);
+        let of_pieces = self.likeness(question).into_iter().zip(&self.pieces);
         let own = of_pieces.filter(|(_, piece)| piece.language.is_none_or(|of| of == language));
         own.map(|(likeness, _)| likeness).fold(0.0, f64::max)
     }

@@ -9,7 +9,6 @@ use super::super::{Query, Subject};
 use super::LexicalIndex;
 use super::question::{Part, Question};
 use crate::domain::Language;
-use crate::nlu::examples::Counts;
 
 /// The share of a question, weighted by the rarity of its words, that a passage must cover to be an answer.
 pub const MIN_COVERAGE: f64 = 0.5;
@@ -141,7 +140,7 @@ fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: La
     let within = within(hits, index, is_of, likelihood);
     // Which section answers the question before together with this one.
     let together = if says_little && index.trust > 0.0 {
-        index.probabilities(&Counts::of(&format!("{}. {}", subject.asked, question.text)))
+        index.probabilities(&format!("{}. {}", subject.asked, question.text))
     } else {
         vec![0.0; index.pieces.len()]
     };
@@ -281,13 +280,13 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
 /// Returns all passages with their raw scores, or none if the question has no searchable words and follows no subject.
 fn met(question: &Question, pages_only: bool, has_subject: bool, index: &LexicalIndex) -> Vec<Hit> {
     let to_cover = question.to_cover();
-    let counts = Counts::of(&question.text);
-    let likeness = index.likeness(&counts);
+    let likeness = index.likeness(&question.text);
     if to_cover <= 0.0 && !has_subject && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
         return Vec::new();
     }
     let Totals { score, coverage, words } = totals(question, index);
-    let probabilities = if index.trust > 0.0 { index.probabilities(&counts) } else { vec![0.0; index.pieces.len()] };
+    let probabilities =
+        if index.trust > 0.0 { index.probabilities(&question.text) } else { vec![0.0; index.pieces.len()] };
     let mut named = vec![false; index.pieces.len()];
     question.named_categories(index).into_iter().for_each(|piece| named[piece] = true);
     let hits = (0..index.pieces.len()).map(|piece| {
