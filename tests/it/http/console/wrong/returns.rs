@@ -79,7 +79,7 @@ async fn returned_and_shattered(desk: &Desk) -> String {
     let tenant = TenantId::default();
     let store = desk.app.inner.store.tenant(&tenant);
     let rma = store.list_rmas_of(&"77893".parse().unwrap()).await.unwrap().pop().unwrap();
-    // As the job does, whichever is faster: a label that a person issues has a mail of its own.
+    // As the job does, whichever is faster: for a label that a person issues, a mail is sent.
     let job = By { hand: Hand::Automatic, who: "job", ..person(Utc::now()) };
     store.issue_label(&rma.number, &TrackingNumber::new(7), &job).await.unwrap();
     let status = desk.app.ask(&id, "where is order 77893?").await.text("order_status");
