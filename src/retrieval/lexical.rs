@@ -101,8 +101,8 @@ pub struct LexicalIndex {
 /// The most questions, and the most texts, that are kept parsed: a few megabytes.
 const QUESTIONS: usize = 256;
 const TEXTS: usize = 2048;
-/// The most texts whose similarities and probabilities are kept: some of the turns that run at once.
-const LEARNED: usize = 64;
+/// The most texts whose similarities and probabilities are kept, those of a few turns: half a megabyte for 4,000 listed questions.
+const COMPARED_TEXTS: usize = 16;
 
 /// The positions of chunks with their scores, best first.
 type ScoredChunks = Vec<(usize, f64)>;
@@ -194,8 +194,8 @@ impl LexicalIndex {
             pieces,
             parsed: Memo::new(QUESTIONS),
             compared: Memo::new(TEXTS),
-            similar: Memo::new(LEARNED),
-            probable: Memo::new(LEARNED),
+            similar: Memo::new(COMPARED_TEXTS),
+            probable: Memo::new(COMPARED_TEXTS),
         }
     }
 

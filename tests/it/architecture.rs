@@ -231,6 +231,7 @@ fn test_names_have_at_most_eight_words() {
     let mut count = 0;
     for (folder, ending, pattern) in [
         ("src", ".rs", rust),
+        ("crates", ".rs", rust),
         ("tests/it", ".rs", rust),
         ("tests/js/browser", ".test.js", page),
         ("tests/js/unit", ".js", page),

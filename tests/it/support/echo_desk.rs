@@ -10,8 +10,7 @@ use frontdesk::desks::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, Pan
 use frontdesk::dialogue::agent_turn::{AgentContext, run_agent};
 use frontdesk::domain::{Kind, Language, Metadata};
 use frontdesk::jobs::{Job, JobContext, JobError, LeasedJob, NewJob};
-use frontdesk::persona::texts::ByLanguage;
-use frontdesk::persona::{PromptError, Prompts};
+use frontdesk::persona::{PromptError, Prompts, texts::ByLanguage};
 use frontdesk::providers::llm::ChatMessage;
 use frontdesk::replies::{Replies, ReplyKey};
 use schemars::JsonSchema;
@@ -142,14 +141,10 @@ impl Job for ConfirmEcho {
         "confirm_echo"
     }
 
-    fn has_attempt_limit(&self) -> bool {
-        true
-    }
-
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let (Some(announcer), Some(id)) = (&context.announcer, job.conversation) else { return Ok(()) };
-        let (text, metadata) = ("Your echo is stored.".to_owned(), Metadata::of(ECHO));
-        let said = Announcement { text, metadata, key: format!("echo:{}", job.subject) };
+        let (text, key) = ("Your echo is stored.".to_owned(), format!("echo:{}", job.subject));
+        let said = Announcement { text, metadata: Metadata::of(ECHO), key };
         announcer.announce(&job.tenant, id, said).await.map(drop).map_err(JobError::from)
     }
 }
