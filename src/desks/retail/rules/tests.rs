@@ -233,7 +233,7 @@ fn invalid_rule_file_is_refused_with_reason() {
         ("retail.toml", "weak = true", "week = true", "unknown field `week`"),
         ("retail.toml", "speaks_for = \"shopping\"", "speaks_for = \"selling\"", "unknown variant `selling`"),
         ("retail.toml", "\"<covered>\"", "\"<nowhere>\"", "<nowhere>"),
-        ("retail.toml", "unless = [\"bought\"", "unless = [\"brought\"", "brought"),
+        ("retail.toml", "unless = [\n  \"bought\"", "unless = [\n  \"brought\"", "brought"),
         ("social.en.toml", "joke = [", "jokes = [", "unknown variant `jokes`"),
     ] {
         let prompts = Prompts::shipped().with_rules_edited(file, from, to);
