@@ -237,7 +237,7 @@ impl Desk for Returns {
 
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut state: State = state_of(turn);
-        state.case.needs_contact = self.needs_contact(turn);
+        state.case.contact.is_needed = self.needs_contact(turn);
         let mut message = self.read_message(turn, &state);
         self.name_order_of_goods(turn, &state, &mut message).await?;
         let ticket = self.last_ticket(turn, &state, &message.utterance).await?;

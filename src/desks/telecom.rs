@@ -167,8 +167,8 @@ impl Telecom {
 
     /// Settles the conversation's language and parses the message. Returns whether the customer asked for another language.
     fn listen(&self, turn: &mut Turn) -> (bool, Parsed) {
-        let MessageWithoutSwitch { switched_to, text } = language::settle(turn, &self.language_rules, without_currency);
-        language::follow(turn, &self.language_rules, without_currency);
+        let MessageWithoutSwitch { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
+        language::follow(turn, &self.language_rules, str::to_owned);
         (switched_to.is_some(), self.rules.parse(&text))
     }
 
@@ -301,11 +301,6 @@ impl Telecom {
         }
         self.say(turn, Kind::Clarify, Text::Fallback).await
     }
-}
-
-/// Returns the message without the name of the currency, which customers of every language write in Polish.
-fn without_currency(text: &str) -> String {
-    text.split_inclusive(char::is_whitespace).filter(|word| !word.trim().eq_ignore_ascii_case("zł")).collect()
 }
 
 #[async_trait]

@@ -21,7 +21,7 @@ pub mod sale;
 pub mod tenant;
 
 pub use catalog::{CatalogItem, ItemId};
-pub use money::{Currency, Money};
+pub use money::{Currency, Money, in_thousands};
 pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
 pub use order_number::OrderNumber;
 pub use sale::{CartLine, Sale, SaleId};

@@ -89,6 +89,9 @@ pub struct LanguageProfile {
     pub whatlang: Option<String>,
     /// The language whose texts are said where this one has none.
     pub fallback: Option<Language>,
+    /// Whether customers mix its words into all other languages.
+    #[serde(default)]
+    pub mixed_in: bool,
     /// How customers call the language.
     pub names: Vec<String>,
     /// Letters that no other language of the shop's customers has.

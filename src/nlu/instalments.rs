@@ -45,7 +45,7 @@ struct Terms {
     fee_percent: BTreeMap<String, u64>,
 }
 
-/// What one way costs. Amounts are in đồng, rounded.
+/// What one way costs. Amounts are in the shop's currency, rounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub months: u64,

@@ -3,7 +3,7 @@
 //! Both work by rules alone, since a switch is confirmed before any model is asked. The words are data: `prompts/rules/languages.toml`
 //! and `prompts/rules/language.LANG.toml`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -25,6 +25,9 @@ mod tests;
 pub struct LanguageRules {
     lexicon: Lexicon,
     fallbacks: HashMap<Language, Language>,
+    mixed_in: HashSet<Language>,
+    /// Words that do not tell the language.
+    neutral: Vec<String>,
     detector: Detector,
     switcher: Switcher,
 }
@@ -53,6 +56,7 @@ pub enum Prose {
 #[serde(default, deny_unknown_fields)]
 struct RuleFile {
     plain_words: Vec<String>,
+    neutral: Vec<String>,
     aliases: HashMap<String, String>,
     languages: HashMap<Language, LanguageWords>,
     switch: switch::SwitchFile,
@@ -84,31 +88,42 @@ impl LanguageRules {
         let switcher = Switcher::new(&file.switch, languages)?;
         let lexicon = Lexicon::new(file.aliases, file.switch.classes).with_plain_words(&file.plain_words);
         let fallbacks = languages.iter().filter_map(|profile| Some((profile.code, profile.fallback?))).collect();
-        Ok(Self { lexicon, fallbacks, detector, switcher })
+        let mixed_in = languages.iter().filter(|profile| profile.mixed_in).map(|profile| profile.code).collect();
+        Ok(Self { lexicon, fallbacks, mixed_in, neutral: file.neutral, detector, switcher })
     }
 
     /// Returns the language of a message among the `allowed` ones: by its letters, by its words, then by `whatlang`.
     ///
     /// `None` if that is unsure as well: the conversation keeps its language.
     pub fn detect(&self, text: &str, allowed: &[Language]) -> Option<Language> {
-        self.detector.detect(&self.lexicon.tokenize(&without_addresses(text)), allowed)
+        self.detector.detect(&self.lexicon.tokenize(&self.detectable(text)), allowed)
     }
 
     /// Returns the most likely language of a message among the `allowed` ones by its words alone, and a confidence from 0 to 1. For
     /// a desk that switches by a threshold.
     pub fn judge(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
-        self.detector.judge(&self.lexicon.tokenize(&without_addresses(text)), allowed)
+        self.detector.judge(&self.lexicon.tokenize(&self.detectable(text)), allowed)
     }
 
-    /// Returns the language that words of this one may come from: who writes Sheng also writes Swahili.
+    /// Returns the language whose texts are said where this one has none.
     pub fn fallback_of(&self, language: Language) -> Option<Language> {
         self.fallbacks.get(&language).copied()
+    }
+
+    /// Returns the language that speakers of this one write as well: who writes Sheng also writes Swahili.
+    pub fn related_to(&self, language: Language) -> Option<Language> {
+        self.fallback_of(language).filter(|fallback| !self.is_mixed_in(*fallback))
+    }
+
+    /// Whether customers mix words of this language into all others.
+    pub fn is_mixed_in(&self, language: Language) -> bool {
+        self.mixed_in.contains(&language)
     }
 
     /// Looks at the language of a text that a language model wrote. Names and numbers do not count: a reply may cite an address in
     /// another language.
     pub fn look_at_prose(&self, text: &str, own: Language, allowed: &[Language]) -> Prose {
-        self.detector.look_at_prose(&without_addresses(text), own, allowed)
+        self.detector.look_at_prose(&self.detectable(text), own, allowed)
     }
 
     /// The request for one of the `allowed` languages, if the message has one. A language that is named as a property of goods ("an
@@ -116,10 +131,12 @@ impl LanguageRules {
     pub fn switch(&self, text: &str, allowed: &[Language]) -> Option<Switch> {
         self.switcher.switch(&self.lexicon.tokenize(text), allowed)
     }
-}
 
-/// The text without mail and web addresses: the name in `huy.do@example.com` is not a word.
-fn without_addresses(text: &str) -> String {
-    let is_address = |piece: &&str| piece.contains('@') || piece.contains("://") || piece.starts_with("www.");
-    text.split_inclusive(char::is_whitespace).filter(|piece| !is_address(piece)).collect()
+    /// The text without neutral words and without mail and web addresses: the name in `huy.do@example.com` is not a word.
+    fn detectable(&self, text: &str) -> String {
+        let is_address = |piece: &str| piece.contains('@') || piece.contains("://") || piece.starts_with("www.");
+        let is_neutral = |piece: &str| self.neutral.iter().any(|word| word.eq_ignore_ascii_case(piece));
+        let is_detectable = |piece: &&str| !is_address(piece) && !is_neutral(piece.trim());
+        text.split_inclusive(char::is_whitespace).filter(is_detectable).collect()
+    }
 }

@@ -10,7 +10,7 @@ use crate::domain::text::constant_regex;
 
 static DASHED: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"([\w.,]+)\s*[-–]\s*(\d[\w.,]*)"));
 
-/// The price that the customer wants, in đồng. It affects the order of the results, but never hides a product.
+/// The price that the customer wants, in the shop's currency. It affects the order of the results, but never hides a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     pub most: Option<u64>,
@@ -106,7 +106,7 @@ fn range(words: &[Token], dashed: &[(Token, Token)], rules: &Words) -> Option<(u
     let least = match low {
         Some((least, _)) => least,
         // A number without a unit uses the unit of the other end.
-        None => dong(bare(words.get(from)?)? * scale(&words[to..], rules)?)?,
+        None => whole_amount(bare(words.get(from)?)? * scale(&words[to..], rules)?)?,
     };
     (least < most).then_some((least, most, to + length))
 }
@@ -115,7 +115,7 @@ fn bare(word: &Token) -> Option<f64> {
     is_plain_number(&word.exact).then(|| word.exact.parse().ok())?
 }
 
-/// Parses an amount at the start of `words`. Returns it in đồng, with its number of words.
+/// Parses an amount at the start of `words`. Returns it in the shop's currency, with its number of words.
 fn amount(words: &[Token], rules: &Words) -> Option<(u64, usize)> {
     let word = words.first()?;
     let (number, unit, half) = parts(&word.exact);
@@ -123,14 +123,14 @@ fn amount(words: &[Token], rules: &Words) -> Option<(u64, usize)> {
     let Some((scale, length)) = unit_after(unit, &words[1..], rules) else {
         // A telephone number begins with a zero.
         let money = is_plain_number(&word.exact) && !word.exact.starts_with('0') && value >= 100_000.0;
-        return money.then(|| dong(value)).flatten().map(|amount| (amount, 1));
+        return money.then(|| whole_amount(value)).flatten().map(|amount| (amount, 1));
     };
     // "1tr5" is one million and a half.
     let half: f64 = if half.is_empty() { 0.0 } else { format!("0.{half}").parse().ok()? };
-    dong((value + half) * scale).map(|amount| (amount, 1 + length))
+    whole_amount((value + half) * scale).map(|amount| (amount, 1 + length))
 }
 
-/// Returns the unit of an amount at the start of `words`, in đồng.
+/// Returns the unit of an amount at the start of `words`, in the shop's currency.
 fn scale(words: &[Token], rules: &Words) -> Option<f64> {
     let (_, unit, _) = parts(&words.first()?.exact);
     unit_after(unit, &words[1..], rules).map(|(scale, _)| scale)
@@ -143,7 +143,7 @@ fn parts(word: &str) -> (&str, &str, &str) {
     (number, unit, half)
 }
 
-/// Returns the unit that is attached to a number (`unit`) or follows it in `rest`: its value in đồng and its number of
+/// Returns the unit that is attached to a number (`unit`) or follows it in `rest`: its value in the shop's currency and its number of
 /// words in `rest`.
 fn unit_after(unit: &str, rest: &[Token], rules: &Words) -> Option<(f64, usize)> {
     let attached = rules.analyzer.tokens(unit);
@@ -156,7 +156,7 @@ fn unit_after(unit: &str, rest: &[Token], rules: &Words) -> Option<(f64, usize)>
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be within a hundred billion")]
-fn dong(value: f64) -> Option<u64> {
+fn whole_amount(value: f64) -> Option<u64> {
     (0.0..1e11).contains(&value).then_some(value.round() as u64)
 }
 

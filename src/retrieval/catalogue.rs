@@ -142,8 +142,8 @@ fn chunk(columns: &[Header], record: &StringRecord, rules: &SearchRules) -> Opti
     Some(Chunk {
         title: of(ColumnKind::Name).collect::<Vec<_>>().join(" "),
         section_path: of(ColumnKind::Category).map(str::to_owned).collect(),
-        text: read_out(&cells, first),
-        translated: languages.into_iter().map(|language| (language, read_out(&cells, Some(language)))).collect(),
+        text: read_out(&cells, first, rules),
+        translated: languages.into_iter().map(|language| (language, read_out(&cells, Some(language), rules))).collect(),
         searched: Some(searched.join(". ")),
         product: Some(product),
         ..Chunk::default()
@@ -159,7 +159,7 @@ fn unclear_price(columns: &[Header], record: &StringRecord) -> Option<String> {
 }
 
 /// Writes the row as text: price and stock first, without name and category, which are the passage's title and section.
-fn read_out(cells: &[Cell<'_>], language: Option<Language>) -> String {
+fn read_out(cells: &[Cell<'_>], language: Option<Language>, rules: &SearchRules) -> String {
     let mut cells = cells.to_vec();
     cells.sort_by_key(|cell| match cell.header.column.kind {
         ColumnKind::Price => 0,
@@ -170,14 +170,17 @@ fn read_out(cells: &[Cell<'_>], language: Option<Language>) -> String {
         let (header, value) = (cell.header, cell.text(language));
         let Column { kind, labels, unit, none, .. } = &header.column;
         let word = |words: &std::collections::BTreeMap<Language, String>| language.and_then(|l| words.get(&l)).cloned();
-        let value = match kind {
-            ColumnKind::Name | ColumnKind::Category | ColumnKind::Hidden => return None,
-            ColumnKind::Price => whole(value).map_or(value.to_owned(), money),
-            ColumnKind::Stock if whole(value) == Some(0) && word(none).is_some() => return word(none),
-            ColumnKind::Stock | ColumnKind::Months | ColumnKind::Text => value.to_owned(),
+        let amount = whole(value);
+        let value = match (kind, amount) {
+            (ColumnKind::Name | ColumnKind::Category | ColumnKind::Hidden, _) => return None,
+            (ColumnKind::Stock, Some(0)) if word(none).is_some() => return word(none),
+            (ColumnKind::Price, Some(amount)) => rules.grouped(amount),
+            _ => value.to_owned(),
         };
         let label = word(labels).unwrap_or_else(|| header.name.clone());
-        let unit = word(unit).map(|unit| format!(" {unit}")).unwrap_or_default();
+        // An unclear price is shown as written.
+        let unit = word(unit).filter(|_| *kind != ColumnKind::Price || amount.is_some());
+        let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
         Some(format!("{label}: {value}{unit}"))
     });
     said.collect::<Vec<_>>().join("; ")
@@ -196,19 +199,6 @@ fn whole(text: &str) -> Option<u64> {
     let digits = groups.concat();
     let is_number = is_grouped && digits.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| digits.parse().ok()).flatten()
-}
-
-/// Formats a price as in Viet Nam: `1.890.000 đ`.
-pub fn money(amount: u64) -> String {
-    let digits = amount.to_string();
-    let mut text = String::new();
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            text.push('.');
-        }
-        text.push(digit);
-    }
-    text + " đ"
 }
 
 #[cfg(test)]
@@ -231,6 +221,16 @@ mod tests {
         assert_eq!(english, "Price: 1.890.000 đ; Out of stock; SKU: S1; Warranty: 36 months; Màu sắc: đen");
         assert_eq!(row.searched.as_deref(), Some("S1. đen"));
         assert_eq!(row.product, Some(Product { price: Some(1_890_000), in_stock: false }));
+    }
+
+    #[test]
+    fn price_has_the_unit_of_the_rules() {
+        let text = "thousands_separator = \",\"\n[columns.price]\nheaders = [\"price\"]\nkind = \"price\"\nlabels.en = \"Price\"\nunit.en = \"KSh\"";
+        let languages = crate::persona::Prompts::shipped().languages().unwrap();
+        let rules = SearchRules::new(&toml::from_str(text).unwrap(), languages).unwrap();
+        let (rows, _) = rows("a", "a.csv", "name,price\nA,1250\nB,on request 9-17\n", &rules);
+        let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
+        assert_eq!(texts, ["Price: 1,250 KSh", "Price: on request 9-17"]);
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub const SECTION_DEPTH: usize = 3;
 /// The product of a catalogue row, for ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// The price in đồng.
+    /// The price in the shop's currency.
     pub price: Option<u64>,
     /// False only if the catalogue lists the stock as 0.
     pub in_stock: bool,

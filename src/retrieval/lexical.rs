@@ -67,7 +67,7 @@ enum Term {
 
 /// An immutable index of the chunks of one or more folders.
 pub struct LexicalIndex {
-    rules: SearchRules,
+    pub(super) rules: SearchRules,
     pieces: Vec<Arc<Chunk>>,
     postings: HashMap<Term, Vec<Posting>>,
     /// The factor 1 − b + b·length/average of BM25 for each passage.

@@ -51,6 +51,11 @@ impl Row {
 }
 
 impl Pages {
+    /// Formats an amount as a price of the catalogue: `1.890.000 đ`.
+    pub fn price(&self, amount: u64, language: Language) -> String {
+        self.index().map_or_else(|| amount.to_string(), |index| index.rules.price(amount, language))
+    }
+
     /// Returns the row of each of these products, or `None` if the catalogue has it no longer.
     pub fn rows(&self, products: &[String], language: Language) -> Vec<Option<Row>> {
         let row = |name: &String| {

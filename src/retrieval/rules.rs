@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::terms::{Analyzer, Token};
 use crate::domain::Language;
+use crate::domain::commerce::in_thousands;
 use crate::domain::language::LanguageProfile;
 use crate::domain::text::fold;
 use crate::persona::{PromptError, Prompts};
@@ -21,6 +22,7 @@ pub struct SearchRules {
     /// The languages of the shop, the main one first.
     pub(super) languages: Vec<LanguageProfile>,
     pub(super) columns: Vec<Column>,
+    thousands_separator: String,
     /// The text of the files that they were read from. Rules with equal texts are equal.
     pub(super) source: Arc<str>,
 }
@@ -66,7 +68,7 @@ pub enum ColumnKind {
     Name,
     /// The product's category. It becomes the passage's section.
     Category,
-    /// In đồng.
+    /// In whole amounts of the shop's currency.
     Price,
     /// The number of pieces in stock.
     Stock,
@@ -158,6 +160,7 @@ pub(super) struct File {
     synonyms: BTreeMap<String, Vec<String>>,
     money: MoneyWords,
     columns: BTreeMap<String, Column>,
+    thousands_separator: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -212,7 +215,24 @@ impl SearchRules {
 
     fn of(groups: Vec<Words>, file: &File, languages: Vec<LanguageProfile>) -> Self {
         let groups = groups.into_iter().map(Arc::new).collect();
-        Self { groups, columns: file.columns.values().cloned().collect(), languages, source: Arc::default() }
+        Self {
+            groups,
+            columns: file.columns.values().cloned().collect(),
+            thousands_separator: file.thousands_separator.clone(),
+            languages,
+            source: Arc::default(),
+        }
+    }
+
+    /// Formats an amount as a price of the catalogue: `1.890.000 đ`.
+    pub(super) fn price(&self, amount: u64, language: Language) -> String {
+        let column = self.columns.iter().find(|column| column.kind == ColumnKind::Price);
+        let unit = column.and_then(|column| column.unit.get(&language)).map_or("", String::as_str);
+        format!("{} {unit}", self.grouped(amount)).trim_end().to_owned()
+    }
+
+    pub(super) fn grouped(&self, amount: u64) -> String {
+        in_thousands(&amount.to_string(), &self.thousands_separator)
     }
 
     /// Returns the words for texts in this language, or for texts in an unknown one.

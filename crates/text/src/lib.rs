@@ -56,6 +56,22 @@ pub fn fold(text: &str) -> String {
         .collect()
 }
 
+/// The fewest letters of a word without its plural ending.
+const SHORTEST_SINGULAR: usize = 3;
+
+/// Removes the plural ending of an English word in lower case, -s or -es: "shoes" becomes "shoe", and "boxes" becomes "box".
+/// English words are common in every language.
+pub fn singular(word: &str) -> &str {
+    let is_in_es = ["sses", "shes", "ches", "xes"].iter().any(|ending| word.ends_with(ending));
+    if is_in_es && word.len() >= SHORTEST_SINGULAR + 2 {
+        return &word[..word.len() - 2];
+    }
+    match word.strip_suffix('s') {
+        Some(singular) if singular.len() >= SHORTEST_SINGULAR && !singular.ends_with('s') => singular,
+        _ => word,
+    }
+}
+
 /// Removes characters that carry no text but can mislead a reader or be refused by a database:
 ///
 /// - control characters but line feed and tab: C0 with NUL and carriage return, DEL, C1

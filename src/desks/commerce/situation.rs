@@ -156,24 +156,24 @@ impl Commerce {
         Ok(self.door(turn).find_last_payment(turn.conversation.id).await?)
     }
 
-    /// Returns the language of a message and a confidence: by its words, else by the examples that it resembles, if neither is
-    /// English: customers mix English words into every language.
+    /// Returns the language of a message and a confidence: by its words; or by the examples that it resembles, if its words are
+    /// unsure or of a language that customers mix into every other.
     fn judge_language(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
         const LIKELY: f64 = 0.7;
         // "Both black" is written in every language.
         const FEWEST_WORDS: usize = 3;
-        let judged = self.language_rules.judge(text, allowed);
+        let rules = &self.language_rules;
+        let judged = rules.judge(text, allowed);
         let is_open = judged
-            .is_none_or(|(language, confidence)| language != Language::EN && !switches_language(confidence, true))
+            .is_none_or(|(language, confidence)| !rules.is_mixed_in(language) && !switches_language(confidence, true))
             && text.split_whitespace().count() >= FEWEST_WORDS;
         let guess = is_open.then(|| self.examples.language_of(text)).flatten();
         let guess = guess.filter(|guess| guess.known.min(guess.probability) >= LIKELY);
         let resembled = guess.and_then(|guess| {
-            let language = guess.label.parse::<Language>().ok().filter(|language| *language != Language::EN)?;
-            // Who writes Sheng also writes Swahili.
+            let language = guess.label.parse::<Language>().ok().filter(|language| !rules.is_mixed_in(*language))?;
             let unsure = !switches_language(guess.probability, true);
-            let fallback = self.language_rules.fallback_of(language).filter(|of| unsure && *of != Language::EN);
-            Some((fallback.unwrap_or(language), 1.0))
+            let related = rules.related_to(language).filter(|_| unsure);
+            Some((related.unwrap_or(language), 1.0))
         });
         resembled.or(judged)
     }
@@ -195,15 +195,14 @@ impl Commerce {
             turn.set_language(switch.to, LanguageSource::Requested);
         } else if turn.conversation.language_source != LanguageSource::Requested {
             let words = self.rules.without_brands(&text);
-            let detected = match was_persona || turn.language() == Language::EN {
+            let detected = match was_persona || self.language_rules.is_mixed_in(turn.language()) {
                 true => self.judge_language(&words, &allowed),
                 false => self.language_rules.judge(&words, &allowed),
             };
             let detected = self.ask_language(turn, situation, &allowed, detected).await.or(detected);
-            let current = self.language_rules.fallback_of(turn.language()).filter(|_| !was_persona);
+            let related = self.language_rules.related_to(turn.language()).filter(|_| !was_persona);
             let sure = detected.filter(|(language, confidence)| {
-                let is_part = current == Some(*language) && *language != Language::EN;
-                !is_part && switches_language(*confidence, allowed.contains(language))
+                related != Some(*language) && switches_language(*confidence, allowed.contains(language))
             });
             let own = situation.shopper.language.filter(|language| allowed.contains(language));
             // A persona that speaks another language than the shop was chosen for it.

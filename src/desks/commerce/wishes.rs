@@ -9,8 +9,8 @@ use super::said::{LARGEST_SIZE, MOST_PIECES, Said};
 use super::sales::search_of;
 use super::state::{ConversationState, OFFERS, Question, Search, Stage};
 use crate::dialogue::Act;
-use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::policy::{GovernorClass, Intent, Journey, Routing, route};
+use crate::domain::text::singular;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 use crate::store::catalog::CatalogWords;
@@ -345,14 +345,14 @@ impl CatalogWords {
         let meant: Vec<String> = meant.map(str::to_owned).collect();
         let is_choice = |word: &&String| self.choices.contains(*word) && word.parse::<u64>().is_err();
         said.details.choices = meant.iter().filter(is_choice).cloned().collect();
-        let is_name = |word: &&String| self.names.contains(*word) || self.names.contains(stem(word));
-        meant.iter().filter(is_name).map(|word| stem(word).to_owned()).collect()
+        let is_name = |word: &&String| self.names.contains(*word) || self.names.contains(singular(word));
+        meant.iter().filter(is_name).map(|word| singular(word).to_owned()).collect()
     }
 
     /// Leaves the words of goods that the message does not want, and does not want otherwise as well.
     pub(super) fn keep_unwanted(&self, said: &mut Said) {
         let (words, names) = (&said.words, &self.names);
-        said.unwanted.retain(|word| names.contains(stem(word)) && !words.contains(word));
+        said.unwanted.retain(|word| names.contains(singular(word)) && !words.contains(word));
     }
 
     /// Whether the message has words, and none of them is one of the shop's goods.
@@ -363,13 +363,13 @@ impl CatalogWords {
 
     fn knows(&self, word: &str) -> bool {
         let starts = || word.len() >= SHORTEST_BEGINNING && self.begins_one(word);
-        self.all.contains(stem(word)) || starts() || crate::nlu::spelling::nearest(word, &self.all).is_some()
+        self.all.contains(singular(word)) || starts() || crate::nlu::spelling::nearest(word, &self.all).is_some()
     }
 
     /// Returns the words of a message to search for: if one of them names a kind of goods, those that the shop knows.
     pub(super) fn sought(&self, said: &Said) -> Vec<String> {
         let is_near = |word: &str| crate::nlu::spelling::nearest(word, &self.all);
-        let is_kind = |word: &str| self.kinds.contains(stem(is_near(word).unwrap_or(word)));
+        let is_kind = |word: &str| self.kinds.contains(singular(is_near(word).unwrap_or(word)));
         let words = || said.words.iter().flat_map(|word| word.split_whitespace());
         match words().any(is_kind) {
             true => words().filter(|word| self.knows(word)).map(str::to_owned).collect(),
@@ -384,6 +384,6 @@ impl CatalogWords {
     /// Whether a word of the message names goods, without correction.
     pub(super) fn has_name_in(&self, said: &Said) -> bool {
         let mut words = said.words.iter().flat_map(|word| word.split_whitespace());
-        words.any(|word| self.names.contains(word) || self.names.contains(stem(word)))
+        words.any(|word| self.names.contains(word) || self.names.contains(singular(word)))
     }
 }

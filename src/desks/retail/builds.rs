@@ -12,7 +12,6 @@ use crate::dialogue::shown::Shown;
 use crate::domain::Kind;
 use crate::nlu::pick::Sign;
 use crate::replies::MissingValue;
-use crate::retrieval::catalogue::money;
 use crate::retrieval::mention::{Level, Mention, Near};
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::{By, Found};
@@ -222,7 +221,7 @@ impl Retail {
         if is_in {
             let (of_bundle, sum) = self.bundle_lines(turn, bundle, count)?;
             lines.extend(of_bundle);
-            lines.push(self.text(turn, Text::ReplyTotal, &[("sum", &money(sum))])?);
+            lines.push(self.text(turn, Text::ReplyTotal, &[("sum", &self.price(turn, sum))])?);
         }
         let sold_out = part.map(|(row, _)| row.passage.clone());
         Ok(lines.join("\n") + &self.instead(turn, sold_out.as_slice())?)
@@ -239,13 +238,14 @@ impl Retail {
             let rows = self.services.pages(turn).rows(std::slice::from_ref(name), turn.language());
             rows.into_iter().flatten().next().and_then(|row| row.price).unwrap_or_default()
         };
-        let line = [("name", bundle.name.as_str()), ("count", &count.to_string()), ("price", &money(bundle.price))];
+        let line =
+            [("name", bundle.name.as_str()), ("count", &count.to_string()), ("price", &self.price(turn, bundle.price))];
         let mut lines = vec![self.text(turn, Text::ReplyTotalLine, &line)?];
         let mut price = bundle.price;
         for (old, new) in &bundle.swaps {
             let (of_old, of_new) = (price_of(old), price_of(new));
             let sign = if of_new < of_old { "-" } else { "+" };
-            let difference = format!("{sign}{}", money(of_new.abs_diff(of_old)));
+            let difference = format!("{sign}{}", self.price(turn, of_new.abs_diff(of_old)));
             price = (price + of_new).saturating_sub(of_old);
             let values = [("name", new.as_str()), ("old", old), ("difference", &difference)];
             lines.push(self.text(turn, Text::ReplyBuildSwap, &values)?);

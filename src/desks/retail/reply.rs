@@ -227,6 +227,11 @@ impl Retail {
         !self.services.pages(turn).rows_of(passages, turn.language()).is_empty()
     }
 
+    /// Formats a price as the catalogue does.
+    pub(super) fn price(&self, turn: &Turn, amount: u64) -> String {
+        self.services.pages(turn).price(amount, turn.language())
+    }
+
     pub(super) fn quotes(&self, turn: &Turn, passages: &[Passage]) -> Result<Vec<String>, MissingValue> {
         let quote = |passage: &Passage| {
             self.text(turn, Text::ReplyQuote, &[("title", &passage.title), ("text", &passage.text)])

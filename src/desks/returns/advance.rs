@@ -126,7 +126,7 @@ pub fn next_state(mut state: State, event: Event) -> State {
         }
         Event::Classified(intent) => take_classified(&mut state, intent),
         Event::SlotFilled(number) => {
-            state.case.may_name_order = false;
+            state.case.message.may_name_order = false;
             state.name_order(number, MODEL_CONFIDENCE);
         }
         Event::OrderFound(order, lines) => take_order(&mut state, order, lines),

@@ -109,7 +109,7 @@ fn known(state: &State, is_signed_in: bool) -> Value {
     });
     json!({
         "customer_is_signed_in": is_signed_in,
-        "contact_was_given": !state.case.needs_contact || state.meta.contact.is_some(),
+        "contact_was_given": !state.case.contact.is_needed || state.meta.contact.is_some(),
         "orders_looked_up": state.meta.opened,
         "current_order": order,
         "order_number_named": state.order_number(),
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn known_facts_hold_no_address() {
         let mut state = sample::found(Intent::Return);
-        state.case.needs_contact = true;
+        state.case.contact.is_needed = true;
         state.meta.contact = Some("john.doe@example.com".to_owned());
         let known = known(&state, false);
         assert!(!known.to_string().contains("john.doe"), "{known}");

@@ -208,7 +208,7 @@ fn asks_beside(before: &State, after: &State, utterance: &Utterance) -> bool {
         && utterance.has_question()
         && utterance.intent.is_none()
         && utterance.answer.is_none()
-        && !after.case.adds_detail
+        && !after.case.message.adds_detail
         && utterance.explanation.split_whitespace().count() >= TELLING_WORDS
 }
 

@@ -4,20 +4,18 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::state::ItemSnapshot;
 use crate::dialogue::utterance::KeptGoods;
-use crate::domain::text::Spelling;
+use crate::domain::text::{Spelling, singular};
 
 /// A shorter word within an item's name names no item: "a", "of", "xl".
 const TELLING_LETTERS: usize = 4;
 /// The first and the last word of a name are nouns, which may be shorter: "Blue Mug", "Túi xách".
 const TELLING_NOUN_LETTERS: usize = 3;
+
 /// The words of a text. English plurals lose their ending: a mug is one of the "Mugs".
 fn words(text: &str) -> Vec<Spelling> {
-    let singular = |word: &str| {
-        let is_plural = word.ends_with(['s', 'S']) && word.len() > TELLING_NOUN_LETTERS;
-        Spelling::of(if is_plural { &word[..word.len() - 1] } else { word })
-    };
-    let composed: String = text.nfc().collect();
-    composed.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(singular).collect()
+    let composed: String = text.nfc().flat_map(char::to_lowercase).collect();
+    let words = composed.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| Spelling::of(singular(word))).collect()
 }
 
 /// Returns the lines that the text names. A word that two items share ("winter boots", "winter jacket") names neither.

@@ -45,7 +45,7 @@ impl Returns {
             // The same question would be repeated.
             Step::Ask(question) if before.open_question() == Some(question) && !has_changed(before, after) => {
                 let asks = utterance.has_question();
-                if asks_for_yes { asks || !utterance.hesitates() } else { after.case.help.is_none() }
+                if asks_for_yes { asks || !utterance.hesitates() } else { after.case.message.help.is_none() }
             }
             // A question is answered before the desk asks whose order it is.
             Step::Ask(Question::OrderNumber | Question::Contact) => asks_in_general(utterance),

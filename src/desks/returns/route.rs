@@ -105,17 +105,17 @@ fn intent_missing(state: &State) -> Option<Step> {
     if state.case.intent.is_some() {
         return None;
     }
-    Some(if state.case.is_unclear { Step::Ask(Question::Matter) } else { Step::Run(Handler::ClassifyIntent) })
+    Some(if state.case.message.is_unclear { Step::Ask(Question::Matter) } else { Step::Run(Handler::ClassifyIntent) })
 }
 
 /// The order number, and a contact that shows whose order it is.
 fn slot_missing(state: &State) -> Option<Step> {
     state.case.intent.filter(|intent| *intent != Intent::Other)?;
     match state.stage {
-        Stage::NoOrder | Stage::Declined if state.case.may_name_order => Some(Step::Run(Handler::FillSlot)),
+        Stage::NoOrder | Stage::Declined if state.case.message.may_name_order => Some(Step::Run(Handler::FillSlot)),
         Stage::NoOrder | Stage::Declined if state.case.declines > 0 => Some(Step::Ask(Question::OtherOrder)),
         Stage::NoOrder | Stage::Declined => Some(Step::Ask(Question::OrderNumber)),
-        Stage::Named { .. } if state.case.needs_contact && state.meta.contact.is_none() => {
+        Stage::Named { .. } if state.case.contact.is_needed && state.meta.contact.is_none() => {
             Some(Step::Ask(Question::Contact))
         }
         Stage::Named { .. } | Stage::Found(_) => None,

@@ -34,15 +34,21 @@ impl Returns {
                 (Kind::Clarify, Scenario::RefusalStands)
             }
             Question::Matter if state.case.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
-            Question::Matter if state.case.asks && is_under_way(state) => (Kind::Clarify, Scenario::PolicyUnknown),
+            Question::Matter if state.case.message.asks && is_under_way(state) => {
+                (Kind::Clarify, Scenario::PolicyUnknown)
+            }
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
-            Question::Contact if state.case.help == Some(Help::Purpose) => (kind::ORDER_PROMPT, Scenario::WhyContact),
-            Question::Contact if state.case.help == Some(Help::Missing) => (kind::ORDER_PROMPT, Scenario::NoContact),
-            Question::Confirm if state.case.adds_detail && state.case.asks => {
+            Question::Contact if state.case.message.help == Some(Help::Purpose) => {
+                (kind::ORDER_PROMPT, Scenario::WhyContact)
+            }
+            Question::Contact if state.case.message.help == Some(Help::Missing) => {
+                (kind::ORDER_PROMPT, Scenario::NoContact)
+            }
+            Question::Confirm if state.case.message.adds_detail && state.case.message.asks => {
                 (kind::ORDER_CONFIRM, Scenario::QuestionNoted)
             }
-            Question::Confirm if state.case.adds_detail => (kind::ORDER_CONFIRM, Scenario::DetailNoted),
-            Question::OrderNumber | Question::OtherOrder if state.case.help.is_some() => {
+            Question::Confirm if state.case.message.adds_detail => (kind::ORDER_CONFIRM, Scenario::DetailNoted),
+            Question::OrderNumber | Question::OtherOrder if state.case.message.help.is_some() => {
                 (kind::ORDER_PROMPT, Scenario::NoOrderNumber)
             }
             Question::OrderNumber | Question::OtherOrder if is_stuck => (kind::ORDER_PROMPT, Scenario::StuckNumber),
@@ -56,7 +62,7 @@ impl Returns {
             Question::OrderNumber => (kind::ORDER_PROMPT, Scenario::AskOrderNumber),
             Question::OtherOrder => (kind::ORDER_PROMPT, Scenario::AskOtherOrder),
             Question::Contact => (kind::ORDER_PROMPT, Scenario::AskContact),
-            Question::NotFound if state.case.needs_contact => (kind::ORDER_PROMPT, Scenario::OrderNotFound),
+            Question::NotFound if state.case.contact.is_needed => (kind::ORDER_PROMPT, Scenario::OrderNotFound),
             Question::NotFound => (kind::ORDER_PROMPT, Scenario::OrderNotTheirs),
             Question::Locked => (kind::ORDER_PROMPT, Scenario::OrderLocked),
             Question::Confirm | Question::OnlyReturn | Question::OnlyRefund if state.wants_some_pieces() => {
@@ -91,10 +97,10 @@ impl Returns {
         let main = match ending {
             Ending::StatusShown => None,
             // Nothing was asked.
-            Ending::Declined if state.case.is_goodbye && state.meta.declined.is_none() => {
+            Ending::Declined if state.case.message.is_goodbye && state.meta.declined.is_none() => {
                 Some((Kind::Reply, Scenario::Goodbye))
             }
-            Ending::Declined if state.order().is_some() && state.case.is_goodbye => {
+            Ending::Declined if state.order().is_some() && state.case.message.is_goodbye => {
                 Some((Kind::Reply, Scenario::DeclinedGoodbye))
             }
             Ending::Declined if state.order().is_some() => Some((Kind::Reply, Scenario::DeclinedOrder)),
@@ -108,17 +114,17 @@ impl Returns {
             }
             Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
             Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
-            Ending::Other if state.case.called_off => Some((Kind::Reply, Scenario::TicketStays)),
-            Ending::Other if state.case.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
+            Ending::Other if state.case.message.called_off => Some((Kind::Reply, Scenario::TicketStays)),
+            Ending::Other if state.case.message.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
             // The desk has done nothing yet, so it lists what it can do.
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
-            Ending::Other if state.case.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
-            Ending::Other if state.case.is_acknowledged => None,
+            Ending::Other if state.case.message.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
+            Ending::Other if state.case.message.is_acknowledged => None,
             // The desk asked "anything else?" before.
             Ending::Other => Some((Kind::Reply, Scenario::Goodbye)),
         };
         self.call_person(turn, state, ending);
-        let mut asks_more = !state.case.is_goodbye && state.case.also.is_none();
+        let mut asks_more = !state.case.message.is_goodbye && state.case.also.is_none();
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut variants, scenario)?;
             turn.say_with(kind, &text, metadata(kind, state, &text)).await?;

@@ -125,38 +125,16 @@ pub struct Case {
     pub wants_cancel: bool,
     /// What the customer wants as well, once this flow is over: "yes, and I need an invoice".
     pub also: Option<Intent>,
-    /// This message greets.
-    pub is_greeting: bool,
-    /// This message is an "ok" when nothing is open.
-    pub is_acknowledged: bool,
-    /// This message says goodbye, so the desk asks nothing more.
-    pub is_goodbye: bool,
-    /// This message asks something.
-    pub asks: bool,
-    /// Neither the rules nor the model know what this message is about.
-    pub is_unclear: bool,
+    #[serde(flatten)]
+    pub message: LastMessage,
     /// How often in a row the customer was asked what the message is about.
     pub clarifies: u32,
-    /// What this message wants to know about the detail that the desk asked for.
-    pub help: Option<Help>,
     /// The question that was asked last.
     pub last_question: Option<Question>,
     /// How often in a row it was asked before. Repetitions after an aside do not count.
     pub repeats: u32,
-    /// This message was only an aside, which was answered.
-    pub is_aside: bool,
-    /// This message adds something to the request that the desk asks about, such as the new address.
-    pub adds_detail: bool,
-    /// This message contains a no or a "wait" and does not ask for a return, so a language model makes none on it.
-    pub is_held_back: bool,
-    /// This message may name an order in a way that the rules cannot read.
-    pub may_name_order: bool,
-    /// The customer must name a contact of the order before the desk looks it up.
-    pub needs_contact: bool,
-    /// The customer gave the contact for this order, not only for an earlier one.
-    pub contact_given: bool,
-    /// A second contact that was given together with the first.
-    pub other_contact: Option<String>,
+    #[serde(flatten)]
+    pub contact: OrderContact,
     /// How often the customer said that it is another order.
     pub declines: u32,
     /// The customer wants the label of a return again.
@@ -174,8 +152,6 @@ pub struct Case {
     /// How many pieces the customer named last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pieces: Option<u32>,
-    /// This message calls off a request that has its ticket.
-    pub called_off: bool,
     /// The ticket of another conversation whose status the customer wants. Set once the contact of its order was verified.
     pub ticket_asked: Option<String>,
     /// The return whose number the customer named instead of its order's.
@@ -187,11 +163,54 @@ pub struct Case {
     pub urgency: Option<Priority>,
 }
 
+/// What the desk noticed about the customer's last message.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastMessage {
+    pub is_greeting: bool,
+    /// An "ok" when nothing is open.
+    pub is_acknowledged: bool,
+    /// The desk asks nothing more after a goodbye.
+    pub is_goodbye: bool,
+    pub asks: bool,
+    /// Neither the rules nor the model know what it is about.
+    pub is_unclear: bool,
+    /// What it wants to know about the detail that the desk asked for.
+    pub help: Option<Help>,
+    /// It was only an aside, which was answered.
+    pub is_aside: bool,
+    /// It adds something to the request that the desk asks about, such as the new address.
+    pub adds_detail: bool,
+    /// It contains a no or a "wait" and does not ask for a return, so a language model makes none on it.
+    pub is_held_back: bool,
+    /// It may name an order in a way that the rules cannot read.
+    pub may_name_order: bool,
+    /// It calls off a request that has its ticket.
+    pub called_off: bool,
+}
+
+/// How the customer shows that the order is theirs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OrderContact {
+    /// The desk asks for a contact of the order before it looks the order up.
+    #[serde(rename = "needs_contact")]
+    pub is_needed: bool,
+    /// The customer gave the contact for this order, not only for an earlier one.
+    #[serde(rename = "contact_given")]
+    pub is_given: bool,
+    /// A second contact that was given together with the first.
+    #[serde(rename = "other_contact")]
+    pub other: Option<String>,
+}
+
 impl Case {
     /// Returns how often in a row the question has been repeated once it is asked now.
     pub fn repetitions(&self, question: Question) -> u32 {
         match self.last_question {
-            Some(last) if last.is_like(question) => self.repeats + u32::from(!self.is_aside && !self.adds_detail),
+            Some(last) if last.is_like(question) => {
+                self.repeats + u32::from(!self.message.is_aside && !self.message.adds_detail)
+            }
             _ => 0,
         }
     }
@@ -219,7 +238,8 @@ impl State {
     #[must_use]
     pub fn next_flow(self) -> Self {
         let meta = Meta { idempotency_key: None, flow: self.meta.flow + 1, ..self.meta };
-        let case = Case { needs_contact: self.case.needs_contact, ..Case::default() };
+        let contact = OrderContact { is_needed: self.case.contact.is_needed, ..OrderContact::default() };
+        let case = Case { contact, ..Case::default() };
         Self { case, meta, ..Self::default() }
     }
 
@@ -245,8 +265,8 @@ impl State {
     /// Forgets the order, so that another one can be named.
     pub fn forget_order(&mut self) {
         self.stage = Stage::NoOrder;
-        self.case.contact_given = false;
-        self.case.other_contact = None;
+        self.case.contact.is_given = false;
+        self.case.contact.other = None;
     }
 
     /// Takes this number as the flow's order.

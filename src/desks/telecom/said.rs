@@ -211,7 +211,7 @@ impl TelecomRules {
         let (text, lists) = (stream.text(), &self.lists);
         let [negated, minus, corrected] =
             [&lists.negated, &lists.minus, &lists.corrected].map(|patterns| starts_after(patterns, stream));
-        let facts = with_grosze(facts::read(text, &self.facts), text);
+        let facts = with_grosze(facts::read(text, &self.facts), text, &self.facts);
         let mut said = Said::default();
         let numbers_of_things = self.read_words(stream, &facts, &mut said);
         let use_of = self.amounts.read(stream);

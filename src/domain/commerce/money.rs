@@ -152,13 +152,7 @@ impl Money {
         if self.currency == Currency::Kes && decimals.bytes().all(|digit| digit == b'0') {
             decimals.clear();
         }
-        let mut number = String::new();
-        for (at, digit) in whole.chars().enumerate() {
-            if at > 0 && (whole.len() - at).is_multiple_of(3) {
-                number.push_str(&format.thousands);
-            }
-            number.push(digit);
-        }
+        let mut number = in_thousands(&whole, &format.thousands);
         if !decimals.is_empty() {
             number.push_str(&format.decimals);
             number.push_str(&decimals);
@@ -180,6 +174,18 @@ impl Money {
         let (whole, decimals) = digits.split_at(digits.len() - places);
         (whole.to_owned(), decimals.to_owned())
     }
+}
+
+/// Writes a separator between the thousands of a number's digits: `1.890.000`.
+pub fn in_thousands(digits: &str, separator: &str) -> String {
+    let mut number = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            number.push_str(separator);
+        }
+        number.push(digit);
+    }
+    number
 }
 
 impl FromStr for Money {

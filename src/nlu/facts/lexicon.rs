@@ -77,6 +77,8 @@ pub struct Lexicon {
     pub(super) months: HashMap<String, u8>,
     pub(super) weekdays: HashMap<String, u8>,
     units: Phrases<Unit>,
+    /// What the hundredth part of a currency is called.
+    hundredths: BTreeMap<String, Vec<String>>,
     roles: HashMap<Role, Phrases<()>>,
     /// Every word that can follow a number and belong to it.
     joining: HashSet<String>,
@@ -91,6 +93,7 @@ struct RuleFile {
     months: BTreeMap<String, u8>,
     weekdays: BTreeMap<String, u8>,
     currencies: BTreeMap<String, Vec<String>>,
+    hundredths: BTreeMap<String, Vec<String>>,
     durations: BTreeMap<String, Vec<String>>,
     durations_in_months: BTreeMap<String, Vec<String>>,
     measures: BTreeMap<String, Vec<String>>,
@@ -166,11 +169,18 @@ impl Lexicon {
             months: file.months.into_iter().collect(),
             weekdays: file.weekdays.into_iter().collect(),
             units,
+            hundredths: file.hundredths,
             roles: file.words.iter().map(|(role, phrases)| (*role, Phrases::of(phrases))).collect(),
             joining: HashSet::new(),
         };
         lexicon.joining = lexicon.joining_words();
         Ok(lexicon)
+    }
+
+    /// Whether a word names the hundredth part of a currency.
+    pub fn is_hundredth_of(&self, currency: &str, word: &str) -> bool {
+        let names = self.hundredths.get(currency).into_iter().flatten();
+        names.into_iter().any(|name| name.eq_ignore_ascii_case(word))
     }
 
     /// The longest unit that begins at token `at`, and the token after it.

@@ -14,7 +14,6 @@ use crate::desks::{DeskError, Turn};
 use crate::dialogue::history::window;
 use crate::dialogue::model::call_with_tools;
 use crate::dialogue::opening::Wanted;
-use crate::domain::Language;
 use crate::domain::commerce::policy::SWITCH_LANGUAGE;
 use crate::grounding::claims::Facts;
 use crate::grounding::{Piece, Placeholders, joined};
@@ -155,10 +154,8 @@ impl Commerce {
     fn is_in_other_language(&self, turn: &Turn, reply: &str) -> bool {
         let own = turn.language();
         let judged = self.language_rules.judge(reply, &turn.persona.languages);
-        // Sheng has many words of Swahili.
-        let is_related = |language| self.language_rules.fallback_of(own) == Some(language) && language != Language::EN;
         let is_other = judged.is_some_and(|(language, confidence)| {
-            confidence >= SWITCH_LANGUAGE && language != own && !is_related(language)
+            confidence >= SWITCH_LANGUAGE && language != own && self.language_rules.related_to(own) != Some(language)
         });
         is_other || Wanted::of(turn, &self.language_rules).is_missed_by(reply)
     }

@@ -9,8 +9,9 @@ use crate::desks::commerce::tools::catalog::CatalogSearch;
 use crate::desks::commerce::{Commerce, Situation};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::CatalogItem;
-use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogMatches, stem};
+use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogMatches};
 use crate::domain::commerce::policy::LOW_CONFIDENCE;
+use crate::domain::text::singular;
 use crate::domain::text::words;
 
 impl Commerce {
@@ -98,7 +99,7 @@ impl Commerce {
         search: &Search,
     ) -> Result<Option<CatalogMatches>, DeskError> {
         let has_limit = search.least.is_some() || search.most.is_some() || search.order.is_some();
-        let kinds = search.words.iter().find_map(|word| self.rules.kinds_of(stem(word)));
+        let kinds = search.words.iter().find_map(|word| self.rules.kinds_of(singular(word)));
         let Some(kinds) = kinds.filter(|_| has_limit && search.category.is_none()) else { return Ok(None) };
         let words_of_all = search.words.iter().chain(kinds).cloned().collect();
         let wider = Search { words: words_of_all, ..search.clone() };
@@ -106,7 +107,7 @@ impl Commerce {
         // "Shoe polish" is no shoe.
         let is_of_kinds = |item: &CatalogItem| {
             let own = words(&item.name).pop().into_iter().chain(words(&item.category));
-            own.into_iter().any(|word| kinds.iter().any(|kind| stem(kind) == stem(&word)))
+            own.into_iter().any(|word| kinds.iter().any(|kind| singular(kind) == singular(&word)))
         };
         let before = found.items.len();
         found.items.retain(is_of_kinds);

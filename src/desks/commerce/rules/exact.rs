@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::CommerceRules;
-use crate::domain::commerce::catalog::search::stem;
+use crate::domain::text::singular;
 use crate::domain::text::{TokenStream, any_match};
 
 impl CommerceRules {
@@ -22,7 +22,7 @@ impl CommerceRules {
 
     /// Whether words name a need and goods of any kind: "which of your shoes are good for rain?"
     pub(super) fn names_need_only(&self, words: &[String], needs: &[String]) -> bool {
-        let is_kind = |word: &String| self.kinds.contains_key(stem(word));
+        let is_kind = |word: &String| self.kinds.contains_key(singular(word));
         !needs.is_empty() && words.iter().any(is_kind) && words.iter().all(|word| is_kind(word) || needs.contains(word))
     }
 

@@ -4,9 +4,9 @@ use super::super::effect::Incoming;
 use super::super::rules::Says;
 use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, Wanted};
-use crate::domain::commerce::catalog::search::stem;
 use crate::domain::commerce::sale::QUANTITY_MAX;
 use crate::domain::commerce::{CartLine, CatalogItem};
+use crate::domain::text::singular;
 use crate::domain::text::words;
 use crate::nlu::pick::Pick;
 
@@ -39,7 +39,7 @@ impl ConversationState {
         // "One pair of shoes is enough": the shoes, and not the shoe polish.
         let is_kind = |line: &CartLine| {
             let kind = known(line).and_then(|wanted| words(&wanted.item.name).pop());
-            kind.is_some_and(|kind| incoming.goods.iter().any(|word| stem(&kind) == word))
+            kind.is_some_and(|kind| incoming.goods.iter().any(|word| singular(&kind) == word))
         };
         let named = self.cart.iter().rposition(|line| is_meant(line) && is_kind(line));
         let named =

@@ -17,7 +17,6 @@ use crate::grounding::Sources;
 use crate::grounding::claims::Facts;
 use crate::nlu::long_text::read_text;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
-use crate::retrieval::catalogue::money;
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Found;
 use crate::retrieval::{Passage, Query, Subject, add_new, in_one_language};
@@ -116,7 +115,7 @@ impl Retail {
         let counts = self.counts_said(turn, text);
         let mut lines = Vec::new();
         let mut line = |left: String, amount: Option<u64>| {
-            lines.extend(amount.map(|amount| format!("{left} = {}\n", money(amount))));
+            lines.extend(amount.map(|amount| format!("{left} = {}\n", self.price(turn, amount))));
         };
         for (at, (name, price)) in items.iter().enumerate() {
             for count in &counts {

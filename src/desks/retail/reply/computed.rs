@@ -10,7 +10,6 @@ use crate::dialogue::{answer, attribute};
 use crate::nlu::instalments::Plan;
 use crate::replies::MissingValue;
 use crate::retrieval::Passage;
-use crate::retrieval::catalogue::money;
 use crate::retrieval::rows::Row;
 
 /// More pieces of one product are not added up. A larger number is probably a model that the catalogue does not have: "rtx 4060 con này bao nhiêu".
@@ -36,13 +35,15 @@ impl Retail {
     ) -> Result<String, MissingValue> {
         let rows = self.services.pages(turn).rows_of(passages, turn.language());
         let Some(row) = rows.first() else { return Ok(String::new()) };
-        let price = money(row.price.unwrap_or_default());
+        let price = self.price(turn, row.price.unwrap_or_default());
         let intro = self.text(turn, Text::ReplyPlans, &[("name", &row.passage.title), ("price", &price)])?;
         let mut lines = Vec::new();
         for plan in plans {
-            let (months, monthly, fee) = (plan.months.to_string(), money(plan.monthly), money(plan.fee));
-            let (down, loan, interest) = (money(plan.down), money(plan.loan), money(plan.interest));
-            let all_interest = money(plan.interest * plan.months);
+            let (months, monthly, fee) =
+                (plan.months.to_string(), self.price(turn, plan.monthly), self.price(turn, plan.fee));
+            let (down, loan, interest) =
+                (self.price(turn, plan.down), self.price(turn, plan.loan), self.price(turn, plan.interest));
+            let all_interest = self.price(turn, plan.interest * plan.months);
             let text = match (plan.interest, plan.fee) {
                 (0, 0) => Text::ReplyPlanFree,
                 (0, _) => Text::ReplyPlanFee,
@@ -104,21 +105,24 @@ impl Retail {
         for row in &rows {
             let (price, count) = (row.price.unwrap_or_default(), count_of(row));
             sum += price * count;
-            let values =
-                [("name", row.passage.title.as_str()), ("count", &count.to_string()), ("price", &money(price))];
+            let values = [
+                ("name", row.passage.title.as_str()),
+                ("count", &count.to_string()),
+                ("price", &self.price(turn, price)),
+            ];
             // "Are both in stock, and what do they cost together?"
             let mut said = attribute::parts_said(&self.picks, asked, &row.passage.text);
-            said.retain(|part| !part.contains(&money(price)));
+            said.retain(|part| !part.contains(&self.price(turn, price)));
             let said: String = said.iter().map(|part| format!("; {part}")).collect();
             lines.push(self.text(turn, Text::ReplyTotalLine, &values)? + &said);
         }
         let fee = self.fee_before(turn);
         if let Some(fee) = fee {
             sum += fee;
-            lines.push(self.text(turn, Text::ReplyFee, &[("fee", &money(fee))])?);
+            lines.push(self.text(turn, Text::ReplyFee, &[("fee", &self.price(turn, fee))])?);
         }
         let total = if fee.is_some() { Text::ReplyTotalAll } else { Text::ReplyTotal };
-        lines.push(self.text(turn, total, &[("sum", &money(sum))])?);
+        lines.push(self.text(turn, total, &[("sum", &self.price(turn, sum))])?);
         Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
     }
 

@@ -4,7 +4,7 @@ use super::super::items;
 use super::super::route::{Step, route};
 use super::super::rules::{Topic, Utterance};
 use super::super::say::{CLARIFIES, OFFERS_PERSON};
-use super::super::state::{Case, HandoffReason, Help, Intent, Phase, Question, Stage, State};
+use super::super::state::{HandoffReason, Help, Intent, LastMessage, Phase, Question, Stage, State};
 use crate::dialogue::Answer;
 use crate::dialogue::utterance::Entities;
 use crate::domain::identity::Contact;
@@ -47,7 +47,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         let mut next = state.next_flow();
         next.meta.waiting.clear();
         next.case.intent = Some(Intent::Other);
-        next.case.called_off = true;
+        next.case.message.called_off = true;
         return next;
     }
     let mut state = if is_over { next_flow(state, utterance) } else { state };
@@ -57,7 +57,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     if let Some(subject) = state.subject_mut().filter(|_| asked.is_none() && utterance.hesitates()) {
         subject.progress.take_back();
     }
-    state.case = Case {
+    state.case.message = LastMessage {
         asks: utterance.has_question(),
         is_unclear: false,
         is_greeting: utterance.greets(),
@@ -67,12 +67,12 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         is_aside: is_aside(utterance),
         // Of details one after another, every second one counts as a message without an answer: they have to end.
         adds_detail: asked == Some(Question::Confirm)
-            && !state.case.adds_detail
+            && !state.case.message.adds_detail
             && requests::adds_detail(&state.case, utterance),
         help: help_for(utterance),
-        damage_reported: state.case.damage_reported || utterance.reports(Topic::Damage),
-        ..state.case
+        ..state.case.message
     };
+    state.case.damage_reported |= utterance.reports(Topic::Damage);
     if utterance.wants_person() || accepts_person(&state, utterance, asked) {
         state.handoff.replace_reason(HandoffReason::Person);
     }
@@ -138,7 +138,7 @@ fn reopens_decision(state: &mut State, utterance: &Utterance) -> bool {
 /// Reads "ok" after an answer, when nothing is open, as the end of the matter. So does one after an answer that the request for an
 /// order number followed.
 fn acknowledgement(state: &State, utterance: &Utterance) -> Option<Utterance> {
-    let was_answered = state.case.is_aside
+    let was_answered = state.case.message.is_aside
         && state.open_question().is_some_and(Question::is_for_slot)
         && state.order_number().is_none();
     let is_open = !state.is_idle() || state.open_question().is_some() || !state.meta.waiting.is_empty();
@@ -208,7 +208,7 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
     counts.is_some_and(|question| route(state) == Step::Ask(question))
         && state.case.repeats >= OFFERS_PERSON
         && !is_aside(utterance)
-        && !state.case.adds_detail
+        && !state.case.message.adds_detail
         && !utterance.wants(Intent::Other)
         && !utterance.names_order_or_contact()
 }

@@ -19,7 +19,7 @@ pub(super) fn take_classified(state: &mut State, intent: Option<Intent>) {
         None if state.case.clarifies > CLARIFIES => {
             state.handoff.request(HandoffReason::GaveUp);
         }
-        None => state.case.is_unclear = true,
+        None => state.case.message.is_unclear = true,
     }
 }
 

@@ -100,11 +100,11 @@ impl World {
             Handler::LookUpOrder => match self.roll(8) {
                 0 => Event::OrderNotFound,
                 1 => Event::OrderLocked,
-                3 if state.case.other_contact.is_some() => {
+                3 if state.case.contact.other.is_some() => {
                     let order = sample::order_of(state.order_number().cloned().expect("a number"));
                     Event::WithContact("b@example.com".to_owned(), Box::new(Event::OrderFound(order, None)))
                 }
-                2 if state.meta.contact_fits && !state.case.contact_given => Event::OtherContact,
+                2 if state.meta.contact_fits && !state.case.contact.is_given => Event::OtherContact,
                 _ => Event::OrderFound(sample::order_of(state.order_number().cloned().expect("a number")), None),
             },
             Handler::ShowStatus => Event::StatusShown,
@@ -196,7 +196,7 @@ fn random_events_keep_states_legal_and_effects_single() {
                     world.tickets.clear();
                     world.mailed.clear();
                 }
-                state.case.needs_contact = world.roll(2) == 0;
+                state.case.contact.is_needed = world.roll(2) == 0;
                 Event::Said(world.message())
             }
             Step::Run(handler) => world.work(&state, handler),

@@ -78,13 +78,13 @@ impl ReturnsContext<'_> {
             return Ok(order);
         }
         is_subject?;
-        if self.state.case.needs_contact && self.state.meta.contact.is_none() {
+        if self.state.case.contact.is_needed && self.state.meta.contact.is_none() {
             return Err(ToolError::NoContact);
         }
         let mut asked = self.state.clone();
         asked.name_order(Some(number.clone()), MODEL_CONFIDENCE);
         // A contact that was given for another order is not an attempt at this one.
-        asked.case.contact_given &= self.state.order_number().is_none_or(|known| known == number);
+        asked.case.contact.is_given &= self.state.order_number().is_none_or(|known| known == number);
         let found = match self.desk.look_up(self.turn, &asked).await? {
             Event::WithContact(contact, found) => {
                 self.state.meta.contact = Some(contact);
@@ -120,7 +120,7 @@ impl ReturnsContext<'_> {
                 }
                 orders
             }
-            None if !self.state.case.needs_contact => store.list_orders_by_email(email).await?,
+            None if !self.state.case.contact.is_needed => store.list_orders_by_email(email).await?,
             None => return Err(ToolError::NoList),
         };
         for order in &orders {

@@ -40,8 +40,8 @@ impl Returns {
                 }
             }
             Outcome::Failed | Outcome::Stopped => {
-                state.case.is_unclear |= state.case.intent.is_none();
-                state.case.may_name_order = false;
+                state.case.message.is_unclear |= state.case.intent.is_none();
+                state.case.message.may_name_order = false;
             }
         }
         let effects = next_effect(&state).into_iter().collect();

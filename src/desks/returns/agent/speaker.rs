@@ -158,7 +158,7 @@ mod tests {
         let mut returned = status.clone();
         returned.subject_mut().expect("an order").order.status = OrderStatus::ReturnInitiated;
         let (mut unclear, mut damaged) = (State::default(), status.clone());
-        unclear.case.is_unclear = true;
+        unclear.case.message.is_unclear = true;
         damaged.case.damage_reported = true;
         for (what, state, expected) in [
             ("small talk", wants(Intent::Other), Some(Kind::Reply)),

@@ -38,10 +38,10 @@ impl Returns {
             (Some(user), _) => {
                 store.find_order(number).await?.filter(|order| order.customer.user_id.as_ref() == Some(user))
             }
-            (None, _) if !state.case.needs_contact => store.find_order(number).await?,
+            (None, _) if !state.case.contact.is_needed => store.find_order(number).await?,
             (None, None) => None,
             // The customer did not name this contact for this order, so a mismatch is no miss.
-            (None, Some(contact)) if state.meta.contact_fits && !state.case.contact_given => {
+            (None, Some(contact)) if state.meta.contact_fits && !state.case.contact.is_given => {
                 match self.attempts(turn, number).peek_at_order(number, &contact).await? {
                     Verification::Verified(order) => Some(order),
                     Verification::Missed => return Ok(Event::OtherContact),
@@ -52,7 +52,7 @@ impl Returns {
                 let (contact, is_other) = self.better_contact(turn, state, number, contact).await?;
                 if is_other {
                     let mut as_first = state.clone();
-                    as_first.case.other_contact = None;
+                    as_first.case.contact.other = None;
                     as_first.meta.contact = Some(contact.as_str().to_owned());
                     let found = Box::pin(self.look_up(turn, &as_first)).await?;
                     return Ok(Event::WithContact(contact.as_str().to_owned(), Box::new(found)));
@@ -122,7 +122,7 @@ impl Returns {
         number: &OrderNumber,
         contact: Contact,
     ) -> Result<(Contact, bool), DeskError> {
-        let Some(other) = state.case.other_contact.as_deref().and_then(|other| other.parse().ok()) else {
+        let Some(other) = state.case.contact.other.as_deref().and_then(|other| other.parse().ok()) else {
             return Ok((contact, false));
         };
         let order = self.store_of(turn).find_order(number).await?;

@@ -1,6 +1,6 @@
 use super::super::advance::{Event, next_state};
 use super::super::rules::{Topic, Utterance};
-use super::super::state::{ActionTicket, Case, Meta};
+use super::super::state::{ActionTicket, Case, LastMessage, Meta, OrderContact};
 use super::super::tests::sample;
 use super::*;
 use crate::dialogue::utterance::Entities;
@@ -14,13 +14,17 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
     let trouble = |trouble: Trouble| State { phase: Phase::Failed(trouble), ..mailed(EmailStatus::Sent) };
     let with_handoff = |handoff: Handoff| State { handoff, ..State::default() };
     let with_case = |case: Case, state: State| State { case: Case { intent: state.case.intent, ..case }, ..state };
+    let with_message = |message: LastMessage, state: State| with_case(Case { message, ..Case::default() }, state);
     let declined = sample::with_progress(Intent::Refund, Progress::Declined(None));
     let with_contact = |contact: Option<&str>| {
         let meta = Meta { contact: contact.map(str::to_owned), ..Meta::default() };
-        with_case(Case { needs_contact: true, ..Case::default() }, State { meta, ..named(Intent::Return) })
+        with_case(
+            Case { contact: OrderContact { is_needed: true, ..OrderContact::default() }, ..Case::default() },
+            State { meta, ..named(Intent::Return) },
+        )
     };
-    let unclear = with_case(Case { is_unclear: true, ..Case::default() }, State::default());
-    let unread = with_case(Case { may_name_order: true, ..Case::default() }, wants(Intent::Return));
+    let unclear = with_message(LastMessage { is_unclear: true, ..LastMessage::default() }, State::default());
+    let unread = with_message(LastMessage { may_name_order: true, ..LastMessage::default() }, wants(Intent::Return));
     let after_no = with_case(Case { declines: 1, ..Case::default() }, wants(Intent::Return));
     let both = with_case(Case { wants_both: true, ..Case::default() }, decided(sample::approved()));
     let only_return = Progress::Decided { decision: sample::open(true, false), action: None };

@@ -2,17 +2,14 @@
 
 use super::PLN;
 use crate::domain::commerce::{Currency, Money};
-use crate::nlu::facts::{Amount, Fact, Value};
-
-/// The names of the hundredth part of a złoty.
-const GROSZE: [&str; 4] = ["gr", "grosz", "grosze", "groszy"];
+use crate::nlu::facts::{Amount, Fact, Lexicon, Value};
 
 /// Joins the numbers of a price: "six fifty" is 6.50, and "12 zł 50 gr" is 12.50 PLN. "50 groszy" is 0.50 PLN.
-pub(super) fn with_grosze(facts: Vec<Fact>, text: &str) -> Vec<Fact> {
+pub(super) fn with_grosze(facts: Vec<Fact>, text: &str, lexicon: &Lexicon) -> Vec<Fact> {
     let mut joined: Vec<Fact> = Vec::with_capacity(facts.len());
     for mut fact in facts {
         let follows = |before: &&Fact| text[before.range.end..fact.range.start].trim_matches(' ').is_empty();
-        let named = named_grosze(&fact, text);
+        let named = named_grosze(&fact, text, lexicon);
         let before = joined.last().filter(follows);
         let spoken = before.and_then(|before| spoken_price(before, &fact, text));
         let written = before.and_then(|before| written_price(before, &fact, named, text));
@@ -72,7 +69,8 @@ fn ends_clause(rest: &str) -> bool {
 }
 
 /// Returns the number of a fact that is called grosze, and where its unit ends: "50 groszy", "50gr".
-fn named_grosze(fact: &Fact, text: &str) -> Option<(Amount, usize)> {
+fn named_grosze(fact: &Fact, text: &str, lexicon: &Lexicon) -> Option<(Amount, usize)> {
+    let is_grosze = |word: &str| lexicon.is_hundredth_of(PLN, word);
     match &fact.value {
         Value::Number(number) => {
             let rest = &text[fact.range.end..];
@@ -88,10 +86,6 @@ fn named_grosze(fact: &Fact, text: &str) -> Option<(Amount, usize)> {
         }
         _ => None,
     }
-}
-
-fn is_grosze(word: &str) -> bool {
-    GROSZE.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
 /// Returns an amount of złoty, or `None` if it has more than two decimals.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CATALOG_CURRENCY, CatalogItem};
 use crate::domain::commerce::Money;
-use crate::domain::text::{fold, words};
+use crate::domain::text::{fold, singular, words};
 
 /// The most words of a query that are used.
 const MAX_WORDS: usize = 12;
@@ -70,7 +70,7 @@ impl SearchWords {
     pub fn of(query: &str) -> Self {
         let mut seen = HashSet::new();
         let stems = words(query).into_iter().filter(|word| word.len() > 1 || word.bytes().all(|b| b.is_ascii_digit()));
-        let stems = stems.map(|word| stem(&word).to_owned()).filter(|word| seen.insert(word.clone()));
+        let stems = stems.map(|word| singular(&word).to_owned()).filter(|word| seen.insert(word.clone()));
         Self(stems.take(MAX_WORDS).collect())
     }
 
@@ -117,7 +117,8 @@ impl CatalogFilters {
             && (!self.in_stock || item.stock > 0)
             && self.attributes.iter().all(|(name, value)| has_attribute(item, name, value))
             && self.choices.iter().all(|choice| item.variants.values().flatten().any(|own| is_same(own, choice)))
-            && (self.without.is_empty() || !self.without.iter().all(|word| with_stems(&item.name).contains(stem(word))))
+            && (self.without.is_empty()
+                || !self.without.iter().all(|word| with_stems(&item.name).contains(singular(word))))
     }
 }
 
@@ -200,7 +201,7 @@ fn fields(item: &CatalogItem) -> [(f64, Vec<String>); 4] {
 
 fn match_of(word: &str, terms: &[String]) -> f64 {
     let of = |term: &String| {
-        if stem(term) == word {
+        if singular(term) == word {
             1.0
         } else if word.len() >= MIN_PREFIX && term.starts_with(word) {
             PREFIX_MATCH
@@ -211,24 +212,9 @@ fn match_of(word: &str, terms: &[String]) -> f64 {
     terms.iter().map(of).fold(0.0, f64::max)
 }
 
-/// The endings of plurals in -es.
-const PLURALS_IN_ES: [&str; 4] = ["sses", "shes", "ches", "xes"];
-
-/// Removes the plural ending of an English word, -s or -es: "shoes" becomes "shoe", and "boxes" becomes "box". English words are
-/// common in Swahili and Sheng messages.
-pub fn stem(word: &str) -> &str {
-    if word.len() >= MIN_PREFIX + 2 && PLURALS_IN_ES.iter().any(|ending| word.ends_with(ending)) {
-        return &word[..word.len() - 2];
-    }
-    match word.strip_suffix('s') {
-        Some(singular) if singular.len() >= MIN_PREFIX && !singular.ends_with('s') => singular,
-        _ => word,
-    }
-}
-
 /// Returns the words of a text, each as written and without its plural ending.
 pub fn with_stems(text: &str) -> BTreeSet<String> {
-    words(text).into_iter().flat_map(|word| [stem(&word).to_owned(), word]).collect()
+    words(text).into_iter().flat_map(|word| [singular(&word).to_owned(), word]).collect()
 }
 
 fn has_attribute(item: &CatalogItem, name: &str, value: &str) -> bool {

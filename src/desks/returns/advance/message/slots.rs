@@ -37,7 +37,7 @@ pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option
             let tried = state.meta.tried.take();
             state.name_order(tried, 1.0);
         }
-        _ => state.case.may_name_order = utterance.entities.has_unread_order && state.order_number().is_none(),
+        _ => state.case.message.may_name_order = utterance.entities.has_unread_order && state.order_number().is_none(),
     }
     if let Some(contact) = utterance.contact()
         && state.order().is_none()
@@ -45,8 +45,8 @@ pub(super) fn take_slots(state: &mut State, utterance: &Utterance, asked: Option
         let contact = Some(contact.as_str().to_owned());
         state.meta.contact_fits &= contact == state.meta.contact;
         state.meta.contact = contact;
-        state.case.other_contact = utterance.other_contact().map(|other| other.as_str().to_owned());
-        state.case.contact_given = true;
+        state.case.contact.other = utterance.other_contact().map(|other| other.as_str().to_owned());
+        state.case.contact.is_given = true;
     }
 }
 

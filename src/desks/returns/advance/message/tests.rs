@@ -3,7 +3,7 @@
 use super::*;
 use crate::desks::returns::advance::{Event, next_state};
 use crate::desks::returns::route::{Handler, Step, decide, route};
-use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Mail, Meta, Subject, TicketStatus};
+use crate::desks::returns::state::{Case, Ending, Meta, Subject};
 use crate::desks::returns::tests::sample;
 use crate::dialogue::Act;
 use crate::dialogue::utterance::Entities;
@@ -12,10 +12,7 @@ use crate::domain::returns::Cause;
 use crate::nlu::entities::Confidence;
 use crate::nlu::entities::Found;
 
-mod requests;
-mod tickets;
-
-fn says(text: &str) -> Utterance {
+pub(super) fn says(text: &str) -> Utterance {
     Utterance { text: text.to_owned(), ..Utterance::default() }
 }
 
@@ -28,7 +25,7 @@ fn number(text: &str) -> Option<OrderNumber> {
 }
 
 /// Entities with one order number.
-fn order(text: &str) -> Entities {
+pub(super) fn order(text: &str) -> Entities {
     let number = text.parse().expect("a number");
     Entities { orders: vec![Found { number, confidence: Confidence::Named }], ..Entities::default() }
 }
@@ -96,7 +93,7 @@ fn named_items_are_confirmed_before_a_partial_return() {
 fn second_order_needs_its_own_contact() {
     let meta = Meta { contact: Some("a@example.com".to_owned()), contact_fits: true, ..Meta::default() };
     let mut second = State { meta, ..sample::wants(Intent::Return) };
-    second.case.needs_contact = true;
+    second.case.contact.is_needed = true;
     second.name_order(number("77894"), 1.0);
     assert_eq!(route(&second), Step::Run(Handler::LookUpOrder));
     let next = next_state(second.clone(), Event::OtherContact);
@@ -104,14 +101,14 @@ fn second_order_needs_its_own_contact() {
     let asked = next_state(next, Event::Asked(Question::Contact));
     let given =
         next_state(asked, Event::Said(Utterance { entities: contact("b@example.com"), ..says("b@example.com") }));
-    assert_eq!((route(&given), given.case.contact_given), (Step::Run(Handler::LookUpOrder), true));
+    assert_eq!((route(&given), given.case.contact.is_given), (Step::Run(Handler::LookUpOrder), true));
 
     // "No, it is 77893, b@example.com": the contact is the new order's.
     let open = sample::after(Question::Confirm, sample::found(Intent::Return));
     let entities = Entities { contacts: contact("b@example.com").contacts, ..order("77894") };
     let said = Utterance { entities, ..no() };
     let both = next_state(open, Event::Said(said));
-    assert_eq!((both.meta.contact.as_deref(), both.case.contact_given), (Some("b@example.com"), true));
+    assert_eq!((both.meta.contact.as_deref(), both.case.contact.is_given), (Some("b@example.com"), true));
 }
 
 #[test]
@@ -169,7 +166,7 @@ fn no_or_goodbye_ends_the_number_question() {
 #[test]
 fn bare_number_as_contact_is_a_phone() {
     let mut asked = sample::after(Question::Contact, sample::named(Intent::OrderStatus));
-    asked.case.needs_contact = true;
+    asked.case.contact.is_needed = true;
     let said = |text: &str, confidence: Confidence| {
         let orders = vec![Found { number: text.parse().expect("a number"), confidence }];
         let entities = Entities { orders, ..Entities::default() };
@@ -311,10 +308,64 @@ fn part_of_an_order_is_not_cancelled() {
 fn ok_after_an_answer_ends_the_matter() {
     let ok = || Utterance { answer: Some(Answer::Yes), ..says("ok") }.with(Act::Acknowledge).with(Act::OnlyAnswer);
     let over = next_state(State { phase: Phase::Over, ..State::default() }, Event::Said(ok()));
-    assert_eq!((route(&over), over.case.is_acknowledged), (Step::Finish(Ending::Other), true));
+    assert_eq!((route(&over), over.case.message.is_acknowledged), (Step::Finish(Ending::Other), true));
     let asked = State { phase: Phase::Asked(Question::OrderNumber), ..sample::wants(Intent::Return) };
     let before = next_state(asked.clone(), Event::Said(ok()));
     assert_eq!(route(&before), Step::Ask(Question::OrderNumber), "the question is open");
-    let answered = State { case: Case { is_aside: true, ..asked.case.clone() }, ..asked };
-    assert!(next_state(answered, Event::Said(ok())).case.is_acknowledged, "a question was answered before it");
+    let message = LastMessage { is_aside: true, ..asked.case.message.clone() };
+    let answered = State { case: Case { message, ..asked.case.clone() }, ..asked };
+    assert!(next_state(answered, Event::Said(ok())).case.message.is_acknowledged, "a question was answered before it");
+}
+
+#[test]
+fn unanswered_question_leads_to_a_person() {
+    let mut state = sample::wants(Intent::Return);
+    for said in ["hm", "what now", "hello"] {
+        assert_eq!(route(&state), Step::Ask(Question::OrderNumber), "{said}");
+        state = next_state(next_state(state, Event::Asked(Question::OrderNumber)), Event::Said(says(said)));
+    }
+    assert_eq!((route(&state), state.handoff.reason()), (Step::Run(Handler::Escalate), Some(HandoffReason::GaveUp)));
+}
+
+fn request_asked(intent: Intent) -> State {
+    sample::after(Question::Confirm, sample::found(intent))
+}
+
+#[test]
+fn open_it_agrees_to_no_return() {
+    let open_it = || Event::Said(Utterance { answer_to_ticket: Some(Answer::Yes), ..says("open it") });
+    let next = next_state(request_asked(Intent::Exchange), open_it());
+    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Handler::Escalate), Some(HandoffReason::Request)));
+    let asked = sample::after(Question::Confirm, sample::chosen(Action::Return));
+    assert_eq!(route(&next_state(asked, open_it())), Step::Ask(Question::Confirm));
+}
+
+#[test]
+fn return_verb_switches_an_exchange_to_a_return() {
+    let yes = |text: &str| Utterance {
+        intent: Some(Intent::Return),
+        answer: Some(Answer::Yes),
+        answer_to_ticket: Some(Answer::Yes),
+        ..says(text)
+    };
+    let reason = next_state(request_asked(Intent::Exchange), Event::Said(yes("yes, they are too small")));
+    assert_eq!((route(&reason), reason.case.intent), (Step::Run(Handler::Escalate), Some(Intent::Exchange)));
+    let verb = yes("yes, return it").with(Act::Mention(Topic::Return));
+    let switched = next_state(request_asked(Intent::Exchange), Event::Said(verb.clone()));
+    assert_eq!((route(&switched), switched.case.intent), (Step::Run(Handler::CheckPolicy), Some(Intent::Return)));
+    let mistake = next_state(request_asked(Intent::WrongItem), Event::Said(verb));
+    assert_eq!(mistake.handoff.reason(), Some(HandoffReason::Request), "the person decides about the money");
+}
+
+#[test]
+fn changed_amount_is_asked_about_again() {
+    let amount = sample::refund();
+    let amount = crate::domain::commerce::Money::new(amount.minor + 100, amount.currency);
+    let mut agreed = sample::agreed(Action::Return);
+    agreed.case.last_question = Some(Question::Confirm);
+    agreed.case.repeats = 1;
+    let next = next_state(agreed, Event::OtherAmount(amount));
+    assert_eq!((route(&next), next.is_agreed()), (Step::Ask(Question::Confirm), false));
+    assert_eq!(next.subject().and_then(|subject| subject.refund), Some(amount));
+    assert_eq!(next.case.repetitions(Question::Confirm), 0, "the new question describes what a yes does");
 }

@@ -58,7 +58,7 @@ impl ReturnsContext<'_> {
         action: Action,
         reason: &str,
     ) -> Result<Ticketed, ToolError> {
-        if self.state.case.is_held_back {
+        if self.state.case.message.is_held_back {
             return Err(ToolError::HeldBack);
         }
         if self.state.wants_some_pieces() && !self.state.is_agreed() {
