@@ -5,7 +5,7 @@
 //! under its name. A process that dies while a job runs leaves the row, so the job runs again: running it twice must
 //! have the same effect as running it once.
 //!
-//! To add a job, implement [`Job`] and pass it to [`JobRunner::register`]:
+//! To add a job, implement [`Job`] and pass it to [`JobRunner::register`]. The shared jobs:
 //!
 //! - [`embed_message`]: embeds messages; [`forget`]: removes the vectors of deleted messages and conversations
 //! - [`send_mail`]: sends e-mails; [`deliver`]: delivers messages over a channel

@@ -1,13 +1,13 @@
 //! frontdesk: a customer-service chat server that a shop runs itself.
 //!
-//! Facts come from the shop's database and documents; the language model only speaks; with the model down, whatever does
-//! not need it keeps working.
+//! Facts and decisions come from the shop's database, documents and rules. A language model helps to understand messages and
+//! words replies. With the model down, whatever does not need it keeps working.
 //!
 //! # A tour, top down
 //!
 //! Data flows one way, and a lower module never names a higher one:
 //!
-//! - [`cli`]: the commands: serve, chat, doctor, upsert-warranty
+//! - [`cli`]: the commands, such as serve, chat, doctor and import
 //! - [`http`]: the wire contract: routes, errors, server-sent events in one file
 //! - [`app`]: the wired parts of a running server
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
@@ -17,13 +17,13 @@
 //! - [`agent`]: a language model that calls tools
 //! - [`replies`]: what a desk says, by key, with variants and placeholders
 //! - [`grounding`]: checks what a model says against its sources
-//! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
 //! - [`tools`]: what desks share besides text: return labels, signed links
 //! - [`jobs`]: background jobs and the runner that retries them
 //! - [`retrieval`]: finding the passages of the shop's documents that answer a question
 //! - [`channels`]: how messages that the shop starts reach a conversation; [`notify`]: e-mails from templates
-//! - [`providers`]: external services: language model, embedding model, vector server, e-mail
+//! - [`providers`]: external services: language model, embedding model, vector server, e-mail, payments, messages to phones
 //! - [`store`]: SQLite or PostgreSQL; the only module that knows the database, with one door to a shop's rows
+//! - [`nlu`]: text into meaning: languages, numbers, order numbers, likeness to examples
 //! - [`persona`]: the files under `prompts/`: who speaks, and every word that customers see
 //! - [`domain`]: plain types and pure decisions
 //! - [`config`]: what the shop can set

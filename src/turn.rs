@@ -4,7 +4,8 @@
 //! - [`journal`]: stores every event before a client sees it
 //! - [`feed`]: the events of the running turn; [`reader`]: reads them, or stored ones
 //! - [`recover`]: ends the turns that a killed process left unfinished
-//! - `person`: turns without a desk; `notice`: turns that a fixed sentence answers; `recent`: the messages before the next turn; `changes`: notifies the console
+//! - `person`: turns without a desk, which a person or a fixed sentence answers; `recent`: the messages before the next turn
+//! - `changes`: notifies the console
 //! - [`retention`]: deletes old data
 
 mod changes;

@@ -267,7 +267,7 @@ impl Retail {
         let Written { mut text, holds_fact } = self.social.written(turn, topic, common)?;
         // Without a console, no person would see it.
         if topic == Social::Person && self.services.config.console.on {
-            turn.ask_for_person();
+            turn.call_person();
             text = self.text(turn, Text::PersonTold, &[])?;
         }
         let redirect = self.texts(turn).template(Text::SocialRedirect);

@@ -219,7 +219,7 @@ impl Telecom {
             false => Text::PersonCall,
             true if turn.conversation.status == ConversationStatus::Waiting => Text::PersonWaiting,
             true => {
-                turn.ask_for_person();
+                turn.call_person();
                 Text::PersonCalled
             }
         };

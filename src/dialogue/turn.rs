@@ -247,14 +247,9 @@ impl Turn {
         self.emit(Event::Error { code, message: message.to_owned(), retryable }).await
     }
 
-    /// Lets the conversation wait for a person because the customer wants one; stored with the next event.
-    pub fn ask_for_person(&mut self) {
-        self.figures.asked_person = true;
-        self.call_person();
-    }
-
     /// Lets the conversation wait for a person; stored with the next event.
     pub fn call_person(&mut self) {
+        self.figures.asked_person = true;
         self.pending.push(Change::Waiting);
     }
 

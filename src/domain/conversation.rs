@@ -23,7 +23,7 @@ string_enum! {
     pub enum ConversationStatus {
         /// The desk.
         Bot = "bot",
-        /// The desk, until a person has time: the customer asked for one.
+        /// The desk, until a person has time: the customer asked for one, or the desk needs one.
         Waiting = "waiting",
         /// A person of the shop; the desk is silent.
         Taken = "taken",

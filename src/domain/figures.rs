@@ -18,7 +18,7 @@ pub struct TurnFigures {
     pub kind: Option<Kind>,
     /// Milliseconds from acceptance to the first text of the main message.
     pub first_text_ms: Option<u32>,
-    /// The customer asked for a person.
+    /// The turn called a person: the customer asked for one, or the desk needs one.
     pub asked_person: bool,
     /// A call to a language model failed or ended early.
     pub model_failed: bool,
@@ -44,9 +44,9 @@ pub struct Day {
     pub turns: u64,
     /// Turns with a recognized intent, by its name.
     pub by_intent: BTreeMap<String, u64>,
-    /// Turns that were answered completely and did not ask for a person.
+    /// Turns that were answered completely and called no person.
     pub without_person: u64,
-    /// Turns in which the customer asked for a person.
+    /// Turns that called a person: the customer asked for one, or the desk needs one.
     pub asked_person: u64,
     pub first_text_ms: FirstText,
     /// Turns in which a language model failed.

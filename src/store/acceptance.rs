@@ -50,7 +50,7 @@ pub struct NewTurn<'a> {
     pub full: bool,
 }
 
-/// What became of a message. Only `Accepted` changes the database.
+/// What became of a message. Only an accepted one is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
     Accepted {
@@ -89,12 +89,12 @@ impl Acceptance {
     }
 }
 
-/// Counts a turn of the conversation, unless a limit is reached, a person answers in a conversation that is not taken,
-/// the key was used, or another server has claimed the database, as `Fence::holds` finds out: both must agree. `{lock}` makes
+/// Takes the next turn number of the conversation, unless a limit is reached, a person answers in a conversation that is not taken,
+/// the key was used, or another server has claimed the database, with the condition of `Fence::holds`. `{lock}` makes
 /// a new claim wait for this transaction.
 ///
 /// Turns run in order, so those that wait come after the last one that ended.
-const COUNT_TURN: &str = "\
+const NUMBER_TURN: &str = "\
 UPDATE conversations SET last_turn = last_turn + 1, last_activity_at = $3, \
 status = CASE WHEN status = 'closed' THEN $4 ELSE status END \
 WHERE id = $1 AND tenant_id = $2 AND ($5 OR status = 'taken') \
@@ -110,22 +110,22 @@ RETURNING *";
 /// Later than every turn.
 const FAR_FUTURE: TimeDelta = TimeDelta::days(36_500);
 
-/// Attempts to count a turn if nothing is found that refused it: on PostgreSQL, the reason may have passed.
+/// Attempts to number a turn if nothing is found that refused it: on PostgreSQL, the reason may have passed.
 const ATTEMPTS: usize = 3;
 
 /// The result for one message, and its turn if no other turn of the conversation waits or runs before it.
 pub type Decision = (Acceptance, Option<OpenTurn>);
 
 impl TenantStore<'_> {
-    /// Counts the turn, or returns why it is refused. A refusal changes nothing but an expired key.
-    async fn count_turn(
+    /// Takes the next turn number, or returns why the message is refused. A refusal changes nothing but an expired key.
+    async fn number_turn(
         &self,
         transaction: &Transaction,
         new: &NewTurn<'_>,
     ) -> Result<Result<conversations::Model, Acceptance>> {
         for _ in 0..ATTEMPTS {
             if !new.full
-                && let Some(row) = transaction.query_one_raw(self.count_statement(transaction, new)).await?
+                && let Some(row) = transaction.query_one_raw(self.number_statement(transaction, new)).await?
             {
                 let row = conversations::Model::from_query_result(&row, "")?;
                 if new.per_day.is_some() {
@@ -141,7 +141,7 @@ impl TenantStore<'_> {
         Ok(Err(Acceptance::Full))
     }
 
-    fn count_statement(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Statement {
+    fn number_statement(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Statement {
         let lock = if self.store.is_sqlite() { "" } else { "FOR SHARE" };
         let is_agent = matches!(new.author, Author::Agent { .. });
         let to_bigint = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
@@ -163,10 +163,10 @@ impl TenantStore<'_> {
             SERVING.into(),
             fence.into(),
         ];
-        Statement::from_sql_and_values(transaction.get_database_backend(), COUNT_TURN.replace("{lock}", lock), values)
+        Statement::from_sql_and_values(transaction.get_database_backend(), NUMBER_TURN.replace("{lock}", lock), values)
     }
 
-    /// Returns why the turn was not counted.
+    /// Returns why the turn got no number.
     async fn refusal(&self, transaction: &Transaction, new: &NewTurn<'_>) -> Result<Option<Acceptance>> {
         let found = self.rows::<conversations::Entity>().filter(conversations::Column::Id.eq(new.conversation.0));
         let Some(conversation) = found.one(transaction).await? else { return Ok(Some(Acceptance::NotFound)) };

@@ -60,7 +60,7 @@ impl Fence {
     }
 
     /// Selects one row if the claim still holds. On PostgreSQL, a new claim waits for transactions that have run this.
-    /// `COUNT_TURN` of `acceptance` and `CLAIMED` of `journal` have the same condition: all must agree.
+    /// `NUMBER_TURN` of `acceptance` and `CLAIMED` of `journal` have the same condition: all must agree.
     pub fn holds(&self) -> SelectStatement {
         Query::select()
             .column(settings::Column::Value)

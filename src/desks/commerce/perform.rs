@@ -247,10 +247,7 @@ impl Commerce {
             return Ok(Some(Event::Failed));
         }
         if has_console && !was_waiting {
-            match reason {
-                Reason::Asked => turn.ask_for_person(),
-                _ => turn.call_person(),
-            }
+            turn.call_person();
         }
         // Nothing is said to abuse.
         if reason == Reason::Abuse {

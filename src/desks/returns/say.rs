@@ -147,10 +147,8 @@ impl Returns {
         if !self.services.config.console.on {
             return;
         }
-        match ending {
-            Ending::Escalated => turn.ask_for_person(),
-            Ending::Done if state.action() == Some(Action::Cancel) => turn.call_person(),
-            _ => {}
+        if ending == Ending::Escalated || (ending == Ending::Done && state.action() == Some(Action::Cancel)) {
+            turn.call_person();
         }
     }
 

@@ -16,8 +16,8 @@ use crate::store::transaction::Transaction;
 use crate::store::turns::{OpenTurn, TurnRecord};
 use crate::store::{Result, Store, TenantStore, from_db, to_db};
 
-/// The counted turn's conversation, and the sentence that answers the message.
-type Counting = (conversations::Model, Option<Notice>);
+/// The numbered turn's conversation, and the sentence that answers the message.
+type Numbering = (conversations::Model, Option<Notice>);
 
 /// Inserts turns that have not started.
 const INSERT_TURNS: &str = "\
@@ -27,8 +27,8 @@ INSERT INTO turns (conversation_id, turn, tenant_id, message_id, status, accepte
 pub(super) struct Batch<'a> {
     store: &'a Store,
     transaction: Transaction,
-    /// The counted turns whose rows are not inserted yet.
-    counted: Vec<Counted<'a>>,
+    /// The numbered turns whose rows are not inserted yet.
+    numbered: Vec<Numbered<'a>>,
     is_changed: bool,
 }
 
@@ -39,16 +39,16 @@ impl<'a> Batch<'a> {
             let lock_wait = lock_wait.as_millis();
             transaction.execute_unprepared(&format!("SET LOCAL lock_timeout = '{lock_wait}ms'")).await?;
         }
-        Ok(Self { store, transaction, counted: Vec::new(), is_changed: false })
+        Ok(Self { store, transaction, numbered: Vec::new(), is_changed: false })
     }
 
     pub async fn decide(&mut self, shop: TenantStore<'a>, new: &'a NewTurn<'a>) -> Result<Decision> {
-        // The next turn of a conversation is counted with this one.
-        if self.counted.last().is_some_and(|last| last.new.conversation == new.conversation) {
+        // The next turn of a conversation is numbered with this one.
+        if self.numbered.last().is_some_and(|last| last.new.conversation == new.conversation) {
             self.insert_turns().await?;
         }
-        let (row, notice) = match self.count(shop, new).await? {
-            Ok(counted) => counted,
+        let (row, notice) = match self.number(shop, new).await? {
+            Ok(numbered) => numbered,
             Err(refusal) => return Ok((refusal, None)),
         };
         let mut message = new.message(from_db(row.last_turn));
@@ -64,16 +64,16 @@ impl<'a> Batch<'a> {
             conversation,
             message: message.clone(),
         });
-        self.counted.push(Counted { shop, new, message, is_delivered });
+        self.numbered.push(Numbered { shop, new, message, is_delivered });
         self.is_changed = true;
         Ok((accepted, open))
     }
 
-    /// Counts the turn. A message over a channel is not refused for its customer's limits, since Twilio repeats no refused one: it
-    /// is stored with the sentence that answers it.
-    async fn count(&mut self, shop: TenantStore<'a>, new: &NewTurn<'a>) -> Result<Result<Counting, Acceptance>> {
+    /// Gives the turn its number. A message over a channel is not refused for its customer's limits, since Twilio gives up after a
+    /// few attempts: it is stored with the sentence that answers it.
+    async fn number(&mut self, shop: TenantStore<'a>, new: &NewTurn<'a>) -> Result<Result<Numbering, Acceptance>> {
         let Some(inbound) = new.inbound else {
-            return Ok(shop.count_turn(&self.transaction, new).await?.map(|row| (row, None)));
+            return Ok(shop.number_turn(&self.transaction, new).await?.map(|row| (row, None)));
         };
         if let Some(conversation) = inbound.opens.as_deref() {
             // It is new, so it holds no message that this one could repeat.
@@ -83,35 +83,35 @@ impl<'a> Batch<'a> {
             let row = conversation_row(conversation);
             conversations::Entity::insert(row).exec_without_returning(&self.transaction).await?;
         }
-        let mut counted = shop.count_turn(&self.transaction, new).await?;
+        let mut numbered = shop.number_turn(&self.transaction, new).await?;
         let mut notice = inbound.notice;
-        if counted.as_ref().is_err_and(|refusal| refusal.is_customers_limit()) {
+        if numbered.as_ref().is_err_and(|refusal| refusal.is_customers_limit()) {
             let unlimited = NewTurn { waiting_max: u64::MAX, per_minute: None, per_day: None, ..*new };
-            counted = shop.count_turn(&self.transaction, &unlimited).await?;
+            numbered = shop.number_turn(&self.transaction, &unlimited).await?;
             notice = Some(Notice::OverLimit);
         }
-        Ok(counted.map(|row| (row, notice)))
+        Ok(numbered.map(|row| (row, notice)))
     }
 
-    /// Inserts the rows of the counted turns.
+    /// Inserts the rows of the numbered turns.
     async fn insert_turns(&mut self) -> Result<()> {
-        let (counted, transaction) = (std::mem::take(&mut self.counted), &self.transaction);
-        if counted.is_empty() {
+        let (numbered, transaction) = (std::mem::take(&mut self.numbered), &self.transaction);
+        if numbered.is_empty() {
             return Ok(());
         }
         let messages: Vec<(&TenantId, &Message)> =
-            counted.iter().map(|turn| (turn.shop.tenant, &turn.message)).collect();
+            numbered.iter().map(|turn| (turn.shop.tenant, &turn.message)).collect();
         insert_messages(self.store, transaction, &messages).await?;
         let backend = transaction.get_database_backend();
-        let rows = counted.iter().map(|turn| turn.row(backend)).collect();
+        let rows = numbered.iter().map(|turn| turn.row(backend)).collect();
         transaction.execute_raw(with_rows(backend, INSERT_TURNS, rows, [])).await?;
-        let keys = counted.iter().filter_map(|turn| {
+        let keys = numbered.iter().filter_map(|turn| {
             let scope = turn.new.conversation.to_string();
             Some(turn.new.idempotency?.row(turn.shop.tenant, &scope, &turn.message))
         });
         idempotency_keys::Entity::insert_many(keys).exec_without_returning(transaction).await?;
-        enqueue_deliveries(transaction, &counted.iter().filter_map(Counted::delivery).collect::<Vec<_>>()).await?;
-        for turn in &counted {
+        enqueue_deliveries(transaction, &numbered.iter().filter_map(Numbered::delivery).collect::<Vec<_>>()).await?;
+        for turn in &numbered {
             if let Some(inbound) = turn.new.inbound {
                 keep_session(transaction, turn.shop.tenant, inbound, turn.new.conversation, turn.new.now).await?;
             }
@@ -130,7 +130,7 @@ impl<'a> Batch<'a> {
 }
 
 /// A turn whose rows are not inserted yet.
-struct Counted<'a> {
+struct Numbered<'a> {
     shop: TenantStore<'a>,
     new: &'a NewTurn<'a>,
     message: Message,
@@ -138,7 +138,7 @@ struct Counted<'a> {
     is_delivered: bool,
 }
 
-impl Counted<'_> {
+impl Numbered<'_> {
     fn delivery(&self) -> Option<NewDelivery<'_>> {
         let Message { id, conversation_id, turn, position, created_at, .. } = self.message;
         self.is_delivered.then(|| NewDelivery {

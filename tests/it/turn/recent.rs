@@ -66,7 +66,7 @@ impl Desk for ComparingDesk {
         turn.state = json!({ "turn": number });
         match turn.message.text.as_str() {
             "language" => turn.set_language("en".parse().unwrap(), LanguageSource::Requested),
-            "person" => turn.ask_for_person(),
+            "person" => turn.call_person(),
             "panic" => panic!("as the customer wished"),
             _ => {}
         }

@@ -10,9 +10,7 @@ fn specs() -> Vec<ToolSpec> {
 
 #[test]
 fn every_tool_and_argument_has_a_description() {
-    let specs = specs();
-    assert_eq!(specs.len(), 6);
-    for spec in specs {
+    for spec in specs() {
         assert!(spec.description.len() > 40, "{spec:?}");
         let parameters = &spec.parameters;
         assert_eq!(
