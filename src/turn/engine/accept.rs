@@ -121,7 +121,7 @@ impl Engine {
         let draining = engine.draining.is_cancelled();
         // Counted before it is stored, so that concurrent requests cannot all take the last free place.
         let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
-        let (result, accepted) = oneshot::channel();
+        let (result, mut accepted) = oneshot::channel();
         let is_customer = message.author == Author::Customer;
         // The provider of a channel may not repeat a message that was refused. Its turn waits in the store, if need be for the next start.
         let is_overloaded =
@@ -135,10 +135,20 @@ impl Engine {
         let (id, edits_before) = (MessageId::now(), self.edits());
         // PostgreSQL stores microseconds.
         let now = Utc::now().trunc_subsecs(6);
-        // Boxed, because the store's futures are large.
-        Box::pin(self.propose(Proposal { tenant, conversation, id, message, now, full, edits_before, result })).await;
-        // The sender is dropped only if the task that held it panicked.
-        let acceptance = accepted.await.unwrap_or(Ok(Acceptance::Full));
+        let proposal = Proposal { tenant, conversation, id, message, now, full, edits_before, result };
+        self.proposals(|proposals| proposals.push_back(proposal));
+        // One caller stores the messages of all. The others must not wait for the right to do so: with many customers, there is always
+        // a later message to store.
+        let acceptance = loop {
+            let acceptor = tokio::select! {
+                biased;
+                // The sender is dropped only if the task that held it panicked.
+                acceptance = &mut accepted => break acceptance.unwrap_or(Ok(Acceptance::Full)),
+                acceptor = engine.store.acceptor(engine.config.lock_wait) => acceptor,
+            };
+            // Boxed, because the store's futures are large.
+            Box::pin(self.store_waiting(acceptor)).await;
+        };
         if !matches!(acceptance, Ok(Acceptance::Accepted { .. })) {
             engine.waiting.fetch_sub(1, Ordering::Relaxed);
         }
@@ -161,16 +171,9 @@ impl Engine {
         }
     }
 
-    /// Stores the message, together with others that wait. One caller stores them all; their turns are queued in the order
-    /// in which they were counted.
-    async fn propose(&self, proposal: Proposal) {
-        self.proposals(|proposals| proposals.push_back(proposal));
-        // Held until the turns are queued.
-        let acceptor = self.0.store.acceptor(self.0.config.lock_wait).await;
-        // Another caller may have stored this one's message.
-        if self.proposals(|proposals| proposals.is_empty()) {
-            return;
-        }
+    /// Stores the messages that wait, and queues their turns in the order in which they were numbered. The acceptor is held until
+    /// then.
+    async fn store_waiting(&self, acceptor: Acceptor<'_>) {
         // Messages that arrive just now join the batch.
         tokio::task::yield_now().await;
         let batch: Vec<Proposal> = self.proposals(|proposals| {

@@ -1,11 +1,13 @@
 //! Messages that the store accepts late, in part or not at all.
 
+use std::time::Duration;
+
 use frontdesk::desks::Caller;
 use frontdesk::domain::{Author, ConversationId, TenantId};
 use frontdesk::turn::{AcceptError, Accepted, Message};
-use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection, PgConnection};
 use serde_json::json;
 
@@ -42,6 +44,23 @@ async fn outage_fails_all_waiting_messages() {
     while let Some(result) = results.next().await {
         assert!(matches!(result, Err(AcceptError::Store(_))), "{result:?}");
     }
+}
+
+#[tokio::test]
+async fn callers_do_not_wait_for_later_messages() {
+    const MESSAGES: u64 = 640;
+    let app = TestApp::builder().env("TURNS_WAITING_MAX", MESSAGES).env("TURNS_PER_MINUTE", 0).start().await;
+    let id = app.open(&json!({})).await.parse().unwrap();
+    // All messages wait before the first batch of 64 is stored.
+    let busy = app.inner.store.acceptor(Duration::from_secs(30)).await;
+    let mut results: FuturesUnordered<_> = (0..MESSAGES).map(|_| accept(&app, id, "a")).collect();
+    assert!(results.next().now_or_never().is_none());
+    drop(busy);
+    for _ in 0..40 {
+        results.next().await.unwrap().unwrap();
+    }
+    let conversation = app.inner.store.tenant(&TenantId::default()).find_conversation(id).await.unwrap().unwrap();
+    assert!(u64::from(conversation.last_turn) < MESSAGES, "the 40th caller waited for all messages");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use tokio::task::yield_now;
 use tokio::time::{timeout, timeout_at};
 
 use super::{Attempt, Instant, Place};
@@ -80,6 +81,8 @@ impl Reply {
             return Some(Ok(text));
         }
         loop {
+            // A reply that arrives all at once would keep other customers waiting for their first words.
+            yield_now().await;
             let deltas = &mut self.running.as_mut()?.deltas;
             match timeout(self.between_tokens, deltas.next()).await {
                 Ok(Some(Ok(piece))) => match self.spoken.push(piece) {
