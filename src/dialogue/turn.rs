@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use tracing::Instrument;
 
 use crate::domain::{
-    Conversation, ErrorCode, Event, GuardReason, IntentSource, Kind, Language, LanguageSource, Message, MessageId,
-    Metadata, Sender, Timings, TurnFigures, TurnStatus,
+    Conversation, ConversationStatus, ErrorCode, Event, GuardReason, IntentSource, Kind, Language, LanguageSource,
+    Message, MessageId, Metadata, Sender, Timings, TurnFigures, TurnStatus,
 };
 use crate::persona::Persona;
 use crate::store::journal::Change;
@@ -249,7 +249,8 @@ impl Turn {
 
     /// Lets the conversation wait for a person; stored with the next event.
     pub fn call_person(&mut self) {
-        self.figures.asked_person = true;
+        // A conversation that waits already is counted.
+        self.figures.asked_person = self.conversation.status != ConversationStatus::Waiting;
         self.pending.push(Change::Waiting);
     }
 

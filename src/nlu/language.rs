@@ -135,8 +135,11 @@ impl LanguageRules {
     /// The text without neutral words and without mail and web addresses: the name in `huy.do@example.com` is not a word.
     fn detectable(&self, text: &str) -> String {
         let is_address = |piece: &str| piece.contains('@') || piece.contains("://") || piece.starts_with("www.");
-        let is_neutral = |piece: &str| self.neutral.iter().any(|word| word.eq_ignore_ascii_case(piece));
-        let is_detectable = |piece: &&str| !is_address(piece) && !is_neutral(piece.trim());
+        let is_neutral = |piece: &str| {
+            let word = piece.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            self.neutral.contains(&word)
+        };
+        let is_detectable = |piece: &&str| !is_address(piece) && !is_neutral(piece);
         text.split_inclusive(char::is_whitespace).filter(is_detectable).collect()
     }
 }

@@ -227,8 +227,10 @@ impl SearchRules {
     /// Formats an amount as a price of the catalogue: `1.890.000 đ`.
     pub(super) fn price(&self, amount: u64, language: Language) -> String {
         let column = self.columns.iter().find(|column| column.kind == ColumnKind::Price);
-        let unit = column.and_then(|column| column.unit.get(&language)).map_or("", String::as_str);
-        format!("{} {unit}", self.grouped(amount)).trim_end().to_owned()
+        // Where a language has no labels, its customers read the rows in another one.
+        let languages = std::iter::once(language).chain(self.languages.iter().map(|profile| profile.code));
+        let unit = column.and_then(|column| languages.into_iter().find_map(|language| column.unit.get(&language)));
+        format!("{} {}", self.grouped(amount), unit.map_or("", String::as_str)).trim_end().to_owned()
     }
 
     pub(super) fn grouped(&self, amount: u64) -> String {

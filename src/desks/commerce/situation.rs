@@ -156,8 +156,8 @@ impl Commerce {
         Ok(self.door(turn).find_last_payment(turn.conversation.id).await?)
     }
 
-    /// Returns the language of a message and a confidence: by its words; or by the examples that it resembles, if its words are
-    /// unsure or of a language that customers mix into every other.
+    /// Returns the language of a message and a confidence: by its words, or by the examples that it resembles if its words are unsure.
+    /// The examples do not count for or against a language that customers mix into all others.
     fn judge_language(&self, text: &str, allowed: &[Language]) -> Option<(Language, f64)> {
         const LIKELY: f64 = 0.7;
         // "Both black" is written in every language.

@@ -29,6 +29,21 @@ fn language_request_is_recognized() {
 }
 
 #[test]
+fn neutral_word_does_not_tell_the_language() {
+    let (rules, allowed) = (rules(), [Language::EN, "pl".parse().unwrap()]);
+    for text in ["refund 45 zł", "refund 45 ZŁ.", "45 zł?"] {
+        assert_ne!(rules.judge(text, &allowed).map(|(language, _)| language), Some(allowed[1]), "{text}");
+    }
+}
+
+#[test]
+fn language_of_mixed_words_is_related_to_none() {
+    let rules = rules();
+    let [sheng, swahili] = ["sheng", "sw"].map(|code| code.parse().unwrap());
+    assert_eq!((rules.related_to(sheng), rules.related_to(swahili)), (Some(swahili), None));
+}
+
+#[test]
 fn address_is_not_a_language_wish() {
     let rules = rules();
     for text in ["hoa@vnpt.vn", "lan@shop.com.vn", "it is vn.tran@gmail.com", "see www.shop.vn", "vn@x.com, thanks"] {

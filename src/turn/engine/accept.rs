@@ -180,6 +180,9 @@ impl Engine {
             let count = proposals.len().min(MAX_BATCH);
             proposals.drain(..count).collect()
         });
+        if batch.is_empty() {
+            return;
+        }
         let is_delivered = batch.iter().any(|proposal| proposal.message.author != Author::Customer);
         let jobs = self.0.jobs.count_stored();
         self.store_proposals(&acceptor, batch).await;

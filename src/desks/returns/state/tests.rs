@@ -28,6 +28,21 @@ fn flat_stored_fields_become_stages() {
 }
 
 #[test]
+fn message_and_contact_are_stored_flat() {
+    let stored = json!({
+        "needs_contact": true, "contact_given": true, "other_contact": "b@example.com", "is_aside": true, "called_off": true,
+    });
+    let state = load(stored.clone());
+    let contact = OrderContact { is_needed: true, is_given: true, other: Some("b@example.com".to_owned()) };
+    let message = LastMessage { is_aside: true, called_off: true, ..LastMessage::default() };
+    assert_eq!((&state.case.contact, &state.case.message), (&contact, &message));
+    let saved = serde_json::to_value(&state).expect("JSON");
+    for (name, value) in stored.as_object().expect("an object") {
+        assert_eq!(&saved[name], value, "{name}");
+    }
+}
+
+#[test]
 fn texts_of_earlier_versions_are_left_out() {
     let state = load(json!({ "intent": "return", "meta": { "said": { "confirm_order": 1, "clarify": 2 } } }));
     assert_eq!(state.case.intent, Some(Intent::Return));
