@@ -10,8 +10,7 @@ use super::sales::search_of;
 use super::state::{ConversationState, OFFERS, Question, Search, Stage};
 use crate::dialogue::Act;
 use crate::domain::commerce::policy::{GovernorClass, Intent, Journey, Routing, route};
-use crate::domain::text::singular;
-use crate::domain::text::words;
+use crate::domain::text::{singular, words};
 use crate::nlu::pick::Pick;
 use crate::store::catalog::CatalogWords;
 

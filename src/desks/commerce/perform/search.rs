@@ -11,8 +11,7 @@ use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::CatalogItem;
 use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogMatches};
 use crate::domain::commerce::policy::LOW_CONFIDENCE;
-use crate::domain::text::singular;
-use crate::domain::text::words;
+use crate::domain::text::{singular, words};
 
 impl Commerce {
     /// Searches the catalogue. Where the message's words find little, the model may name the goods in other words.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::CommerceRules;
-use crate::domain::text::singular;
-use crate::domain::text::{TokenStream, any_match};
+use crate::domain::text::{TokenStream, any_match, singular};
 
 impl CommerceRules {
     /// Whether a passage names what the question is exactly about, such as parking. Most questions are about nothing like that.

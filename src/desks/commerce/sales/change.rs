@@ -6,8 +6,7 @@ use super::super::said::{MOST_PIECES, Said};
 use super::super::state::{ConversationState, Wanted};
 use crate::domain::commerce::sale::QUANTITY_MAX;
 use crate::domain::commerce::{CartLine, CatalogItem};
-use crate::domain::text::singular;
-use crate::domain::text::words;
+use crate::domain::text::{singular, words};
 use crate::nlu::pick::Pick;
 
 /// A change of the last goods.

@@ -10,7 +10,9 @@ fn specs() -> Vec<ToolSpec> {
 
 #[test]
 fn every_tool_and_argument_has_a_description() {
-    for spec in specs() {
+    let specs = specs();
+    assert_eq!(specs.len(), 6);
+    for spec in specs {
         assert!(spec.description.len() > 40, "{spec:?}");
         let parameters = &spec.parameters;
         assert_eq!(
