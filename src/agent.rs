@@ -10,5 +10,5 @@ pub mod reply_text;
 pub mod run;
 pub mod tool;
 
-pub use run::{GiveUp, Limits, Outcome, PlannedCall, Run, Step};
+pub use run::{GiveUp, Limits, Next, Outcome, PlannedCall, Run};
 pub use tool::{CallError, InvalidCall, Tool, ToolCallable, ToolContext, ToolSet};

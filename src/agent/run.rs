@@ -69,7 +69,7 @@ pub enum Outcome {
 }
 
 /// What to do next.
-pub enum Step<C> {
+pub enum Next<C> {
     /// Send [`Run::messages`], with tools if [`Run::offers_tools`], and pass the reply to [`Run::add_reply`].
     CallModel,
     /// Make these calls in order, and pass each result to [`Run::add_result`].
@@ -94,7 +94,7 @@ pub struct Run<'t, C> {
     unknown_tools: u32,
     invalid_arguments: u32,
     has_acted: bool,
-    next: Step<C>,
+    next: Next<C>,
 }
 
 impl<'t, C: ToolContext> Run<'t, C> {
@@ -110,13 +110,13 @@ impl<'t, C: ToolContext> Run<'t, C> {
             unknown_tools: 0,
             invalid_arguments: 0,
             has_acted: false,
-            next: Step::CallModel,
+            next: Next::CallModel,
         }
     }
 
     /// Returns what to do next. Planned calls are returned once; the model is called after them.
-    pub fn next_step(&mut self) -> Step<C> {
-        std::mem::replace(&mut self.next, Step::CallModel)
+    pub fn next_step(&mut self) -> Next<C> {
+        std::mem::replace(&mut self.next, Next::CallModel)
     }
 
     /// Returns the transcript so far: the first messages, then replies and results.
@@ -144,19 +144,19 @@ impl<'t, C: ToolContext> Run<'t, C> {
         let offered_tools = self.offers_tools();
         self.replies += 1;
         self.next = match reply {
-            None if self.has_acted => Step::Done(Outcome::GaveUp(GiveUp::Failed)),
-            None => Step::Done(Outcome::Failed),
-            Some(reply) if reply.calls.is_empty() => Step::Done(Outcome::Answered(reply.text)),
-            Some(reply) if !offered_tools => Step::Done(match reply.text.trim().is_empty() {
+            None if self.has_acted => Next::Done(Outcome::GaveUp(GiveUp::Failed)),
+            None => Next::Done(Outcome::Failed),
+            Some(reply) if reply.calls.is_empty() => Next::Done(Outcome::Answered(reply.text)),
+            Some(reply) if !offered_tools => Next::Done(match reply.text.trim().is_empty() {
                 true => Outcome::GaveUp(GiveUp::TooManyReplies),
                 false => Outcome::Answered(reply.text),
             }),
             Some(reply) => match self.plan_all(&reply) {
                 Ok(planned) => {
                     self.messages.push(ChatMessage::called(reply));
-                    Step::CallTools(planned)
+                    Next::CallTools(planned)
                 }
-                Err(reason) => Step::Done(Outcome::GaveUp(reason)),
+                Err(reason) => Next::Done(Outcome::GaveUp(reason)),
             },
         };
     }
@@ -281,10 +281,10 @@ mod tests {
         Some(Reply { text: text.to_owned(), calls: vec![] })
     }
 
-    fn shown(step: Step<Nothing>) -> String {
+    fn shown(step: Next<Nothing>) -> String {
         match step {
-            Step::CallModel => "call the model".to_owned(),
-            Step::CallTools(planned) => {
+            Next::CallModel => "call the model".to_owned(),
+            Next::CallTools(planned) => {
                 let calls = planned.iter().map(|planned| match &planned.call {
                     Ok(call) => call.name(),
                     Err(InvalidCall::UnknownTool(_)) => "unknown",
@@ -292,7 +292,7 @@ mod tests {
                 });
                 calls.collect::<Vec<_>>().join("+")
             }
-            Step::Done(outcome) => format!("{outcome:?}"),
+            Next::Done(outcome) => format!("{outcome:?}"),
         }
     }
 

@@ -13,6 +13,7 @@ use super::{
     ConsolePanel, Desk, DeskError, DeskFactory, Machine, OpenDesk, ReplayFixture, Services, TextsOfShops, Turn,
 };
 use crate::dialogue::Social;
+use crate::dialogue::language::MessageWithoutSwitch;
 use crate::domain::commerce::consent::ConsentCommand;
 use crate::domain::commerce::policy::{Governing, GovernorClass, Intent, Journey, Routing};
 use crate::domain::returns::Priority;
@@ -286,7 +287,7 @@ impl Desk for Commerce {
                 _ => self.remind(turn, &mut situation, &state).await,
             };
         }
-        let (switched_to, text) = self.settle_language(turn, &mut situation).await;
+        let MessageWithoutSwitch { switched_to, text } = self.settle_language(turn, &mut situation).await;
         if let Some(language) = switched_to {
             self.keep_language(turn, &mut situation, language).await?;
         }

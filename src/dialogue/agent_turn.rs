@@ -11,7 +11,7 @@ use tracing::warn;
 use super::history::{room_for_history, window};
 use super::model::call_with_tools;
 use super::{DeskError, SinkClosed, Turn};
-use crate::agent::{CallError, Limits, Outcome, PlannedCall, Run, Step, ToolContext, ToolSet};
+use crate::agent::{CallError, Limits, Next, Outcome, PlannedCall, Run, ToolContext, ToolSet};
 use crate::config::{AgentConfig, Config};
 use crate::domain::{Event, Message};
 use crate::grounding::Canary;
@@ -95,8 +95,8 @@ pub async fn run_agent<C: AgentContext>(
     let mut run = Run::new(tools, Limits::with_replies(config.rounds), messages);
     let outcome = loop {
         match run.next_step() {
-            Step::Done(outcome) => break outcome,
-            Step::CallModel => {
+            Next::Done(outcome) => break outcome,
+            Next::CallModel => {
                 let offered = if run.offers_tools() { &specs[..] } else { &[] };
                 let turn = context.turn();
                 let request = ChatRequest {
@@ -110,7 +110,7 @@ pub async fn run_agent<C: AgentContext>(
                 };
                 run.add_reply(noted(turn, reply));
             }
-            Step::CallTools(planned) => {
+            Next::CallTools(planned) => {
                 for planned in planned {
                     let (result, acted) = call(context, &planned).await?;
                     run.add_result(&planned.name, &result, acted);

@@ -24,18 +24,25 @@ pub struct MessageWithoutSwitch {
 ///
 /// `detectable` returns the text by which the language is detected. A desk removes names from it.
 pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&str) -> String) -> MessageWithoutSwitch {
-    let languages = &turn.persona.languages;
-    let text = turn.message.text.clone();
-    if let Some(switch) = rules.switch(&text, languages) {
-        turn.set_language(switch.to, LanguageSource::Requested);
-        return MessageWithoutSwitch { switched_to: Some(switch.to), text: switch.rest };
-    }
+    let languages = turn.persona.languages.clone();
+    let message = requested(turn, rules, &languages);
     if turn.conversation.language_source == LanguageSource::Persona
-        && let Some(language) = rules.detect(&detectable(&text), languages)
+        && let Some(language) = rules.detect(&detectable(&message.text), &languages)
     {
         turn.set_language(language, LanguageSource::Detected);
     }
-    MessageWithoutSwitch { switched_to: None, text }
+    message
+}
+
+/// Sets the language that the customer asks for, if it is allowed.
+pub fn requested(turn: &mut Turn, rules: &LanguageRules, allowed: &[Language]) -> MessageWithoutSwitch {
+    match rules.switch(&turn.message.text, allowed) {
+        Some(switch) => {
+            turn.set_language(switch.to, LanguageSource::Requested);
+            MessageWithoutSwitch { switched_to: Some(switch.to), text: switch.rest }
+        }
+        None => MessageWithoutSwitch { switched_to: None, text: turn.message.text.clone() },
+    }
 }
 
 /// Follows a customer who continues in another language than the detected one, with a whole sentence or two messages in a row. For a desk

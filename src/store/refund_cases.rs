@@ -1,6 +1,6 @@
 //! Refund cases: opened once for each invoice, and decided by a person.
 //!
-//! Every change of an invoice's cases locks the invoice's row first. Statuses are written only by [`Step`]s.
+//! Every change of an invoice's cases locks the invoice's row first. Statuses are written only by [`StatusChange`]s.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::domain::telecom::refund_case::{Decided, Refusal, check_claim, decisio
 use crate::domain::telecom::{
     CaseId, CaseNotice, CaseStatus, InvoiceNumber, RefundCase, RefundClaim, RefundReason, Verdict,
 };
-use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
+use crate::domain::{AuditEntry, ConversationId, StatusChange, TenantId};
 
 /// The result of [`TenantStore::open_refund_case`]. Only `Opened` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,9 @@ impl TenantStore<'_> {
     pub async fn decide_refund_case(&self, id: CaseId, verdict: Verdict, why: &str, by: &By<'_>) -> Result<Deciding> {
         let transaction = self.store.begin_fenced().await?;
         let Some(case) = lock_case(&transaction, self.tenant, id).await? else { return Ok(Deciding::NotFound) };
-        let Ok(step) = Step::new(case.status, verdict.into()) else { return Ok(Deciding::Decided(Box::new(case))) };
+        let Ok(step) = StatusChange::new(case.status, verdict.into()) else {
+            return Ok(Deciding::Decided(Box::new(case)));
+        };
         refund_cases::Entity::update_of(self.tenant)
             .set(refund_cases::ActiveModel {
                 status: Set(step.to().as_str().to_owned()),

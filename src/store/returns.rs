@@ -1,6 +1,6 @@
 //! RMAs and tickets. Every change is one transaction, with its audit entries and the jobs that follow from it.
 //!
-//! Every change that concerns an order locks the order's row first. Statuses are written only by [`Step`]s, so they cannot
+//! Every change that concerns an order locks the order's row first. Statuses are written only by [`StatusChange`]s, so they cannot
 //! become invalid.
 //!
 //! - [`create`]: returns, refunds and cancellations, once per key
@@ -19,7 +19,7 @@ use super::jobs::{NewJob, subject_of};
 use super::{Result, Store, TenantStore, unreadable};
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket, TicketKind};
-use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
+use crate::domain::{AuditEntry, ConversationId, StatusChange, TenantId};
 
 pub mod advance;
 pub mod create;
@@ -131,7 +131,7 @@ async fn write_order_step(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     number: &OrderNumber,
-    step: Step<OrderStatus>,
+    step: StatusChange<OrderStatus>,
     by: &By<'_>,
 ) -> Result<()> {
     orders::Entity::update_of(tenant)
@@ -152,7 +152,7 @@ async fn write_rma_step(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     rma: &Rma,
-    step: Step<RmaStatus>,
+    step: StatusChange<RmaStatus>,
     why: Option<&str>,
     by: &By<'_>,
 ) -> Result<()> {

@@ -6,6 +6,7 @@ use super::Commerce;
 use super::payments::PaymentOffers;
 use super::state::{ConversationState, Search, Stage};
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::language::{MessageWithoutSwitch, requested};
 use crate::domain::commerce::Tenant;
 use crate::domain::commerce::payment::{Payment, PaymentStatus};
 use crate::domain::commerce::policy::switches_language;
@@ -179,22 +180,15 @@ impl Commerce {
     }
 
     /// Sets the language: a requested one; else that of the message, if it is sure; else the customer's; else the shop's.
-    pub(super) async fn settle_language(
-        &self,
-        turn: &mut Turn,
-        situation: &mut Situation,
-    ) -> (Option<Language>, String) {
+    pub(super) async fn settle_language(&self, turn: &mut Turn, situation: &mut Situation) -> MessageWithoutSwitch {
         let languages = situation.tenant.settings.languages.clone();
         let spoken: Vec<Language> = turn.persona.languages.clone();
         let allowed: Vec<Language> =
             languages.allowed().iter().copied().filter(|language| spoken.contains(language)).collect();
-        let text = turn.message.text.clone();
-        let switch = self.language_rules.switch(&text, &allowed);
         let was_persona = turn.conversation.language_source == LanguageSource::Persona;
-        if let Some(switch) = &switch {
-            turn.set_language(switch.to, LanguageSource::Requested);
-        } else if turn.conversation.language_source != LanguageSource::Requested {
-            let words = self.rules.without_brands(&text);
+        let message = requested(turn, &self.language_rules, &allowed);
+        if turn.conversation.language_source != LanguageSource::Requested {
+            let words = self.rules.without_brands(&message.text);
             let detected = match was_persona || self.language_rules.is_mixed_in(turn.language()) {
                 true => self.judge_language(&words, &allowed),
                 false => self.language_rules.judge(&words, &allowed),
@@ -214,10 +208,7 @@ impl Commerce {
             }
         }
         situation.is_default_language = turn.language() == situation.tenant.settings.languages.default_language();
-        match switch {
-            Some(switch) => (Some(switch.to), switch.rest),
-            None => (None, text),
-        }
+        message
     }
 }
 

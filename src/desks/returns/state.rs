@@ -26,7 +26,8 @@ mod tests;
 pub use intent::Intent;
 pub use question::{Ending, Help, Question, Trouble};
 pub use stage::{
-    ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Phase, Progress, Stage, Subject, TicketStatus,
+    ActionTicket, CallForPerson, EmailStatus, FlowTicket, HandoffReason, Mail, Phase, Progress, Stage, Subject,
+    TicketStatus,
 };
 use stored::Stored;
 
@@ -229,7 +230,7 @@ pub struct State {
     pub case: Case,
     pub stage: Stage,
     pub phase: Phase,
-    pub handoff: Handoff,
+    pub handoff: CallForPerson,
     pub meta: Meta,
 }
 
@@ -338,7 +339,7 @@ impl State {
         let Some(Progress::Decided { decision, .. }) = self.subject().map(|subject| &subject.progress) else {
             return false;
         };
-        !decision.eligible && self.handoff == Handoff::None
+        !decision.eligible && self.handoff == CallForPerson::None
     }
 
     /// Whether the customer wants some pieces of an item back that the shop only books as a whole.

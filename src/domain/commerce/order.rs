@@ -10,7 +10,7 @@ use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::identity::contact::{Contact, Email, Phone};
 use crate::domain::returns::number::RmaNumber;
 use crate::domain::returns::rma::RmaStatus;
-use crate::domain::step::Status;
+use crate::domain::status::Status;
 use crate::domain::string_enum::string_enum;
 
 string_enum! {
@@ -148,7 +148,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::step::Step;
+    use crate::domain::status::StatusChange;
 
     #[test]
     fn order_status_only_moves_forward() {
@@ -156,12 +156,12 @@ mod tests {
         let path = [S::Pending, S::Shipped, S::Delivered, S::ReturnInitiated, S::Returned];
         for (at, from) in path.into_iter().enumerate() {
             for (to_at, to) in path.into_iter().enumerate() {
-                assert_eq!(Step::new(from, to).is_ok(), to_at == at + 1, "{from} {to}");
+                assert_eq!(StatusChange::new(from, to).is_ok(), to_at == at + 1, "{from} {to}");
             }
         }
-        let error = Step::new(S::Pending, S::Returned).unwrap_err().to_string();
+        let error = StatusChange::new(S::Pending, S::Returned).unwrap_err().to_string();
         assert_eq!(error, "an order cannot go from Pending to Returned; it may go to Shipped");
-        let error = Step::new(S::Returned, S::Pending).unwrap_err().to_string();
+        let error = StatusChange::new(S::Returned, S::Pending).unwrap_err().to_string();
         assert_eq!(error, "an order cannot go from Returned to Pending; nothing comes after that");
     }
 

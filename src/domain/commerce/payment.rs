@@ -11,7 +11,7 @@ use super::sale::{Sale, SaleStatus};
 use super::tenant::PaymentMethod;
 use super::{Money, SaleId};
 use crate::domain::identity::e164::E164;
-use crate::domain::step::{IllegalStep, Status, Step};
+use crate::domain::status::{IllegalChange, Status, StatusChange};
 use crate::domain::string_enum::string_enum;
 use crate::domain::{ConversationId, PaymentId};
 
@@ -227,7 +227,7 @@ string_enum! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaymentOutcome {
     /// The steps to store, in order; none if the report says nothing new.
-    pub steps: Vec<Step<PaymentStatus>>,
+    pub steps: Vec<StatusChange<PaymentStatus>>,
     /// A person decides on this.
     pub problem: Option<PaymentProblem>,
     /// Whether the order counts as paid from now on.
@@ -341,14 +341,14 @@ impl PaymentRequest {
     }
 
     /// Returns the steps through these states, or none if the first is not allowed from here.
-    fn path(&self, states: &[PaymentStatus]) -> Vec<Step<PaymentStatus>> {
+    fn path(&self, states: &[PaymentStatus]) -> Vec<StatusChange<PaymentStatus>> {
         let mut from = self.status;
         let steps = states.iter().map(|to| {
-            let step = Step::new(from, *to);
+            let step = StatusChange::new(from, *to);
             from = *to;
             step
         });
-        steps.collect::<Result<_, IllegalStep>>().unwrap_or_default()
+        steps.collect::<Result<_, IllegalChange>>().unwrap_or_default()
     }
 }
 

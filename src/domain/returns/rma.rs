@@ -10,7 +10,7 @@ use super::ticket::Action;
 use crate::domain::ConversationId;
 use crate::domain::commerce::money::Money;
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::{IllegalStep, Status, Step};
+use crate::domain::status::{IllegalChange, Status, StatusChange};
 use crate::domain::string_enum::string_enum;
 
 string_enum! {
@@ -75,7 +75,7 @@ pub enum Hand {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoStep {
     #[error(transparent)]
-    Illegal(#[from] IllegalStep),
+    Illegal(#[from] IllegalChange),
     /// An escalation waits for a person.
     #[error("the RMA is locked by an escalation and stays {from}; resolve the escalation first, then take it to {to}")]
     Locked { from: RmaStatus, to: RmaStatus },
@@ -127,14 +127,14 @@ pub struct Label {
 
 impl Rma {
     /// Takes the step, unless it is illegal or the RMA is locked.
-    pub fn step(&self, to: RmaStatus) -> Result<Step<RmaStatus>, NoStep> {
+    pub fn step(&self, to: RmaStatus) -> Result<StatusChange<RmaStatus>, NoStep> {
         step(self.status, self.escalated, to)
     }
 }
 
 /// The rule of [`Rma::step`]. An illegal step is reported before a lock, since no resolution would make it legal.
-pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus) -> Result<Step<RmaStatus>, NoStep> {
-    let step = Step::new(from, to)?;
+pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus) -> Result<StatusChange<RmaStatus>, NoStep> {
+    let step = StatusChange::new(from, to)?;
     if escalated {
         return Err(NoStep::Locked { from, to });
     }
@@ -142,13 +142,13 @@ pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus) -> Result<Step<RmaS
 }
 
 /// Returns the step by which a person rejects an escalated return, wherever the goods are. An approved return stays approved.
-pub fn rejection(from: RmaStatus) -> Result<Step<RmaStatus>, IllegalStep> {
+pub fn rejection(from: RmaStatus) -> Result<StatusChange<RmaStatus>, IllegalChange> {
     use RmaStatus as S;
     match from {
         S::Initiated | S::LabelSent | S::InTransit | S::Received | S::Inspected => {
-            Ok(Step::unlisted(from, S::Rejected))
+            Ok(StatusChange::unlisted(from, S::Rejected))
         }
-        S::Approved | S::Refunded | S::Rejected | S::Processed => Err(IllegalStep::new(from, S::Rejected)),
+        S::Approved | S::Refunded | S::Rejected | S::Processed => Err(IllegalChange::new(from, S::Rejected)),
     }
 }
 

@@ -13,7 +13,7 @@ use super::refund::{DECISION_BUSINESS_DAYS, RefundClaim, RefundReason};
 use crate::domain::ConversationId;
 use crate::domain::calendar::{add_business_days, day_of, poland};
 use crate::domain::commerce::money::Money;
-use crate::domain::step::Status;
+use crate::domain::status::Status;
 use crate::domain::string_enum::{string_enum, text_conversions};
 
 /// The number of a refund case, written `R10001`. Numbers are counted in each shop.
@@ -190,7 +190,7 @@ pub fn decision_day(opened_at: DateTime<Utc>, zone: Tz) -> NaiveDate {
 mod tests {
     use super::*;
     use crate::domain::commerce::money::Currency;
-    use crate::domain::step::Step;
+    use crate::domain::status::StatusChange;
 
     fn pln(minor: i64) -> Money {
         Money::new(minor, Currency::Pln)
@@ -227,7 +227,7 @@ mod tests {
         for from in S::ALL {
             for to in S::ALL {
                 let allowed = from.is_open() && !to.is_open();
-                assert_eq!(Step::new(*from, *to).is_ok(), allowed, "{from} {to}");
+                assert_eq!(StatusChange::new(*from, *to).is_ok(), allowed, "{from} {to}");
             }
         }
         let statuses = RefundReason::ALL.iter().map(|reason| CaseStatus::of(*reason)).collect::<Vec<_>>();

@@ -10,7 +10,7 @@ use super::{By, write_order_step, write_rma_step};
 use crate::domain::commerce::{Order, OrderStatus};
 use crate::domain::identity::Email;
 use crate::domain::returns::{Hand, Label, NoStep, Rma, RmaId, RmaNumber, RmaStatus, TrackingNumber};
-use crate::domain::{AuditEntry, Language, Step, TenantId};
+use crate::domain::{AuditEntry, Language, StatusChange, TenantId};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
 use crate::store::entities::{labels, rmas};
@@ -153,7 +153,7 @@ impl TenantStore<'_> {
         let Some(order) = lock_order(transaction, self.tenant, &rma.order).await? else { return Ok(()) };
         let is_paid_back = |status: RmaStatus| status == RmaStatus::Refunded;
         let all = order.items.iter().all(|item| item.rma.as_ref().is_some_and(|rma| is_paid_back(rma.status)));
-        match Step::new(order.status, OrderStatus::Returned) {
+        match StatusChange::new(order.status, OrderStatus::Returned) {
             Ok(step) if all => write_order_step(transaction, self.tenant, &order.number, step, by).await,
             _ => Ok(()),
         }

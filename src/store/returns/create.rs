@@ -17,7 +17,7 @@ use crate::domain::returns::{
     Action, Decision, History, Resolution, Rma, RmaId, RmaNumber, RmaStatus, Rules, Terms, Ticket, TicketKind,
     TicketNumber, decide,
 };
-use crate::domain::{AuditEntry, Step, TenantId};
+use crate::domain::{AuditEntry, StatusChange, TenantId};
 use crate::store::audit::record;
 use crate::store::entities::{TenantEntity, rma_items, rmas, tickets};
 use crate::store::jobs::{NewJob, enqueue};
@@ -218,7 +218,7 @@ impl TenantStore<'_> {
             ..by.entry("rma.created", &order.number, Some(&rma.number))
         };
         record(transaction, self.tenant, &[created]).await?;
-        if let Ok(step) = Step::new(order.status, OrderStatus::ReturnInitiated) {
+        if let Ok(step) = StatusChange::new(order.status, OrderStatus::ReturnInitiated) {
             super::write_order_step(transaction, self.tenant, &order.number, step, by).await?;
         }
         enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await?;

@@ -26,7 +26,7 @@ fn reversed(receipt: Option<&str>) -> PaymentReport {
 }
 
 fn states(outcome: &PaymentOutcome) -> Vec<PaymentStatus> {
-    outcome.steps.iter().map(Step::to).collect()
+    outcome.steps.iter().map(StatusChange::to).collect()
 }
 
 #[test]

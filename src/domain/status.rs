@@ -1,4 +1,4 @@
-//! State changes. A [`Step`] can only be made for an allowed change, and the store writes a state only by a step.
+//! Status changes. A [`StatusChange`] can be made only for an allowed change, and the store writes a status only by one.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ pub trait Status: Copy + Eq + Display + 'static {
 
 /// An allowed change from one state to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step<S> {
+pub struct StatusChange<S> {
     from: S,
     to: S,
 }
@@ -21,7 +21,7 @@ pub struct Step<S> {
 /// The error for a change that is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} cannot go from {from} to {to}; {}", allowed(.next))]
-pub struct IllegalStep {
+pub struct IllegalChange {
     pub what: &'static str,
     pub from: String,
     pub to: String,
@@ -36,12 +36,12 @@ fn allowed(next: &[String]) -> String {
     }
 }
 
-impl<S: Status> Step<S> {
-    pub fn new(from: S, to: S) -> Result<Self, IllegalStep> {
-        if from.next().contains(&to) { Ok(Self { from, to }) } else { Err(IllegalStep::new(from, to)) }
+impl<S: Status> StatusChange<S> {
+    pub fn new(from: S, to: S) -> Result<Self, IllegalChange> {
+        if from.next().contains(&to) { Ok(Self { from, to }) } else { Err(IllegalChange::new(from, to)) }
     }
 
-    /// Makes a step that [`Status::next`] does not list. The caller must have checked that it is allowed.
+    /// Makes a change that [`Status::next`] does not list. The caller must have checked that it is allowed.
     pub(in crate::domain) fn unlisted(from: S, to: S) -> Self {
         Self { from, to }
     }
@@ -55,7 +55,7 @@ impl<S: Status> Step<S> {
     }
 }
 
-impl IllegalStep {
+impl IllegalChange {
     pub(in crate::domain) fn new<S: Status>(from: S, to: S) -> Self {
         let next = from.next().iter().map(ToString::to_string).collect();
         Self { what: S::WHAT, from: from.to_string(), to: to.to_string(), next }
