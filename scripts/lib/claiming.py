@@ -20,7 +20,7 @@ class Claimer(Customer):
         conversation = self.world.open("telecom_en")
         first = f"I was overcharged {self.amount} PLN on invoice {self.invoice}, my customer ID is {self.user}"
         self.done[conversation] = None
-        talk(self.world, conversation, first, {}, lambda told: "refund_case" in told, self.chance)
+        talk(self.world, conversation, first, {"billing_prompt": "yes"}, lambda told: "refund_case" in told, self.chance)
         self.done[conversation] = case = next(iter(cases_in(self.world, conversation)))
         path = f"/console/api/refund-cases/{case}/decide"
         decide(self.world, conversation, path, {"decision": "reject", "why": "no overcharge"}, case)

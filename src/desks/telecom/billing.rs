@@ -152,7 +152,15 @@ impl Telecom {
         // Who proves an account and wants nothing else sees it.
         let is_new = matches!(&identity, Identity::Known(user_id) if known_before.as_ref() != Some(user_id));
         let wish = wish.or(is_new.then_some(Topic::Subscription));
-        let noted = self.take_details(turn, parsed, asked, wish, memory)?;
+        // "Yes. And 10 PLN of INV-1, too": the yes is for the refund before.
+        let begins_next = asked == Some(Asked::Confirm) && memory.agrees_and_claims(parsed);
+        let noted = match &mut memory.refund {
+            Some(draft) if begins_next => {
+                draft.confirmed = true;
+                String::new()
+            }
+            _ => self.take_details(turn, parsed, asked, wish, memory)?,
+        };
         let is_for_model = self.services.llm.is_up() && !is_wrong && wish != Some(Topic::OutOfScope);
         if is_for_model && self.answer_with_tools(turn, &identity, memory).await? {
             return self.expect_answer(turn, wish, &identity, memory).await;
@@ -185,7 +193,14 @@ impl Telecom {
             }
             (None, Identity::Known(_) | Identity::Unknown) => self.say_menu(turn, utterance.affirms(), memory).await,
             (Some(Topic::Refund), _) if self.refuse_amount(turn, memory).await? => Ok(()),
-            (Some(wish), Identity::Known(user_id)) => self.grant(turn, wish, &user_id, &noted, asked, memory).await,
+            (Some(wish), Identity::Known(user_id)) => {
+                self.grant(turn, wish, &user_id, &noted, asked, memory).await?;
+                if !begins_next || memory.refund.is_some() {
+                    return Ok(());
+                }
+                let noted = self.take_details(turn, parsed, None, Some(Topic::Refund), memory)?;
+                self.grant(turn, Topic::Refund, &user_id, &noted, None, memory).await
+            }
             (_, identity) => {
                 memory.wish = wish;
                 match identity.question() {

@@ -118,18 +118,12 @@ pub(super) struct Claimed {
 #[serde(default)]
 pub(super) struct Draft {
     pub invoice: Option<InvoiceNumber>,
-    /// Whether the customer named other invoices with it.
-    pub is_unsure_of_invoice: bool,
     pub amount: Option<Money>,
     /// Whether the claim is for the whole invoice.
     pub whole: bool,
     pub reason: Option<RefundReason>,
-    /// Whether the customer gave the reason before the claim, as a fault.
-    pub is_reason_heard: bool,
     /// In the customer's words.
     pub description: Option<String>,
-    /// Whether the desk concluded a part of it, which the customer did not say.
-    pub concluded: bool,
     /// Whether this message says yes to all of it.
     #[serde(skip)]
     pub confirmed: bool,

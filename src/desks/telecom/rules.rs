@@ -145,7 +145,7 @@ pattern_lists! {
     pub(super) RuleFile => WordLists {
         filler, greeting, yes, weak_yes, doubt, no, agree, agree_more, cancel, question, contrast, by_staff,
         case_offers, refers_back, prices, user_id_words, invoice_words, phone_words, negated, denied, minus,
-        corrected, whole, same, same_reason,
+        corrected, whole, same,
     } with {
         plain_words: Vec<String>,
         aliases: HashMap<String, String>,

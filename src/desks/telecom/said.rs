@@ -13,7 +13,6 @@ mod amounts;
 mod grosze;
 mod words;
 
-use amounts::Use;
 pub(super) use amounts::{AmountFile, AmountLists};
 use grosze::{grosze, with_grosze};
 use words::{is_apart, is_short_number, letters_of, looks_like_user_id, overlaps, starts_after};
@@ -42,8 +41,6 @@ pub(in crate::desks) struct Said {
     amounts: Vec<Option<Money>>,
     /// Numbers without a unit, which may be amounts.
     numbers: Vec<Option<Money>>,
-    /// Whether the customer has to confirm the amount: it is in a request or called uncertain.
-    pub is_tentative: bool,
     pub reason: Option<RefundReason>,
     /// The reason, if the desk has asked for one.
     pub reason_if_asked: Option<RefundReason>,
@@ -53,8 +50,6 @@ pub(in crate::desks) struct Said {
     pub corrects: bool,
     /// Refers to the claim before.
     pub same: bool,
-    /// Says that the reason is that of the claim before.
-    pub same_reason: bool,
     /// Other words with a digit. They may be ids, invoices, devices or figures.
     others: Vec<String>,
     /// Those of the others that are dates, phone numbers or decimal numbers, and prove no account.
@@ -94,13 +89,6 @@ impl Said {
     /// word that is the customer's id is no invoice.
     pub fn invoice(&self, asked: Option<Asked>, user_id: Option<&str>) -> Option<InvoiceNumber> {
         self.named_invoices(asked, user_id).into_iter().next()
-    }
-
-    /// Whether the message names different invoices, of which any may be meant.
-    pub fn names_several_invoices(&self, asked: Option<Asked>, user_id: Option<&str>) -> bool {
-        let named = self.named_invoices(asked, user_id);
-        let is_same = |a: &InvoiceNumber, b: &InvoiceNumber| a.is_meant_by(b) || b.is_meant_by(a);
-        named.first().is_some_and(|first| named.iter().any(|other| !is_same(first, other)))
     }
 
     fn named_invoices(&self, asked: Option<Asked>, user_id: Option<&str>) -> Vec<InvoiceNumber> {
@@ -160,12 +148,6 @@ impl Said {
         self.amounts.contains(&Some(amount)) || self.numbers.contains(&Some(amount))
     }
 
-    /// Whether the message names an amount in złoty, and a number without a unit that may be meant instead.
-    pub fn has_rival(&self, may_be: impl Fn(Money) -> bool) -> bool {
-        let is_rival = |number: &Money| may_be(*number) && !self.amounts.contains(&Some(*number));
-        !self.amounts.is_empty() && self.numbers.iter().flatten().any(is_rival)
-    }
-
     /// Whether the message names an account or a proof of one.
     pub fn names_account(&self) -> bool {
         !self.user_ids.is_empty() || !self.invoices.is_empty()
@@ -214,7 +196,7 @@ impl TelecomRules {
         let facts = with_grosze(facts::read(text, &self.facts), text, &self.facts);
         let mut said = Said::default();
         let numbers_of_things = self.read_words(stream, &facts, &mut said);
-        let use_of = self.amounts.read(stream);
+        let may_be_amount = self.amounts.read(stream);
         for fact in facts.iter().filter(|fact| !overlaps(&numbers_of_things, &fact.range)) {
             // "One" and "two" are in much talk, and *ten* is Polish for "this".
             if fact.spoken
@@ -222,12 +204,8 @@ impl TelecomRules {
             {
                 continue;
             }
-            let is_number = matches!(&fact.value, Value::Number(_) | Value::Money(..));
-            said.is_tentative |= fact.spoken && is_number;
-            match use_of(&fact.range) {
-                Use::Never => continue,
-                Use::Tentative => said.is_tentative |= is_number,
-                Use::Amount => {}
+            if !may_be_amount(&fact.range) {
+                continue;
             }
             let is_after = |starts: &[usize]| starts.binary_search(&fact.range.start).is_ok();
             let signed = text[..fact.range.start].strip_suffix(['-', '−']);
@@ -247,9 +225,9 @@ impl TelecomRules {
             list.push(if is_negative { Some(Money::zero(Currency::Pln)) } else { grosze(amount) });
         }
         let says = |patterns: &[Pattern]| any_match(patterns, stream, &[]);
-        (said.whole, said.same_reason) = (says(&lists.whole), says(&lists.same_reason));
+        said.whole = says(&lists.whole);
         said.corrects = says(&lists.corrected);
-        said.same = said.same_reason || says(&lists.same);
+        said.same = says(&lists.same);
         let negations: Vec<usize> =
             lists.negated.iter().flat_map(|pattern| pattern.find_all(stream, &[])).map(|found| found.end).collect();
         let is_denied = |at: usize| {

@@ -148,7 +148,7 @@ async fn add_returns(samples: &mut Samples) {
 async fn add_telecom(samples: &mut Samples) {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
-    for text in ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "How much is my plan?"] {
+    for text in ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "yes", "How much is my plan?"] {
         samples.add(&chat.say(text).await);
     }
 }

@@ -42,9 +42,10 @@ async fn session_opens_a_refund_case() {
     assert_eq!((&asked["route"], &asked["last_agent"]), (&json!("billing"), &json!("billing")));
     assert_eq!(asked["state_excerpt"]["history_length"], 2);
     assert_eq!(asked["state_excerpt"]["refund_in_progress"], true);
-    let opened = chat(&app, &said("Reason: overcharge. Amount: PLN 100")).await;
+    chat(&app, &said("Reason: overcharge. Amount: PLN 100")).await;
+    let opened = chat(&app, &said("yes")).await;
     let excerpt =
-        json!({"last_agent": "billing", "history_length": 4, "refund_in_progress": true, "billing_case_id": "R10001"});
+        json!({"last_agent": "billing", "history_length": 6, "refund_in_progress": true, "billing_case_id": "R10001"});
     assert_eq!(opened["state_excerpt"], excerpt, "{opened}");
     assert!(opened["reply"].as_str().unwrap().contains("R10001"), "{opened}");
     let members: Vec<&str> = opened.as_object().unwrap().keys().map(String::as_str).collect();

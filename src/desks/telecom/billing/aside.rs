@@ -20,7 +20,8 @@ impl Telecom {
         let Some(question) = question_besides(&self.rules, &parsed.utterance.text) else { return Ok(()) };
         let besides = self.rules.parse(&question);
         // What the account answers needs no page.
-        let of_account = [Topic::Refund, Topic::Invoices, Topic::Total, Topic::Subscription, Topic::CaseStatus];
+        let of_account =
+            [Topic::Refund, Topic::Invoices, Topic::Total, Topic::Subscription, Topic::CaseStatus, Topic::Progress];
         let is_part = asked.is_some_and(|asked| besides.gives(asked, true))
             || of_account.iter().any(|topic| besides.utterance.asks(*topic));
         if !is_part {

@@ -32,7 +32,6 @@ impl Draft {
     fn update(&mut self, parsed: &Parsed, asked: Option<Asked>, user_id: Option<&str>, claimed: SaidAmount) {
         let (said, before) = (&parsed.said, self.clone());
         if let Some(invoice) = said.invoice(asked, user_id) {
-            self.is_unsure_of_invoice = said.names_several_invoices(asked, user_id);
             self.invoice = Some(invoice);
         }
         // A number that answers another question of the desk is no amount.
@@ -46,58 +45,36 @@ impl Draft {
             // "Sorry, INV-45601, and it is 6.50": what is left after the named invoice or id.
             SaidAmount::Unclear if is_other && said.names_account() && self.amount.is_none() && parsed.is_brief() => {
                 let rest = Some(said.exact_amount()).filter(|rest| *rest != SaidAmount::Unclear);
-                let rest = rest.or(Some(said.amount(true)).filter(is_likely)).unwrap_or(SaidAmount::Unclear);
-                self.concluded |= matches!(rest, SaidAmount::One(_));
-                rest
+                rest.or(Some(said.amount(true)).filter(is_likely)).unwrap_or(SaidAmount::Unclear)
             }
-            SaidAmount::Unclear if !is_other && self.amount.is_none() => {
-                let exact = said.exact_amount();
-                // Without a currency it may be a date or a speed, so the customer has to confirm it.
-                self.concluded |= matches!(exact, SaidAmount::One(_));
-                exact
-            }
+            SaidAmount::Unclear if !is_other && self.amount.is_none() => said.exact_amount(),
             // "I paid 145 PLN, please refund 45"
-            SaidAmount::One(named) if matches!(claimed, SaidAmount::One(one) if one != named) => {
-                self.concluded = true;
-                claimed
-            }
+            SaidAmount::One(named) if matches!(claimed, SaidAmount::One(one) if one != named) => claimed,
             amount => amount,
         };
         // "Actually twenty is fine" is no reason.
         let is_other_field = parsed.is_brief() && amount != SaidAmount::Unclear;
         match amount {
-            SaidAmount::One(amount) => {
-                self.amount = Some(amount);
-                self.concluded |= said.is_tentative || said.has_rival(|number| LIKELY.contains(&number.minor));
-            }
+            SaidAmount::One(amount) => self.amount = Some(amount),
             SaidAmount::TooExact => self.amount = Some(Money::zero(Currency::Pln)),
             SaidAmount::Unclear => {}
         }
         let agrees = parsed.utterance.affirms() && !parsed.utterance.equivocates();
         if said.whole && amount == SaidAmount::Unclear && self.amount.is_some() && !agrees {
-            // "No, the whole invoice" replaces the amount, and "the internet was off all day" does not: it only needs a yes.
+            // "No, the whole invoice" replaces the amount, and "the internet was off all day" does not.
             let is_expected = match asked {
                 Some(Asked::Amount) => true,
                 Some(Asked::Confirm) => said.corrects || parsed.utterance.denies(),
                 Some(Asked::Reason) => false,
                 _ => said.corrects,
             };
-            match is_expected && parsed.is_brief() {
-                true => self.amount = None,
-                false => self.concluded = true,
+            if is_expected && parsed.is_brief() {
+                self.amount = None;
             }
         }
         self.whole = (self.whole || said.whole) && self.amount.is_none();
         match said.reason.or(said.reason_if_asked.filter(|_| asked == Some(Asked::Reason))) {
-            Some(reason) => {
-                // "Too much was charged", after an outage was named: the customer has to say which it is.
-                let is_expected =
-                    said.corrects || self.is_reason_heard || matches!(asked, Some(Asked::Reason | Asked::Confirm));
-                self.concluded |= !is_expected && self.reason.is_some_and(|before| before != reason);
-                (self.reason, self.is_reason_heard) = (Some(reason), false);
-                // The customer did not say that it is none of the listed reasons.
-                self.concluded |= reason == RefundReason::Other && asked != Some(Asked::Reason);
-            }
+            Some(reason) => self.reason = Some(reason),
             // The customer was asked for the reason and gives an unlisted one.
             None if asked == Some(Asked::Reason) && parsed.explains() && !is_other_field => {
                 self.reason = Some(RefundReason::Other);
@@ -108,20 +85,14 @@ impl Draft {
         self.confirmed = asked == Some(Asked::Confirm) && agrees && *self == before;
     }
 
-    /// Takes what the message does not name from the claim before. Only a reason that it calls the same is the customer's own word.
-    fn repeat(&mut self, before: &Self, is_same_reason: bool) {
-        self.concluded |= self.invoice.is_none() || (self.reason.is_none() && !is_same_reason);
+    /// Takes what the message does not name from the claim before.
+    fn repeat(&mut self, before: &Self) {
         self.invoice = self.invoice.take().or(before.invoice.clone());
         self.reason = self.reason.or(before.reason);
     }
 
     fn is_bad_amount(&self) -> bool {
         self.amount.is_some_and(|amount| !(LEAST.minor..=CLAIM_MAX.minor).contains(&amount.minor))
-    }
-
-    /// Whether its case can be opened: the customer said all of it, or said yes to it.
-    fn is_agreed(&self) -> bool {
-        self.confirmed || !self.concluded && !self.is_unsure_of_invoice
     }
 
     /// Returns the first field that is missing. Without one, the customer has to confirm them.
@@ -184,14 +155,13 @@ impl Telecom {
             memory.subject = Some(subject(&parsed.utterance.text));
         }
         let reason = memory.heard_reason.take().and_then(|heard| heard.at(turn.number()));
-        let is_reason_heard = reason.is_some();
-        let new = || Draft { description: Some(description(parsed)), reason, is_reason_heard, ..Draft::default() };
+        let new = || Draft { description: Some(description(parsed)), reason, ..Draft::default() };
         let claimed = self.claimed(parsed);
         let draft = memory.refund.get_or_insert_with(new);
         memory.context_flags.refund_in_progress = true;
         draft.update(parsed, asked, memory.account.user_id.as_deref(), claimed);
         if let Some(last) = memory.last_claim.as_ref().filter(|_| parsed.said.same) {
-            draft.repeat(last, parsed.said.same_reason);
+            draft.repeat(last);
         }
         // The invoice that proved the account is the one that the customer has in hand.
         let is_claimed = |invoice: &&InvoiceNumber| {
@@ -241,7 +211,7 @@ impl Telecom {
         Ok(true)
     }
 
-    /// Asks for what is missing, and whether what the desk concluded is right. Then opens the case.
+    /// Asks for what is missing, and whether all of it is right. Opens the case after a yes.
     pub(super) async fn continue_refund(
         &self,
         turn: &mut Turn,
@@ -269,12 +239,11 @@ impl Telecom {
         let left = account.left_of(&invoice);
         if std::mem::take(&mut draft.whole) {
             draft.amount = Some(Money::new(left.minor.min(CLAIM_MAX.minor), left.currency));
-            draft.concluded = true;
         }
         if left.minor == 0 || draft.amount.is_some_and(|amount| amount.minor > left.minor) {
             return self.say_above_invoice(turn, &invoice.number, left, memory).await;
         }
-        let (Some(amount), Some(reason), true) = (draft.amount, draft.reason, draft.is_agreed()) else {
+        let (Some(amount), Some(reason), true) = (draft.amount, draft.reason, draft.confirmed) else {
             let missing = draft.missing();
             return self.ask(turn, missing, noted, memory).await;
         };
@@ -368,6 +337,16 @@ impl Telecom {
 }
 
 impl Memory {
+    /// Whether a message says yes to the refund that was summed up, and claims an amount of another invoice.
+    pub(super) fn agrees_and_claims(&self, parsed: &Parsed) -> bool {
+        let draft = self.refund.as_ref().and_then(|draft| draft.invoice.as_ref());
+        let is_other = |named: &InvoiceNumber| draft.is_some_and(|invoice| !invoice.is_meant_by(named));
+        parsed.utterance.affirms()
+            && !parsed.utterance.equivocates()
+            && parsed.said.claims()
+            && parsed.said.invoice(None, None).is_some_and(|named| is_other(&named))
+    }
+
     /// Remembers a new case; the refund is no longer a draft.
     pub(in crate::desks::telecom) fn opened(&mut self, case: &RefundCase) {
         self.billing_case_id = Some(case.id.to_string());

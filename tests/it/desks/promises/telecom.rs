@@ -53,7 +53,7 @@ const TELECOM: &[Promise] = &[
     ),
     promise(
         (REFUNDS, "You open a refund case in this chat"),
-        &["I want to open a refund case", "u123, INV-12345", "145 PLN", "overcharge"],
+        &["I want to open a refund case", "u123, INV-12345", "145 PLN", "overcharge", "yes"],
         ("refund_case", "145.00 PLN"),
     ),
     promise(

@@ -129,9 +129,12 @@ async fn bare_numbers_answer_the_models_questions() {
     assert_eq!(chat.say("u123").await.first("intent")["intent"], "billing");
     ollama.play_call(Play::answer("How much should come back?"));
     assert_eq!(chat.say("20251001").await.first("intent")["intent"], "billing");
-    // The desk has understood every answer, so it opens the case without the model.
+    // The desk has understood every answer, so it goes on without the model.
     ollama.play_call(Play::refuses(500, "out of memory"));
-    let events = chat.say("45.50").await;
+    let asked = chat.say("45.50").await;
+    assert!(asked.text("billing_prompt").contains("45.50 PLN, reason: overcharge"), "{asked:?}");
+    ollama.play_call(Play::refuses(500, "out of memory"));
+    let events = chat.say("yes").await;
     assert!(events.text("refund_case").contains("R10001"), "{events:?}");
     let cases = cases_of(&desk, "u123").await;
     assert_eq!((cases[0].amount.minor, cases[0].invoice.as_str()), (4_550, "INV-20251001"));

@@ -13,8 +13,12 @@ use crate::support::dialogue::assert_dialogue;
 async fn refund_is_opened_from_the_customers_words() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
-    let texts =
-        ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "please refund invoice INV-12345, 20 PLN"];
+    let texts = [
+        "I was overcharged PLN 100 on invoice INV-12345",
+        "It's u123",
+        "yes",
+        "please refund invoice INV-12345, 20 PLN",
+    ];
     let turns = talk(&mut chat, &texts).await;
     assert_dialogue!("telecom_refund_in_two_turns", Turns(turns));
     let cases = cases_of(&desk, "u123").await;
@@ -37,6 +41,7 @@ async fn missing_fields_are_asked_one_at_a_time() {
         "what is the refund policy?",
         "45.50",
         "the internet was down for a week",
+        "yes",
         "what is my case status?",
     ];
     let turns = talk(&mut chat, &texts).await;
@@ -49,7 +54,8 @@ async fn missing_fields_are_asked_one_at_a_time() {
 async fn withdrawal_waits_for_review() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
-    let events = chat.say("Refund 145 PLN of INV-12345 please, I withdraw within the cooling-off period").await;
+    chat.say("Refund 145 PLN of INV-12345 please, I withdraw within the cooling-off period").await;
+    let events = chat.say("yes").await;
     assert_eq!(events.first("message.end")["metadata"]["refund_case"]["status"], "pending_review");
     assert!(events.text("refund_case").contains("14-day cooling-off"), "{events:?}");
 }
@@ -94,7 +100,7 @@ async fn question_is_no_reason_for_a_refund() {
         chat.say(text).await;
         assert_eq!(cases_of(&desk, "u123").await, [], "{text}");
     }
-    chat.say("your colleague promised it to me").await;
+    talk(&mut chat, &["your colleague promised it to me", "yes"]).await;
     let cases = cases_of(&desk, "u123").await;
     assert_eq!(cases[0].reason, RefundReason::Other);
     assert_eq!(cases[0].description.as_deref(), Some("your colleague promised it to me"));
@@ -137,7 +143,7 @@ async fn corrected_id_is_no_invoice_of_the_refund() {
     samples.invoices.push(Invoice { number, user_id: "k124".to_owned(), ..invoice });
     desk.app.inner.store.tenant(&TenantId::default()).make_sample_accounts(&samples).await.unwrap();
     let mut chat = desk.chat().await;
-    let texts = ["I want a refund", "k123", "INV-77777", "sorry, k124", "20 PLN, I was overcharged"];
+    let texts = ["I want a refund", "k123", "INV-77777", "sorry, k124", "20 PLN, I was overcharged", "yes"];
     let turns = talk(&mut chat, &texts).await;
     assert!(turns[2].text("billing_prompt").starts_with("I couldn't match"), "{turns:?}");
     assert!(turns[3].text("billing_prompt").contains("How much should be refunded"), "{turns:?}");
@@ -194,7 +200,8 @@ async fn refund_continues_after_a_restart() {
     let id = chat.id.clone();
     desk.app.ask(&id, "I was overcharged 30 PLN").await;
     let app = desk.app.stop().await.env("PERSONA_PATH", persona("en").display()).start().await;
-    let events = app.ask(&id, "invoice INV-12345").await;
+    app.ask(&id, "invoice INV-12345").await;
+    let events = app.ask(&id, "yes").await;
     assert!(events.text("refund_case").contains("R10001"), "{events:?}");
 }
 
@@ -238,9 +245,9 @@ async fn summary_is_confirmed_in_any_words() {
 async fn invoice_of_the_proof_is_refunded() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
-    let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 back, overcharged"]).await;
+    let turns = talk(&mut chat, &["my id is u123, INV-20251001", "want 100 back, overcharged", "yes"]).await;
     assert!(turns[0].text("billing_info").starts_with("You are on plan M"), "{turns:?}");
-    assert!(turns[1].text("refund_case").starts_with("I've opened refund case R10001"), "{turns:?}");
+    assert!(turns[2].text("refund_case").starts_with("I've opened refund case R10001"), "{turns:?}");
     assert_eq!(cases_of(&desk, "u123").await[0].invoice.as_str(), "INV-20251001");
     // The next claim is about another invoice.
     let next = chat.say("I want another 20 pln back, overcharged").await;
@@ -257,7 +264,7 @@ async fn claim_for_an_outage_is_billing() {
 }
 
 #[tokio::test]
-async fn concluded_reason_needs_a_yes() {
+async fn case_is_opened_after_a_yes() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
     let turns =
@@ -306,9 +313,29 @@ async fn amount_beside_a_corrected_invoice_counts() {
 async fn corrected_amount_gives_nothing_up() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
-    let texts = ["You overcharged me 20 PLN on INV-12345, refund it please", "never mind, make it 25 PLN", "yes"];
+    let texts = [
+        "You overcharged me 20 PLN on INV-12345, refund it please",
+        "never mind, make it 22 PLN",
+        "yes",
+        "never mind, make it 25 PLN",
+        "yes",
+    ];
     let turns = talk(&mut chat, &texts).await;
-    assert!(turns[1].text("refund_case").contains("ask me for a person"), "{turns:?}");
-    assert!(!turns[2].text("social").is_empty(), "a person is called: {turns:?}");
-    assert_eq!(cases_of(&desk, "u123").await[0].amount.minor, 2_000);
+    assert!(turns[1].text("billing_prompt").contains("22.00 PLN"), "{turns:?}");
+    assert!(turns[3].text("refund_case").contains("ask me for a person"), "{turns:?}");
+    assert!(!turns[4].text("social").is_empty(), "a person is called: {turns:?}");
+    assert_eq!(cases_of(&desk, "u123").await[0].amount.minor, 2_200);
+}
+
+#[tokio::test]
+async fn yes_with_another_claim_opens_the_first() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    let texts =
+        ["overcharged 10 PLN on INV-12345, refund it", "Yes. And refund 20 PLN of INV-20251001, overcharged", "yes"];
+    let turns = talk(&mut chat, &texts).await;
+    assert!(turns[1].text("refund_case").contains("R10001"), "{turns:?}");
+    assert!(turns[1].text("billing_prompt").contains("invoice INV-20251001, 20.00 PLN"), "{turns:?}");
+    let opened: Vec<_> = cases_of(&desk, "u123").await.iter().map(|case| case.amount.minor).collect();
+    assert_eq!(opened.len(), 2, "{opened:?}");
 }

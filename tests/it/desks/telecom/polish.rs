@@ -16,7 +16,8 @@ async fn refund_is_opened_in_polish() {
     let asked = chat.say("chcę zwrot, naliczono mi za dużo").await.text("billing_prompt");
     assert!(asked.contains("Której faktury to dotyczy?"), "{asked}");
     assert!(chat.say("INV-20251001").await.text("billing_prompt").starts_with("Jaka kwota ma zostać zwrócona"));
-    let opened = chat.say("100,50 zł").await.text("refund_case");
+    assert!(chat.say("100,50 zł").await.text("billing_prompt").contains("100,50 zł, powód: zawyżona opłata"));
+    let opened = chat.say("tak").await.text("refund_case");
     assert!(opened.starts_with("Sprawa o zwrot ma numer R10001."), "{opened}");
     assert!(opened.contains("- Powód: zawyżona opłata.") && opened.contains("100,50 zł wróci"), "{opened}");
     assert_eq!(cases_of(&desk, "u123").await[0].amount.minor, 10_050);
@@ -43,6 +44,7 @@ async fn polish_customer_pivots_from_fault_to_refund() {
         "miga lampka PON",
         "Naliczono mi o 100 zł za dużo na fakturze INV-12345",
         "u123",
+        "tak",
         "dziękuję",
     ];
     let turns = talk(&mut chat, &texts).await;

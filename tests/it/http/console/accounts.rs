@@ -25,7 +25,7 @@ async fn opened<'a>(app: &'a TestApp) -> (Browser<'a>, String) {
     let wish = json!({"persona": "telecom_en"});
     let body: Value = lan.post("/conversations", &wish).send().await.unwrap().json().await.unwrap();
     let id = body["id"].as_str().unwrap().to_owned();
-    for text in ["I was overcharged PLN 100 on invoice INV-12345", "It's u123"] {
+    for text in ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "yes"] {
         let path = format!("/conversations/{id}/stream");
         let events = lan.post(&path, &json!({ "text": text })).send().await.unwrap().text().await.unwrap();
         assert!(events.contains("turn.done"), "{events}");

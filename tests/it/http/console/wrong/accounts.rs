@@ -19,7 +19,8 @@ async fn replayed_refund_sees_the_account_of_its_time() {
     let store = desk.app.inner.store.tenant(&tenant);
     store.make_sample_accounts(&sample).await.unwrap();
     let id = desk.app.open(&json!({"persona": "telecom_en"})).await;
-    let texts = ["How much is my plan?", "u123", "INV-12345", "Refund PLN 100 of invoice INV-12345, I was overcharged"];
+    let texts =
+        ["How much is my plan?", "u123", "INV-12345", "Refund PLN 100 of invoice INV-12345, I was overcharged", "yes"];
     for (turn, text) in (1..).zip(texts) {
         assert_eq!(desk.app.ask(&id, text).await.status(), "completed", "{text}");
         keep(&desk, &id, turn, json!({})).await;
@@ -28,8 +29,8 @@ async fn replayed_refund_sees_the_account_of_its_time() {
     let by = By { hand: Hand::Person, who: "Ola", conversation: None, now: Utc::now() };
     store.decide_refund_case(CaseId::FIRST, Verdict::Approve, "charged twice", &by).await.unwrap();
     let report = eval_json(&desk).await;
-    assert_eq!(changed(&report), [[""; 0]; 4], "{report:#}");
-    assert_eq!((&report["same"], &report["failed"]), (&json!(4), &json!(0)));
+    assert_eq!(changed(&report), [[""; 0]; 5], "{report:#}");
+    assert_eq!((&report["same"], &report["failed"]), (&json!(5), &json!(0)));
     assert_eq!(store.list_refund_cases_of("u123").await.unwrap().len(), 1, "a replay opens no case in the shop");
 }
 
