@@ -161,6 +161,10 @@ impl Retail {
             _ => {}
         }
         let names_products = !mentions.is_empty();
+        if let Some(goods) = self.goods_besides_shop(turn, &asked, memory) {
+            understood.settle(Intent::Shopping, "catalogue");
+            return About { goods, names_products, besides: Some(text), searched, ..About::default() };
+        }
         let is_chat = decisive.is_some_and(|kind| !kind.is_business()) && self.picks.pieces(&text).is_none();
         if (is_unclear || !understood.clarify_needed)
             && !is_chat

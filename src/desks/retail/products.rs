@@ -16,64 +16,23 @@ use crate::desks::Turn;
 use crate::dialogue::attribute::{answer_first, says_all};
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::domain::text::words;
-use crate::nlu::instalments::Plan;
 use crate::nlu::pick::{Pick, Sign};
 use crate::retrieval::mention::{Level, Mention};
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Pages;
 use crate::retrieval::{Passage, Query};
 
+mod compared;
 mod computed;
+mod goods;
 mod wish;
+
+pub(super) use goods::{Computed, FitTogether, Goods};
 
 /// A longer message names its subject.
 const SHORT: usize = 8;
 /// Products that are chosen at most, where the customer asks for others.
 const CHOSEN: usize = 3;
-
-/// The products that a message is about.
-#[derive(Debug, Default)]
-pub(super) struct Goods {
-    /// Products of the conversation.
-    pub chosen: Option<Chosen>,
-    /// Products that a new wish describes.
-    pub wished: Vec<Passage>,
-    /// Whether the message asks for the sum of their prices.
-    pub is_total: bool,
-    /// How many pieces of one product, as this message or an earlier one says.
-    pub pieces: Option<u64>,
-    /// How many pieces of each product, where the message says it of several.
-    pub counts: Vec<(String, u64)>,
-    /// Whether it asks what their rows say.
-    pub asks_row: bool,
-    /// Whether two products fit together, and by what.
-    pub fit: Option<FitTogether>,
-    /// What the product costs each month.
-    pub plans: Vec<Plan>,
-}
-
-impl Goods {
-    fn chosen(chosen: Chosen) -> Self {
-        Self { chosen: Some(chosen), ..Self::default() }
-    }
-
-    /// Returns products whose rows are asked for something.
-    fn asked(chosen: Chosen) -> Self {
-        Self { asks_row: true, ..Self::chosen(chosen) }
-    }
-
-    fn wished(wished: Vec<Passage>) -> Option<Self> {
-        (!wished.is_empty()).then(|| Self { wished, ..Self::default() })
-    }
-}
-
-/// Two products, and what the catalogue says about each.
-#[derive(Debug)]
-pub(super) struct FitTogether {
-    pub fits: bool,
-    pub names: [String; 2],
-    pub values: [String; 2],
-}
 
 /// A message about products, with what is known of it.
 pub(super) struct Asked<'a> {
@@ -118,6 +77,10 @@ impl Retail {
         let shown = memory.shown.as_ref();
         let query = wish(turn, text);
         let mut mentions = Shown::named(shown, &pages, &query);
+        // Goods whose prices are added up may be of any kind.
+        if self.picks.says(Sign::Total, text) && mentions.len() > 1 {
+            return mentions;
+        }
         // "Does the keychron work with a macbook?", after keyboards.
         let is_known = |mention: &Mention| {
             let is_of = |row: &Row| shown.is_some_and(|shown| shown.products.contains(&row.passage.title));
@@ -164,12 +127,22 @@ impl Retail {
     fn finder<'a>(&'a self, turn: &'a Turn, asked: &'a Asked<'a>, memory: &'a Memory) -> Finder<'a> {
         let pages = self.services.pages(turn);
         let (query, shown) = (wish(turn, asked.wish), memory.shown.as_ref());
-        let rest = self.picks.without_attributes(asked.wish);
-        let asks_attribute = rest.is_some_and(|rest| pages.names_nothing(&wish(turn, &rest)));
         let is_other = shown.is_some_and(|shown| shown.is_other_kind(&pages, &query));
+        let asks_attribute = self.asks_attribute(turn, &pages, asked.wish, is_other);
         let pick = self.picks.pick(asked.wish).map(|(pick, _)| pick);
         let current = memory.current;
         Finder { desk: self, turn, pages, asked, query, shown, current, pick, asks_attribute, is_other }
+    }
+
+    /// Whether a message asks for what a product has, and names nothing else; or the clause that names another kind of goods does: "how
+    /// much ram, and is that enough for word?".
+    fn asks_attribute(&self, turn: &Turn, pages: &Pages, text: &str, is_other: bool) -> bool {
+        let is_attribute = |text: &str| {
+            let rest = self.picks.without_attributes(text);
+            rest.is_some_and(|rest| pages.names_nothing(&wish(turn, &rest)))
+        };
+        let names_no_kind = |clause: &str| pages.categories(clause, turn.language()).is_empty();
+        is_attribute(text) || (is_other && clauses(text).all(|clause| is_attribute(clause) || names_no_kind(clause)))
     }
 
     /// Returns the products that a message asks for and that are sold out.
@@ -193,7 +166,8 @@ impl Finder<'_> {
         if self.asked.is_set || self.is_answered_by_page() {
             return None;
         }
-        let direct = self.best_of_kind().or_else(|| self.named()).or_else(|| self.earlier());
+        let best = self.better_than_named().or_else(|| self.best_of_kind());
+        let direct = best.or_else(|| self.named()).or_else(|| self.earlier());
         if direct.is_some() {
             return direct;
         }

@@ -67,7 +67,7 @@ impl Retail {
             answer::say_unknown(turn, &text).await?;
             return self.follow_up(turn).await;
         };
-        self.remember_answer(turn, &answer, memory);
+        self.remember_answer(turn, &utterance.text, &answer, memory);
         if answer.computed.is_some() {
             let said = self.quotation(turn, utterance, &answer)?;
             turn.say_with(Kind::Reply, &said, metadata).await?;
@@ -85,7 +85,7 @@ impl Retail {
     }
 
     /// Remembers what an answer is about.
-    fn remember_answer(&self, turn: &Turn, answer: &Answer, memory: &mut Memory) {
+    fn remember_answer(&self, turn: &Turn, text: &str, answer: &Answer, memory: &mut Memory) {
         if !answer.topics.is_empty() {
             memory.topics.clone_from(&answer.topics);
         }
@@ -99,7 +99,11 @@ impl Retail {
         let earlier = memory.shown.take();
         let shown = answer.shown.clone().filter(|_| !answer.keeps_products).or_else(|| earlier.clone());
         memory.shown = shown.map(|shown| shown.after(earlier.as_ref(), &pages, asked.language));
-        memory.follow(&answer.quoted, answer.shown.is_some(), &asked.text);
+        match &answer.besides {
+            // A question about the shop that names a product.
+            Some((question, pages)) if question == text && !pages.is_empty() => memory.follow(pages, false, question),
+            _ => memory.follow(&answer.quoted, answer.shown.is_some(), &asked.text),
+        }
     }
 
     /// Streams the model's reply, or quotes the documents without one.

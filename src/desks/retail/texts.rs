@@ -35,6 +35,7 @@ reply_keys! {
         ReplyBuildSwap = "reply_build_swap" ["hotline"] must ["name" "old" "difference"],
         ReplyUnsold = "reply_unsold" ["hotline"],
         ReplyNotSaid = "reply_not_said" ["hotline"],
+        ReplyDifference = "reply_difference" ["hotline"] must ["name" "other" "difference"],
         ReplyFits = "reply_fits" ["hotline"] must ["name" "other" "value"],
         ReplyFitsNot = "reply_fits_not" ["hotline"] must ["name" "other" "value" "of_other"],
         ReplyPlans = "reply_plans" ["hotline"] must ["name" "price"],

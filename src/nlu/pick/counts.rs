@@ -36,6 +36,9 @@ pub enum Sign {
     Drop,
     Beside,
     Versus,
+    Than,
+    Adds,
+    Difference,
     Both,
     Recount,
     Unit,
@@ -53,7 +56,18 @@ impl PickRules {
 
     /// Returns how many pieces the message wants: 12 of "12 con", "12 laptops".
     pub fn pieces(&self, text: &str) -> Option<u64> {
-        self.number_in(Sign::Pieces, text)
+        // "We live 5 km away" counts nothing.
+        self.number_in(Sign::Pieces, text).filter(|pieces| !self.is_measure(*pieces, text))
+    }
+
+    /// Returns whether a number of a text stands before a unit, and nowhere else.
+    fn is_measure(&self, number: u64, text: &str) -> bool {
+        let text = self.with_digits(text);
+        let stream = self.lexicon.tokenize(&text);
+        let measures = match_mask(self.sign(Sign::Unit), &stream, &[]);
+        let number = number.to_string();
+        let mut places = stream.tokens().iter().zip(measures).filter(|(token, _)| token.folded() == number).peekable();
+        places.peek().is_some() && places.all(|(_, measures)| measures)
     }
 
     /// Returns how many pieces a part of a message names, for goods that are named next to others: 2 of "2 of the mice". "24 inch"

@@ -1,6 +1,6 @@
 //! What is computed of products: sums, monthly amounts, and whether two fit together.
 
-use super::{Finder, FitTogether, Goods, Retail, wish};
+use super::{Computed, Finder, FitTogether, Goods, Retail, wish};
 use crate::desks::Turn;
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::domain::Sender;
@@ -30,10 +30,10 @@ impl Finder<'_> {
         if let Some(chosen) = self.to_sum(pieces).filter(|_| is_about_goods()) {
             // A number of pieces that is of none of the products for certain gives no sum.
             let counts = self.counts(&chosen.passages, pieces);
-            let (is_total, counts) = (counts.is_some(), counts.unwrap_or_default());
-            return Some(Goods { is_total, pieces, counts, ..Goods::chosen(chosen) });
+            let (computed, counts) = (counts.is_some().then_some(Computed::Total), counts.unwrap_or_default());
+            return Some(Goods { computed, pieces, counts, ..Goods::chosen(chosen) });
         }
-        self.fitting()
+        self.difference().or_else(|| self.fitting())
     }
 
     /// Returns how many pieces the message wants. One that only asks for the sum means those of an earlier message about the product:
@@ -69,7 +69,7 @@ impl Finder<'_> {
         let taken: Vec<String> = kept.iter().map(|row| row.passage.title.clone()).collect();
         let products: Vec<String> = taken.last().cloned().into_iter().collect();
         let chosen = Shown { products, current: Some(0), taken, ..shown.clone() }.about(kept);
-        Some(Goods { is_total: true, ..Goods::chosen(chosen) })
+        Some(Goods { computed: Some(Computed::Total), ..Goods::chosen(chosen) })
     }
 
     /// Returns the products of the conversation with another number of pieces of one kind: "make it two mice".
@@ -83,7 +83,7 @@ impl Finder<'_> {
             .find(|row| kinds.contains(&row.passage.section))
             .filter(|_| taken.len() > 1 && kinds.len() == 1)?;
         let counts = vec![(row.passage.title.clone(), count)];
-        Some(Goods { is_total: true, counts, ..Goods::chosen(shown.about(taken.clone())) })
+        Some(Goods { computed: Some(Computed::Total), counts, ..Goods::chosen(shown.about(taken.clone())) })
     }
 
     /// Returns how many pieces of each product the message names: "2 of the mice and a keyboard". `None` if it names a number and not for
@@ -135,6 +135,9 @@ impl Finder<'_> {
         }
         let sure: Vec<&Row> =
             self.asked.mentions.iter().filter(|of| of.level > Level::Brand).flat_map(|of| &of.rows).collect();
+        if let Some(named) = self.named_to_sum().filter(|_| pieces.is_none()) {
+            return Some(named);
+        }
         // "One of those and the G304, how much is it together?": not the G304 alone.
         let joins = picks.says(Sign::Total, text) && picks.wishes_of(text).len() > 1 && shown.taken.len() > 1;
         if let ([row], Some(_), false) = (sure.as_slice(), pieces, joins) {
@@ -167,7 +170,8 @@ impl Finder<'_> {
         let shown = &chosen.shown;
         let row = self.pages.rows(&names, self.query.language).into_iter().flatten().next()?;
         let plans = instalments.plans(text, earlier().map(|message| message.text.as_str()), row.price?);
-        (!plans.is_empty()).then(|| Goods { plans, ..Goods::chosen(shown.about(vec![row])) })
+        let chosen = Goods::chosen(shown.about(vec![row]));
+        (!plans.is_empty()).then(|| Goods { computed: Some(Computed::Plans(plans)), ..chosen })
     }
 
     /// Returns whether two products fit together.
@@ -187,7 +191,8 @@ impl Finder<'_> {
         {
             let names = [one, &other].map(|row| row.passage.title.clone());
             let together = FitTogether { fits, names, values: [value, of_other] };
-            return Some(Goods { fit: Some(together), ..Goods::chosen(shown.about(vec![one.clone(), other])) });
+            let chosen = Goods::chosen(shown.about(vec![one.clone(), other]));
+            return Some(Goods { computed: Some(Computed::Fit(together)), ..chosen });
         }
         let rows = self.pages.rows_wished(&self.query, Some(1)).into_iter();
         let fitting = rows.filter(|row| tells(row).is_some_and(|(_, (fits, ..))| fits));

@@ -26,6 +26,20 @@ impl Retail {
         Ok(answer::quotation(self.said_fit(turn, fit)?, self.quotes(turn, passages)?.into_iter()))
     }
 
+    /// Says how much more the first of two products costs than the second, and quotes their rows.
+    pub(super) fn quote_difference(
+        &self,
+        turn: &Turn,
+        amount: u64,
+        [name, other]: [String; 2],
+        passages: &[Passage],
+    ) -> Result<String, MissingValue> {
+        let difference = self.price(turn, amount);
+        let values: [(&str, &str); 3] = [("name", &name), ("other", &other), ("difference", &difference)];
+        let said = self.text(turn, Text::ReplyDifference, &values)?;
+        Ok(answer::quotation(said, self.quotes(turn, passages)?.into_iter()))
+    }
+
     /// Says what a product costs each month.
     pub(super) fn quote_plans(
         &self,

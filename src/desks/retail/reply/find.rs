@@ -3,7 +3,7 @@
 use super::super::Retail;
 use super::super::context::About;
 use super::super::memory::Memory;
-use super::super::products::Goods;
+use super::super::products::{Computed, Goods};
 use super::super::retrieve::Retrieved;
 use super::super::rules::Utterance;
 use super::super::topics::Candidate;
@@ -57,7 +57,7 @@ impl Retail {
         memory: &mut Memory,
     ) -> Result<Answer, DeskError> {
         let About { goods, pages_only, names_products, besides, is_of_subject, searched, topic, .. } = about;
-        let Goods { chosen, wished, is_total, pieces, counts, asks_row, fit, plans } = goods;
+        let Goods { chosen, wished, computed, pieces, counts, asks_row } = goods;
         let (is_chosen, is_topic) = (chosen.is_some(), topic.is_some());
         let of_topic = topic.as_ref().map(|(topic, _)| topic.asked.as_str());
         let question = of_topic.or(searched.as_deref()).unwrap_or(&utterance.text).to_owned();
@@ -111,12 +111,12 @@ impl Retail {
         let is_plain = !is_topic && !is_catalogue && besides.is_none() && repeated == Repeated::Not;
         let topics = if is_plain { self.other_topics(turn, &asked, &quoted) } else { Vec::new() };
         memory.pieces.extend(counts);
-        let total = if is_total { self.total(turn, &utterance.text, &quoted, pieces, memory)? } else { None };
-        let computed = match (total, &fit) {
-            (Some(total), _) => Some(total),
-            (None, Some(fit)) => Some(self.quote_fit(turn, fit, &quoted)?),
-            (None, None) if !plans.is_empty() => Some(self.quote_plans(turn, &plans, &quoted)?),
-            (None, None) => None,
+        let computed = match computed {
+            Some(Computed::Total) => self.total(turn, &utterance.text, &quoted, pieces, memory)?,
+            Some(Computed::Fit(fit)) => Some(self.quote_fit(turn, &fit, &quoted)?),
+            Some(Computed::Plans(plans)) => Some(self.quote_plans(turn, &plans, &quoted)?),
+            Some(Computed::Difference(amount, names)) => Some(self.quote_difference(turn, amount, names, &quoted)?),
+            None => None,
         };
         let mut amounts = String::new();
         if has_model && computed.is_none() && (!quoted.is_empty() || memory.current.is_some()) {
