@@ -245,12 +245,17 @@ impl Retail {
 
     /// Returns the clause of a message about products that asks something about the shop: "2 of them. How fast do you ship?".
     fn question_besides(&self, text: &str) -> Option<String> {
+        self.shop_clauses(text).pop().map(str::to_owned)
+    }
+
+    /// Returns the clauses of a message of several that ask something about the shop.
+    pub(super) fn shop_clauses<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let is_question = |clause: &&str| {
             clause.len() < text.len()
                 && clause.split_whitespace().count() >= CLAUSE
                 && self.guess(clause).at_least(LIKELY) == Some(Guessed::Shop)
         };
-        clauses(text).filter(is_question).last().map(str::to_owned)
+        clauses(text).filter(is_question).collect()
     }
 
     /// Answers with a text of the desk.

@@ -29,6 +29,7 @@ reply_keys! {
         ReplyRestock = "reply_restock" ["hotline"],
         ReplyInstead = "reply_instead" ["hotline"],
         ReplyTotalLine = "reply_total_line" ["hotline"] must ["name" "count" "price"],
+        ReplyEach = "reply_each" ["hotline"] must ["name" "count" "price" "sum"],
         ReplyTotal = "reply_total" ["hotline"] must ["sum"],
         ReplyTotalAll = "reply_total_all" ["hotline"] must ["sum"],
         ReplyFee = "reply_fee" ["hotline"] must ["fee"],

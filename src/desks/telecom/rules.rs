@@ -261,7 +261,9 @@ impl TelecomRules {
             let hidden: &[bool] = if *topic == Topic::Visit { &[] } else { &hidden };
             utterance.set(Act::Ask(*topic), any_match(patterns, &stream, hidden));
         }
-        let wants_person = social.contains(&Social::Person) || utterance.asks(Topic::Staff);
+        // "Do I have to pay if you send someone?" calls nobody.
+        let asks_price = has_question && has(&self.lists.prices);
+        let wants_person = social.contains(&Social::Person) || (utterance.asks(Topic::Staff) && !asks_price);
         utterance.set(Act::WantPerson, wants_person);
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);

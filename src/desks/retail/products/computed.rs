@@ -1,7 +1,8 @@
 //! What is computed of products: sums, monthly amounts, and whether two fit together.
 
-use super::{Computed, Finder, FitTogether, Goods, Retail, wish};
+use super::{CHOSEN, Computed, Finder, FitTogether, Goods, Retail, wish};
 use crate::desks::Turn;
+use crate::dialogue::attribute::says_all;
 use crate::dialogue::shown::{Chosen, Shown};
 use crate::domain::Sender;
 use crate::nlu::pick::Sign;
@@ -33,7 +34,17 @@ impl Finder<'_> {
             let (computed, counts) = (counts.is_some().then_some(Computed::Total), counts.unwrap_or_default());
             return Some(Goods { computed, pieces, counts, ..Goods::chosen(chosen) });
         }
-        self.difference().or_else(|| self.fitting())
+        self.difference().or_else(|| self.each(pieces?)).or_else(|| self.fitting())
+    }
+
+    /// Returns the shown products, if the message asks for the price of several pieces and may mean any of them: "how much are 5?".
+    fn each(&self, pieces: u64) -> Option<Goods> {
+        let shown = self.shown.filter(|shown| shown.current.is_none() && self.asked.mentions.is_empty())?;
+        let chosen = self.again(shown);
+        let is_said = says_all(&self.desk.picks, self.asked.text, &chosen.passages.first()?.text) == Some(true);
+        let is_meant = is_said && self.is_current() && !self.is_other && (2..=MOST_PIECES).contains(&pieces);
+        (is_meant && chosen.passages.len() <= CHOSEN)
+            .then(|| Goods { computed: Some(Computed::Each(pieces)), ..Goods::chosen(chosen) })
     }
 
     /// Returns how many pieces the message wants. One that only asks for the sum means those of an earlier message about the product:

@@ -26,6 +26,8 @@ pub(in crate::desks::retail) struct Goods {
 pub(in crate::desks::retail) enum Computed {
     /// The sum of their prices.
     Total,
+    /// The price of so many pieces of each.
+    Each(u64),
     /// Whether two fit together, and by what.
     Fit(FitTogether),
     /// What one costs each month.

@@ -140,6 +140,25 @@ impl Retail {
         Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
     }
 
+    /// Says what so many pieces of each product cost.
+    pub(super) fn prices_of_each(
+        &self,
+        turn: &Turn,
+        pieces: u64,
+        passages: &[Passage],
+    ) -> Result<String, MissingValue> {
+        let rows = self.services.pages(turn).rows_of(passages, turn.language());
+        let priced = rows.iter().filter_map(|row| Some((row, row.price?)));
+        let line = |(row, price): (&Row, u64)| {
+            let (count, sum) = (pieces.to_string(), self.price(turn, price * pieces));
+            let price = self.price(turn, price);
+            let values: [(&str, &str); 4] =
+                [("name", &row.passage.title), ("count", &count), ("price", &price), ("sum", &sum)];
+            self.text(turn, Text::ReplyEach, &values)
+        };
+        Ok(priced.map(line).collect::<Result<Vec<_>, _>>()?.join("\n"))
+    }
+
     /// Returns the fee of the service that the last reply described.
     pub(in super::super) fn fee_before(&self, turn: &Turn) -> Option<u64> {
         self.picks.fee(&last_reply(turn)?.text)

@@ -93,9 +93,11 @@ impl Retail {
             quoted = pages.find_in_document(&asked, subject).into_iter().take(1).collect();
             found.passages.clone_from(&quoted);
         }
+        let besides = besides.or_else(|| self.unanswered_clause(turn, question, &quoted).filter(|_| !is_topic));
         let besides = match besides {
             Some(question) => {
-                let pages = self.find_besides(turn, &question).await;
+                let mut pages = self.find_besides(turn, &question).await;
+                pages.retain(|page| !quoted.iter().any(|quoted| quoted.text == page.text));
                 found.passages.extend(pages.iter().cloned());
                 Some((question, pages))
             }
@@ -113,6 +115,7 @@ impl Retail {
         memory.pieces.extend(counts);
         let computed = match computed {
             Some(Computed::Total) => self.total(turn, &utterance.text, &quoted, pieces, memory)?,
+            Some(Computed::Each(pieces)) => Some(self.prices_of_each(turn, pieces, &quoted)?),
             Some(Computed::Fit(fit)) => Some(self.quote_fit(turn, &fit, &quoted)?),
             Some(Computed::Plans(plans)) => Some(self.quote_plans(turn, &plans, &quoted)?),
             Some(Computed::Difference(amount, names)) => Some(self.quote_difference(turn, amount, names, &quoted)?),
@@ -145,6 +148,16 @@ impl Retail {
             shown,
             keeps_products,
         })
+    }
+
+    /// Returns the last of several questions about the shop that a message asks and what is quoted does not answer: "how long does it take to
+    /// build, and do I have to pay something first?".
+    fn unanswered_clause(&self, turn: &Turn, text: &str, quoted: &[Passage]) -> Option<String> {
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let best = quoted.first().filter(|_| !self.has_rows(turn, quoted))?;
+        let asked = self.shop_clauses(text);
+        let is_open = |clause: &&str| !pages.has_most_of(clause, best, language);
+        (asked.len() > 1).then(|| asked.into_iter().rfind(is_open).map(str::to_owned))?
     }
 
     /// Finds a page about another question of a message.
