@@ -44,6 +44,8 @@ pub struct Model {
 /// Passes over the examples. Each takes smaller steps than the one before.
 const PASSES: i32 = 20;
 const FIRST_STEP: f64 = 4.0;
+/// The result is the average of the weights after each pass from this one on: those of one pass depend on the order of the examples.
+const AVERAGED_FROM: i32 = 8;
 /// A smaller error changes no weight.
 const NEGLIGIBLE: f64 = 0.001;
 /// An example whose label misses certainty by less is visited in one pass of three.
@@ -95,6 +97,7 @@ impl Model {
         let average = as_f64(examples.len()) / as_f64(self.labels.len().max(1));
         let constant = (self.weights.len() - 1, CONSTANT);
         let mut is_learned = vec![false; examples.len()];
+        let mut sums = vec![vec![0.0; self.labels.len()]; self.weights.len()];
         for pass in 0..PASSES {
             let step = FIRST_STEP / (1.0 + f64::from(pass) / 2.0);
             for at in mixed(examples.len()) {
@@ -116,7 +119,13 @@ impl Model {
                     }
                 }
             }
+            if pass >= AVERAGED_FROM {
+                for (sum, weight) in sums.iter_mut().flatten().zip(self.weights.iter().flatten()) {
+                    *sum += weight / f64::from(PASSES - AVERAGED_FROM);
+                }
+            }
         }
+        self.weights = sums;
     }
 
     fn probabilities(&self, vector: &Vector) -> Vec<f64> {
