@@ -171,3 +171,33 @@ async fn matter_is_answered_whatever_the_mood() {
         assert!(!said.kinds().contains(&"cute_greeting".to_owned()), "{text}: {said:?}");
     }
 }
+
+#[tokio::test]
+async fn named_goods_are_added_and_compared() {
+    let shop = open().await;
+    let monitors = "27 inch monitors, max 10 mil, what do you have";
+    for (said, answers) in [
+        // Of different kinds, in one message.
+        (
+            &["how much is the sony wh-ch520", "the U2724D and the i5-14600KF together, how much is that"][..],
+            &["15.580.000"][..],
+        ),
+        // Added to the product in talk.
+        (&["how much is the i5-14600KF", "if I add the AOC 24G4, what is the total?"], &["9.380.000"]),
+        (&["how much is the proart PA278QV", "how much more is the U2724D?"], &["costs 1.800.000 đ more than"]),
+        (&[monitors, "what is the price difference?"], &["U2724D 27 inch costs 1.800.000 đ more than", "PA278QV"]),
+        // Any of the shown ones may be meant.
+        (&[monitors, "how much for 3 of them?"], &["3 × 7.490.000 đ = 22.470.000 đ", "3 × 9.290.000 đ = 27.870.000 đ"]),
+        (&["how much is the lenovo loq", "is there one that is lighter than the LOQ?"], &["MacBook Air 13 M4"]),
+    ] {
+        let reply = shop.reply_to(said).await;
+        assert!(answers.iter().all(|answer| reply.contains(answer)), "{said:?}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn shop_question_also_shows_the_named_product() {
+    let shop = open().await;
+    let reply = shop.reply_to(&["how much is the AOC 24G4, and how much is shipping in town?"]).await;
+    assert!(reply.contains("3.090.000") && reply.contains("30.000"), "{reply}");
+}
