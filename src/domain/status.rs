@@ -11,7 +11,7 @@ pub trait Status: Copy + Eq + Display + 'static {
     fn next(self) -> &'static [Self];
 }
 
-/// An allowed change from one state to another.
+/// An allowed change from one status to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChange<S> {
     from: S,

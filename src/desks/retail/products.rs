@@ -78,7 +78,8 @@ impl Retail {
         let query = wish(turn, text);
         let mut mentions = Shown::named(shown, &pages, &query);
         // Goods whose prices are added up may be of any kind.
-        if self.picks.says(Sign::Total, text) && mentions.len() > 1 {
+        let is_sum = self.picks.says(Sign::Total, text) && !self.picks.says(Sign::Fits, text);
+        if is_sum && mentions.len() > 1 {
             return mentions;
         }
         // "Does the keychron work with a macbook?", after keyboards.

@@ -333,13 +333,13 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::desks::returns::state::CallForPerson;
+    use crate::desks::returns::state::HandoffStatus;
     use crate::domain::returns::TicketKind;
 
     #[test]
     fn ticket_without_order_holds_no_return_up() {
         let id = "TICKET-1-AAAA".to_owned();
-        let handoff = CallForPerson::Opened(HandoffReason::Request, id.clone());
+        let handoff = HandoffStatus::Opened(HandoffReason::Request, id.clone());
         let state = State { phase: Phase::Over, handoff, ..State::default() };
         let wish = Utterance { intent: Some(Intent::Return), ..Utterance::default() };
         for (order, expected) in [(None, false), (Some("77893"), true)] {

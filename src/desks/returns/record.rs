@@ -121,7 +121,7 @@ impl Returns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desks::returns::state::{CallForPerson, Case};
+    use crate::desks::returns::state::{Case, HandoffStatus};
     use crate::desks::returns::tests::sample;
 
     #[test]
@@ -131,9 +131,9 @@ mod tests {
         let agreed = sample::agreed(Action::Return);
         let declined = State { stage: crate::desks::returns::state::Stage::Declined, ..State::default() };
         let declined_once = State { case: Case { declines: 1, ..Case::default() }, ..State::default() };
-        let person = State { handoff: CallForPerson::Due(HandoffReason::Person), ..State::default() };
-        let request = State { handoff: CallForPerson::Due(HandoffReason::Request), ..State::default() };
-        let damage = State { handoff: CallForPerson::Due(HandoffReason::DamageLater), ..agreed.clone() };
+        let person = State { handoff: HandoffStatus::Due(HandoffReason::Person), ..State::default() };
+        let request = State { handoff: HandoffStatus::Due(HandoffReason::Request), ..State::default() };
+        let damage = State { handoff: HandoffStatus::Due(HandoffReason::DamageLater), ..agreed.clone() };
         let mut again = agreed.clone();
         again.meta.flow += 1;
         for (before, after, expected) in [

@@ -3,7 +3,7 @@
 //! The rows are described in `docs/desks/returns.md`.
 
 use super::state::{
-    CallForPerson, Case, EmailStatus, Ending, HandoffReason, Intent, Mail, Phase, Progress, Question, Stage, State,
+    Case, EmailStatus, Ending, HandoffReason, HandoffStatus, Intent, Mail, Phase, Progress, Question, Stage, State,
     TicketStatus, Trouble,
 };
 use crate::domain::returns::{Action, Cause, Decision};
@@ -82,9 +82,9 @@ fn error_or_escalation(state: &State) -> Option<Step> {
         (Phase::Failed(Trouble::OrderNotFound), _) => Some(Step::Ask(Question::NotFound)),
         (Phase::Failed(Trouble::OrderLocked), _) => Some(Step::Ask(Question::Locked)),
         (Phase::Failed(Trouble::Internal), _) => Some(Step::Ask(Question::Trouble)),
-        (Phase::Over, _) | (Phase::Working | Phase::Asked(_), CallForPerson::None) => None,
-        (_, CallForPerson::Due(_)) => Some(Step::Run(Handler::Escalate)),
-        (_, CallForPerson::Opened(..)) => Some(Step::Finish(Ending::Escalated)),
+        (Phase::Over, _) | (Phase::Working | Phase::Asked(_), HandoffStatus::None) => None,
+        (_, HandoffStatus::Due(_)) => Some(Step::Run(Handler::Escalate)),
+        (_, HandoffStatus::Opened(..)) => Some(Step::Finish(Ending::Escalated)),
     }
 }
 

@@ -26,7 +26,7 @@ mod tests;
 pub use intent::Intent;
 pub use question::{Ending, Help, Question, Trouble};
 pub use stage::{
-    ActionTicket, CallForPerson, EmailStatus, FlowTicket, HandoffReason, Mail, Phase, Progress, Stage, Subject,
+    ActionTicket, EmailStatus, FlowTicket, HandoffReason, HandoffStatus, Mail, Phase, Progress, Stage, Subject,
     TicketStatus,
 };
 use stored::Stored;
@@ -230,7 +230,7 @@ pub struct State {
     pub case: Case,
     pub stage: Stage,
     pub phase: Phase,
-    pub handoff: CallForPerson,
+    pub handoff: HandoffStatus,
     pub meta: Meta,
 }
 
@@ -339,7 +339,7 @@ impl State {
         let Some(Progress::Decided { decision, .. }) = self.subject().map(|subject| &subject.progress) else {
             return false;
         };
-        !decision.eligible && self.handoff == CallForPerson::None
+        !decision.eligible && self.handoff == HandoffStatus::None
     }
 
     /// Whether the customer wants some pieces of an item back that the shop only books as a whole.

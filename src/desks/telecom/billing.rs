@@ -27,7 +27,7 @@ mod say;
 mod sums;
 mod topic;
 
-pub(super) use aside::question_besides;
+pub(super) use aside::{clauses, question_besides};
 pub(super) use identify::Identity;
 use refund::LIKELY;
 pub(super) use refund::about;
@@ -153,7 +153,8 @@ impl Telecom {
         let is_new = matches!(&identity, Identity::Known(user_id) if known_before.as_ref() != Some(user_id));
         let wish = wish.or(is_new.then_some(Topic::Subscription));
         // "Yes. And 10 PLN of INV-1, too": the yes is for the refund before.
-        let begins_next = asked == Some(Asked::Confirm) && memory.agrees_and_claims(parsed);
+        let begins_next =
+            asked == Some(Asked::Confirm) && wish == Some(Topic::Refund) && memory.agrees_and_claims(parsed);
         let noted = match &mut memory.refund {
             Some(draft) if begins_next => {
                 draft.confirmed = true;
@@ -199,6 +200,9 @@ impl Telecom {
                     return Ok(());
                 }
                 let noted = self.take_details(turn, parsed, None, Some(Topic::Refund), memory)?;
+                if self.refuse_amount(turn, memory).await? {
+                    return Ok(());
+                }
                 self.grant(turn, Topic::Refund, &user_id, &noted, None, memory).await
             }
             (_, identity) => {

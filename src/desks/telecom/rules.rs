@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::billing::clauses;
 use super::memory::{Asked, Details};
 use super::route::Category;
 use super::said::{AmountFile, AmountLists, Said, SaidAmount};
@@ -261,9 +262,7 @@ impl TelecomRules {
             let hidden: &[bool] = if *topic == Topic::Visit { &[] } else { &hidden };
             utterance.set(Act::Ask(*topic), any_match(patterns, &stream, hidden));
         }
-        // "Do I have to pay if you send someone?" calls nobody.
-        let asks_price = has_question && has(&self.lists.prices);
-        let wants_person = social.contains(&Social::Person) || (utterance.asks(Topic::Staff) && !asks_price);
+        let wants_person = social.contains(&Social::Person) || (utterance.asks(Topic::Staff) && self.calls_staff(text));
         utterance.set(Act::WantPerson, wants_person);
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);
@@ -275,6 +274,16 @@ impl TelecomRules {
         }
         let (details, said) = (self.details(&stream), self.said_in(&stream));
         Parsed { utterance, technical, billing, agrees, says_more, details, said }
+    }
+
+    /// Whether a clause wants the shop's people to do something, and does not ask what that costs: "do I have to pay if you send someone?".
+    fn calls_staff(&self, text: &str) -> bool {
+        let Some(patterns) = self.asks.get(&Topic::Staff) else { return false };
+        clauses(text).into_iter().any(|clause| {
+            let stream = self.lexicon.tokenize(clause);
+            let asks_price = clause.contains('?') && any_match(&self.lists.prices, &stream, &[]);
+            any_match(patterns, &stream, &[]) && !asks_price
+        })
     }
 
     /// Whether a message says something outside of the clauses that make small talk or say that a problem is solved, or after a

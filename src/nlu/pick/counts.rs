@@ -50,6 +50,13 @@ impl PickRules {
         any_match(self.sign(sign), &self.lexicon.tokenize(text), &[])
     }
 
+    /// Returns the message after a sign: "the G304?" of "is there one lighter than the G304?".
+    pub fn after<'t>(&self, sign: Sign, text: &'t str) -> Option<&'t str> {
+        let stream = self.lexicon.tokenize(text);
+        let found = self.sign(sign).iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        text.get(stream.tokens().get(found.end)?.span.start..)
+    }
+
     pub(super) fn sign(&self, sign: Sign) -> &[Pattern] {
         self.signs.get(&sign).map_or(&[], Vec::as_slice)
     }

@@ -5,7 +5,7 @@ use crate::desks::Turn;
 use crate::desks::retail::Retail;
 use crate::desks::retail::memory::Memory;
 use crate::dialogue::attribute::says_all;
-use crate::dialogue::shown::Chosen;
+use crate::dialogue::shown::{Chosen, Shown};
 use crate::nlu::pick::{Pick, Sign};
 use crate::retrieval::mention::Level;
 use crate::retrieval::rows::Row;
@@ -35,7 +35,7 @@ impl Finder<'_> {
     /// added ("and the AOC with it, how much is that?"), those of the conversation.
     pub(super) fn named_to_sum(&self) -> Option<Chosen> {
         let (picks, text) = (&self.desk.picks, self.asked.text);
-        let shown = self.shown.filter(|_| picks.says(Sign::Total, text))?;
+        let shown = self.shown.filter(|_| picks.says(Sign::Total, text) && !picks.says(Sign::Fits, text))?;
         match self.named_for_certain().as_slice() {
             named @ [_, _, ..] => Some(shown.about(named.to_vec())),
             [one] if picks.says(Sign::Adds, text) => {
@@ -48,22 +48,25 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns two products of which the message asks how much more one costs: both are named, or one and the product in talk, or
-    /// none after a list of two.
+    /// Returns two products of which the message asks how much more one costs: both are named, or one and the current product is the
+    /// other, or none after a list of two.
     pub(super) fn difference(&self) -> Option<Goods> {
-        let shown = self.shown.filter(|_| self.desk.picks.says(Sign::Difference, self.asked.text))?;
+        let asks = self.desk.picks.says(Sign::Difference, self.asked.text) && !self.asked.is_shop;
+        let shown = self.shown.filter(|_| asks)?;
         let mut rows = self.named_for_certain();
-        if rows.is_empty() && !self.asked.mentions.is_empty() {
+        let others = match rows.as_slice() {
+            [_] => self.asked.before,
+            [] if self.asked.mentions.is_empty() && self.is_current() => &shown.products,
+            _ => &[],
+        };
+        let others = self.pages.rows(others, self.query.language).into_iter().flatten();
+        rows.extend(
+            others.filter(|row| !self.asked.mentions.iter().any(|of| of.rows.contains(row))).collect::<Vec<_>>(),
+        );
+        let [one, other] = rows.as_slice() else { return None };
+        if one.passage.section != other.passage.section || one.price? == other.price? {
             return None;
         }
-        let in_talk = self.asked.before.iter().chain(&shown.products).chain(&shown.before).cloned().collect::<Vec<_>>();
-        for row in self.pages.rows(&in_talk, self.query.language).into_iter().flatten() {
-            let is_of_kind = rows.first().is_none_or(|first| first.passage.section == row.passage.section);
-            if rows.len() < 2 && is_of_kind && !rows.contains(&row) {
-                rows.push(row);
-            }
-        }
-        let [one, other] = rows.as_slice() else { return None };
         let (more, less) = if one.price? >= other.price? { (one, other) } else { (other, one) };
         let names = [more, less].map(|row| row.passage.title.clone());
         let computed = Computed::Difference(more.price? - less.price?, names);
@@ -77,7 +80,9 @@ impl Finder<'_> {
         let named = self.named_for_certain();
         let [row] = named.as_slice() else { return None };
         let is_about_it = self.asked.before.iter().all(|name| *name == row.passage.title);
-        if !is_about_it || !picks.says(Sign::Than, text) {
+        let than = super::wish(self.turn, picks.after(Sign::Than, text)?);
+        let is_limit = Shown::named(self.shown, &self.pages, &than).iter().any(|of| of.rows.contains(row));
+        if !is_about_it || !is_limit {
             return None;
         }
         let (attribute, sign) = match picks.pick(text)?.0 {
@@ -90,7 +95,7 @@ impl Finder<'_> {
         let limit = value(row)?;
         let mut better = self.pages.rows_of_category(&row.passage.section, "", self.query.language);
         better.retain(|other| value(other).is_some_and(|value| value < limit));
-        // The nearest first, those in stock before the others.
+        // Those that differ least come first, and those in stock before the others.
         better.sort_by(|a, b| value(b).unwrap_or_default().total_cmp(&value(a).unwrap_or_default()));
         better.sort_by_key(|row| !row.in_stock);
         better.truncate(CHOSEN);

@@ -182,7 +182,7 @@ impl Finder<'_> {
         let row = self.pages.rows(&names, self.query.language).into_iter().flatten().next()?;
         let plans = instalments.plans(text, earlier().map(|message| message.text.as_str()), row.price?);
         let chosen = Goods::chosen(shown.about(vec![row]));
-        (!plans.is_empty()).then(|| Goods { computed: Some(Computed::Plans(plans)), ..chosen })
+        (!plans.is_empty()).then_some(Goods { computed: Some(Computed::Plans(plans)), ..chosen })
     }
 
     /// Returns whether two products fit together.

@@ -140,13 +140,13 @@ impl Retail {
         Ok(Some(lines.join("\n") + &self.instead(turn, passages)?))
     }
 
-    /// Says what so many pieces of each product cost.
+    /// Says what so many pieces of each product cost, if they have prices.
     pub(super) fn prices_of_each(
         &self,
         turn: &Turn,
         pieces: u64,
         passages: &[Passage],
-    ) -> Result<String, MissingValue> {
+    ) -> Result<Option<String>, MissingValue> {
         let rows = self.services.pages(turn).rows_of(passages, turn.language());
         let priced = rows.iter().filter_map(|row| Some((row, row.price?)));
         let line = |(row, price): (&Row, u64)| {
@@ -156,7 +156,8 @@ impl Retail {
                 [("name", &row.passage.title), ("count", &count), ("price", &price), ("sum", &sum)];
             self.text(turn, Text::ReplyEach, &values)
         };
-        Ok(priced.map(line).collect::<Result<Vec<_>, _>>()?.join("\n"))
+        let lines = priced.map(line).collect::<Result<Vec<_>, _>>()?;
+        Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
 
     /// Returns the fee of the service that the last reply described.

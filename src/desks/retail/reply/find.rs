@@ -115,7 +115,7 @@ impl Retail {
         memory.pieces.extend(counts);
         let computed = match computed {
             Some(Computed::Total) => self.total(turn, &utterance.text, &quoted, pieces, memory)?,
-            Some(Computed::Each(pieces)) => Some(self.prices_of_each(turn, pieces, &quoted)?),
+            Some(Computed::Each(pieces)) => self.prices_of_each(turn, pieces, &quoted)?,
             Some(Computed::Fit(fit)) => Some(self.quote_fit(turn, &fit, &quoted)?),
             Some(Computed::Plans(plans)) => Some(self.quote_plans(turn, &plans, &quoted)?),
             Some(Computed::Difference(amount, names)) => Some(self.quote_difference(turn, amount, names, &quoted)?),

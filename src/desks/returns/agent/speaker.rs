@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::desks::returns::advance::{Event, next_state};
     use crate::desks::returns::scenario::Scenario;
-    use crate::desks::returns::state::{CallForPerson, HandoffReason, Intent};
+    use crate::desks::returns::state::{HandoffReason, HandoffStatus, Intent};
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::Cause;
 
@@ -180,7 +180,7 @@ mod tests {
             ("a refusal", decided(Cause::WindowOver), None),
             ("a review", decided(Cause::FraudFlag), None),
             ("damage", decided(Cause::Damaged), None),
-            ("a ticket", State { handoff: CallForPerson::Due(HandoffReason::Assistant), ..wants(Intent::Other) }, None),
+            ("a ticket", State { handoff: HandoffStatus::Due(HandoffReason::Assistant), ..wants(Intent::Other) }, None),
         ] {
             assert_eq!(models_message(&state), expected, "{what}");
         }

@@ -12,7 +12,7 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
     use sample::{agreed, chosen, decided, found, named, ticketed, wants};
     let mailed = |email: EmailStatus| ticketed(TicketStatus::Created, Mail::Settled(email));
     let trouble = |trouble: Trouble| State { phase: Phase::Failed(trouble), ..mailed(EmailStatus::Sent) };
-    let with_handoff = |handoff: CallForPerson| State { handoff, ..State::default() };
+    let with_handoff = |handoff: HandoffStatus| State { handoff, ..State::default() };
     let with_case = |case: Case, state: State| State { case: Case { intent: state.case.intent, ..case }, ..state };
     let with_message = |message: LastMessage, state: State| with_case(Case { message, ..Case::default() }, state);
     let declined = sample::with_progress(Intent::Refund, Progress::Declined(None));
@@ -34,12 +34,12 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
     let reviewed = next_state(found(Intent::Return), decided_now);
     let before = ActionTicket { id: sample::rma().to_string(), status: TicketStatus::Duplicate };
     let asked_before = next_state(found(Intent::Return), Event::AskedBefore(before));
-    let opened = with_handoff(CallForPerson::Opened(HandoffReason::Person, "TICKET-1-AAAA".to_owned()));
+    let opened = with_handoff(HandoffStatus::Opened(HandoffReason::Person, "TICKET-1-AAAA".to_owned()));
     vec![
         (1, "a failure is reported first", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
         (1, "too many guesses", trouble(Trouble::OrderLocked), Step::Ask(Question::Locked)),
         (1, "the shop's own fault", trouble(Trouble::Internal), Step::Ask(Question::Trouble)),
-        (1, "handoff due", with_handoff(CallForPerson::Due(HandoffReason::Person)), Step::Run(Handler::Escalate)),
+        (1, "handoff due", with_handoff(HandoffStatus::Due(HandoffReason::Person)), Step::Run(Handler::Escalate)),
         (1, "a decision that a person reviews", reviewed, Step::Run(Handler::Escalate)),
         (1, "handoff made", opened, Step::Finish(Ending::Escalated)),
         (2, "flow is over", State { phase: Phase::Over, ..found(Intent::Return) }, Step::Wait),

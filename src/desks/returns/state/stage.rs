@@ -181,7 +181,7 @@ impl Progress {
 
 /// Whether a person takes over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum CallForPerson {
+pub enum HandoffStatus {
     #[default]
     None,
     /// A ticket is to be opened for a person.
@@ -190,7 +190,7 @@ pub enum CallForPerson {
     Opened(HandoffReason, String),
 }
 
-impl CallForPerson {
+impl HandoffStatus {
     pub fn reason(&self) -> Option<HandoffReason> {
         match self {
             Self::None => None,

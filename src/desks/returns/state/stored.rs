@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::stage::{
-    ActionTicket, CallForPerson, EmailStatus, FlowTicket, HandoffReason, Mail, Phase, Progress, Stage, Subject,
+    ActionTicket, EmailStatus, FlowTicket, HandoffReason, HandoffStatus, Mail, Phase, Progress, Stage, Subject,
 };
 use super::{Case, Meta, OrderSnapshot, Question, State, Trouble};
 use crate::domain::commerce::{Money, OrderNumber};
@@ -89,9 +89,9 @@ impl From<Stored> for State {
             (None, None) => Phase::Working,
         };
         let handoff = match (stored.escalate, stored.escalation_ticket) {
-            (Some(reason), Some(ticket)) => CallForPerson::Opened(reason, ticket),
-            (Some(reason), None) => CallForPerson::Due(reason),
-            (None, _) => CallForPerson::None,
+            (Some(reason), Some(ticket)) => HandoffStatus::Opened(reason, ticket),
+            (Some(reason), None) => HandoffStatus::Due(reason),
+            (None, _) => HandoffStatus::None,
         };
         Self { case: stored.case, stage, phase, handoff, meta: stored.meta }
     }

@@ -52,16 +52,16 @@ fn texts_of_earlier_versions_are_left_out() {
 #[test]
 fn stored_handoff_keeps_reason_and_ticket() {
     let due = load(json!({ "escalate": "damage_later", "escalation_ticket": null }));
-    assert_eq!(due.handoff, CallForPerson::Due(HandoffReason::DamageLater));
+    assert_eq!(due.handoff, HandoffStatus::Due(HandoffReason::DamageLater));
     let opened = load(json!({ "escalate": "review", "escalation_ticket": "TICKET-1-AAAA" }));
-    assert_eq!(opened.handoff, CallForPerson::Opened(HandoffReason::Review, "TICKET-1-AAAA".to_owned()));
+    assert_eq!(opened.handoff, HandoffStatus::Opened(HandoffReason::Review, "TICKET-1-AAAA".to_owned()));
 }
 
 #[test]
 fn reported_damage_keeps_its_stored_names() {
     let damaged = load(json!({ "damage_told": true, "escalate": "damage_told" }));
     assert!(damaged.case.damage_reported);
-    assert_eq!(damaged.handoff, CallForPerson::Due(HandoffReason::DamagedButRefused));
+    assert_eq!(damaged.handoff, HandoffStatus::Due(HandoffReason::DamagedButRefused));
     let saved = serde_json::to_value(&damaged).expect("JSON");
     assert_eq!((&saved["damage_told"], &saved["escalate"]), (&json!(true), &json!("damage_told")));
 }
@@ -90,7 +90,7 @@ fn stored_mail_fields_become_one_value() {
 fn saved_state_has_the_flat_fields() {
     let ticketed = sample::ticketed(TicketStatus::Created, Mail::Missing(EmailStatus::Queued));
     let state =
-        State { handoff: CallForPerson::Due(HandoffReason::Person), ..sample::after(Question::MailFailed, ticketed) };
+        State { handoff: HandoffStatus::Due(HandoffReason::Person), ..sample::after(Question::MailFailed, ticketed) };
     let stored = serde_json::to_value(&state).expect("JSON");
     for (field, expected) in [
         ("asked", json!("mail_failed")),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::aside::clauses;
+use super::clauses;
 use crate::desks::telecom::memory::{Asked, Draft, Memory};
 use crate::desks::telecom::rules::{Parsed, Topic};
 use crate::desks::telecom::said::SaidAmount;
@@ -337,14 +337,15 @@ impl Telecom {
 }
 
 impl Memory {
-    /// Whether a message says yes to the refund that was summed up, and claims an amount of another invoice.
+    /// Whether a message says yes to the refund that was summed up, and claims something of another invoice. A correction does not.
     pub(super) fn agrees_and_claims(&self, parsed: &Parsed) -> bool {
+        let (utterance, said) = (&parsed.utterance, &parsed.said);
         let draft = self.refund.as_ref().and_then(|draft| draft.invoice.as_ref());
         let is_other = |named: &InvoiceNumber| draft.is_some_and(|invoice| !invoice.is_meant_by(named));
-        parsed.utterance.affirms()
-            && !parsed.utterance.equivocates()
-            && parsed.said.claims()
-            && parsed.said.invoice(None, None).is_some_and(|named| is_other(&named))
+        let claims = said.claims() || said.same || said.amount(true) != SaidAmount::Unclear;
+        let agrees = utterance.affirms() && !utterance.equivocates();
+        let corrects = said.corrects || utterance.asks(Topic::Correction);
+        agrees && claims && !corrects && said.invoice(None, None).is_some_and(|named| is_other(&named))
     }
 
     /// Remembers a new case; the refund is no longer a draft.

@@ -336,6 +336,16 @@ async fn yes_with_another_claim_opens_the_first() {
     let turns = talk(&mut chat, &texts).await;
     assert!(turns[1].text("refund_case").contains("R10001"), "{turns:?}");
     assert!(turns[1].text("billing_prompt").contains("invoice INV-20251001, 20.00 PLN"), "{turns:?}");
-    let opened: Vec<_> = cases_of(&desk, "u123").await.iter().map(|case| case.amount.minor).collect();
-    assert_eq!(opened.len(), 2, "{opened:?}");
+    let mut opened: Vec<_> = cases_of(&desk, "u123")
+        .await
+        .iter()
+        .map(|case| (case.invoice.as_str().to_owned(), case.amount.minor))
+        .collect();
+    opened.sort();
+    assert_eq!(opened, [("INV-12345".to_owned(), 1_000), ("INV-20251001".to_owned(), 2_000)]);
+    // A correction is no second claim.
+    let mut chat = desk.chat_with(json!({ "user_id": "u456" })).await;
+    let texts = ["overcharged 10 PLN on INV-45601, refund it", "Yes. Actually, refund 20 PLN of INV-12345 instead"];
+    talk(&mut chat, &texts).await;
+    assert_eq!(cases_of(&desk, "u456").await, []);
 }

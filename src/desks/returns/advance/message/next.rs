@@ -2,7 +2,7 @@
 
 use super::super::super::items;
 use super::super::super::rules::{Topic, Utterance};
-use super::super::super::state::{CallForPerson, HandoffReason, Intent, Question, Stage, State, Subject};
+use super::super::super::state::{HandoffReason, HandoffStatus, Intent, Question, Stage, State, Subject};
 use super::slots::names_fewer_pieces;
 use crate::dialogue::Answer;
 use crate::domain::commerce::{OrderNumber, OrderStatus};
@@ -58,11 +58,11 @@ pub(super) fn next_flow(state: State, utterance: &Utterance) -> State {
         next.case.intent = intent.or(Some(Intent::Return));
         kept.lines = subject.lines;
         next.handoff =
-            CallForPerson::Due(if is_damaged { HandoffReason::DamagedButRefused } else { HandoffReason::Person });
+            HandoffStatus::Due(if is_damaged { HandoffReason::DamagedButRefused } else { HandoffReason::Person });
     } else if corrects {
         next.case.intent = intent;
         kept.lines = subject.lines;
-        next.handoff = CallForPerson::Due(HandoffReason::Person);
+        next.handoff = HandoffStatus::Due(HandoffReason::Person);
     } else if may_argue && utterance.intent.is_none() && !declines {
         // The customer argues: the refusal stands.
         next.case.clarifies = clarifies;

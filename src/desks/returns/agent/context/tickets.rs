@@ -8,7 +8,7 @@ use crate::desks::returns::agent::WHO;
 use crate::desks::returns::agent::tools::ToolError;
 use crate::desks::returns::handlers::{by, decided, request_of};
 use crate::desks::returns::mail::Template;
-use crate::desks::returns::state::{ActionTicket, CallForPerson, EmailStatus, HandoffReason, State, TicketStatus};
+use crate::desks::returns::state::{ActionTicket, EmailStatus, HandoffReason, HandoffStatus, State, TicketStatus};
 use crate::domain::commerce::Order;
 use crate::domain::returns::{Action, Decision, MailNumber, NoStep, Priority, Rma, RmaNumber, TrackingNumber};
 use crate::jobs::send_mail::wait_for_attempt;
@@ -186,7 +186,7 @@ impl ReturnsContext<'_> {
 
     /// Hands the conversation to a person. Returns the id and the priority of its ticket, which is the same while it is open.
     pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<(String, Priority), ToolError> {
-        if self.state.handoff == CallForPerson::None {
+        if self.state.handoff == HandoffStatus::None {
             self.check_open()?;
         }
         let why = self.state.handoff.request(HandoffReason::Assistant);
