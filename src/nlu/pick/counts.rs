@@ -50,7 +50,7 @@ impl PickRules {
         any_match(self.sign(sign), &self.lexicon.tokenize(text), &[])
     }
 
-    /// Returns the message after a sign: "the G304?" of "is there one lighter than the G304?".
+    /// Returns the message after a sign: "G304" of "is there a lighter one than G304".
     pub fn after<'t>(&self, sign: Sign, text: &'t str) -> Option<&'t str> {
         let stream = self.lexicon.tokenize(text);
         let found = self.sign(sign).iter().find_map(|pattern| pattern.find(&stream, &[]))?;

@@ -31,8 +31,8 @@ impl Finder<'_> {
         named
     }
 
-    /// Returns the products that the message names, if it asks for the sum of several: "the 9700X and the board together". With one that is
-    /// added ("and the AOC with it, how much is that?"), those of the conversation.
+    /// Returns the products that the message names, if it asks for the sum of several: "the 9700X and the board together". If it adds one
+    /// ("and if I add the AOC, how much is that?"), those of the conversation count, too.
     pub(super) fn named_to_sum(&self) -> Option<Chosen> {
         let (picks, text) = (&self.desk.picks, self.asked.text);
         let shown = self.shown.filter(|_| picks.says(Sign::Total, text) && !picks.says(Sign::Fits, text))?;
@@ -73,8 +73,8 @@ impl Finder<'_> {
         Some(Goods { computed: Some(computed), ..Goods::chosen(shown.about(rows.clone())) })
     }
 
-    /// Returns products of the kind of the one that the message names which have less, or more, of something than that one: "is there
-    /// one that is lighter than the G304?".
+    /// Returns products of the kind of the one that the message names which have less, or more, of something: "is there a lighter one
+    /// than the G304?".
     pub(super) fn better_than_named(&self) -> Option<Goods> {
         let (picks, text) = (&self.desk.picks, self.asked.wish);
         let named = self.named_for_certain();

@@ -129,7 +129,7 @@ async fn bare_numbers_answer_the_models_questions() {
     assert_eq!(chat.say("u123").await.first("intent")["intent"], "billing");
     ollama.play_call(Play::answer("How much should come back?"));
     assert_eq!(chat.say("20251001").await.first("intent")["intent"], "billing");
-    // The desk has understood every answer, so it goes on without the model.
+    // The desk has understood every answer, so it asks for a yes without the model.
     ollama.play_call(Play::refuses(500, "out of memory"));
     let asked = chat.say("45.50").await;
     assert!(asked.text("billing_prompt").contains("45.50 PLN, reason: overcharge"), "{asked:?}");
