@@ -4,6 +4,8 @@ use super::Turn;
 use crate::domain::{Language, LanguageSource, Sender};
 use crate::nlu::language::LanguageRules;
 
+/// The words of a message that decides the language for good.
+const DECIDING_WORDS: usize = 3;
 /// How surely a whole sentence has to be in another language, and a shorter message after one like it.
 const SENTENCE: f64 = 0.75;
 const CLEAR: f64 = 0.8;
@@ -20,7 +22,7 @@ pub struct MessageWithoutSwitch {
 }
 
 /// Sets the conversation's language: the one that the customer asks for, else, once, that of the first message
-/// whose language is clear.
+/// whose language is clear. A shorter one sets it until then.
 ///
 /// `detectable` returns the text by which the language is detected. A desk removes names from it.
 pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&str) -> String) -> MessageWithoutSwitch {
@@ -29,7 +31,9 @@ pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&s
     if turn.conversation.language_source == LanguageSource::Persona
         && let Some(language) = rules.detect(&detectable(&message.text), &languages)
     {
-        turn.set_language(language, LanguageSource::Detected);
+        // "Hello shop" is said in every language: the next message may still decide.
+        let is_short = message.text.split_whitespace().count() < DECIDING_WORDS;
+        turn.set_language(language, if is_short { LanguageSource::Persona } else { LanguageSource::Detected });
     }
     message
 }

@@ -51,9 +51,11 @@ impl Finder<'_> {
     /// Returns two products of which the message asks how much more one costs: both are named, or one and the current product is the
     /// other, or none after a list of two.
     pub(super) fn difference(&self) -> Option<Goods> {
-        let asks = self.desk.picks.says(Sign::Difference, self.asked.text) && !self.asked.is_shop;
-        let shown = self.shown.filter(|_| asks)?;
         let mut rows = self.named_for_certain();
+        // "How much extra is shipping?" asks about the shop.
+        let is_of_goods = !self.asked.is_shop || rows.len() > 1;
+        let asks = is_of_goods && self.desk.picks.says(Sign::Difference, self.asked.text);
+        let shown = self.shown.filter(|_| asks)?;
         let others = match rows.as_slice() {
             [_] => self.asked.before,
             [] if self.asked.mentions.is_empty() && self.is_current() => &shown.products,

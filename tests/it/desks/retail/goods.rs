@@ -194,6 +194,8 @@ async fn named_goods_are_added_and_compared() {
         ),
         // Added to the product in talk.
         (&["how much is the i5-14600KF", "if I add the AOC 24G4, what is the total?"], &["9.380.000"]),
+        (&["màn AOC 24G4 giá sao", "lấy màn U2724D với tai nghe CH520 là nhiêu tiền"], &["10.480.000"]),
+        (&["màn 27 inch", "con PA278QV với con U2724D chênh nhau bao nhiêu tiền?"], &["1.800.000"]),
         (&["how much is the proart PA278QV", "how much more is the U2724D?"], &["costs 1.800.000 đ more than"]),
         (&[monitors, "what is the price difference?"], &["U2724D 27 inch costs 1.800.000 đ more than", "PA278QV"]),
         // Any of the shown ones may be meant.

@@ -187,3 +187,16 @@ async fn untranslated_page_is_quoted_in_its_language() {
     let reply = chat.say("how much is a helicopter").await.text("reply");
     assert!(reply.contains("được lắp đặt") && !reply.contains("Here is"), "{reply}");
 }
+
+#[tokio::test]
+async fn greeting_decides_no_language_for_good() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = shop.chat().await;
+    for (text, language) in [
+        ("hello shop", "en"),
+        ("thứ 7 cửa hàng mở tới mấy giờ vậy", "vi"),
+        ("how much is delivery to another town?", "vi"),
+    ] {
+        assert_eq!(chat.say(text).await.first("intent")["language"], language, "{text}");
+    }
+}
