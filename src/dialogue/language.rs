@@ -4,7 +4,7 @@ use super::Turn;
 use crate::domain::{Language, LanguageSource, Sender};
 use crate::nlu::language::LanguageRules;
 
-/// The words of a message that decides the language for good.
+/// The words of a first message that decides the language for good.
 const DECIDING_WORDS: usize = 3;
 /// How surely a whole sentence has to be in another language, and a shorter message after one like it.
 const SENTENCE: f64 = 0.75;
@@ -22,7 +22,7 @@ pub struct MessageWithoutSwitch {
 }
 
 /// Sets the conversation's language: the one that the customer asks for, else, once, that of the first message
-/// whose language is clear. A shorter one sets it until then.
+/// whose language is clear. If the very first message has one or two words, the next one may change it.
 ///
 /// `detectable` returns the text by which the language is detected. A desk removes names from it.
 pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&str) -> String) -> MessageWithoutSwitch {
@@ -32,8 +32,10 @@ pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&s
         && let Some(language) = rules.detect(&detectable(&message.text), &languages)
     {
         // "Hello shop" is said in every language: the next message may still decide.
-        let is_short = message.text.split_whitespace().count() < DECIDING_WORDS;
-        turn.set_language(language, if is_short { LanguageSource::Persona } else { LanguageSource::Detected });
+        let words = message.text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
+        let is_first = !turn.history.iter().any(|message| message.sender == Sender::User);
+        let is_open = is_first && words < DECIDING_WORDS;
+        turn.set_language(language, if is_open { LanguageSource::Persona } else { LanguageSource::Detected });
     }
     message
 }

@@ -9,7 +9,7 @@ use super::{Channel, ConversationId, EventId, Language, TenantId};
 string_enum! {
     /// How a conversation got its language. A later variant overrides an earlier one.
     pub enum LanguageSource {
-        /// The persona's first language, as long as no message has arrived.
+        /// Not settled yet: the persona's first language, or that of a short first message.
         Persona = "persona",
         /// Detected in a message.
         Detected = "detected",

@@ -27,7 +27,8 @@ mod say;
 mod sums;
 mod topic;
 
-pub(super) use aside::{clauses, question_besides};
+use aside::clauses;
+pub(super) use aside::question_besides;
 pub(super) use identify::Identity;
 use refund::LIKELY;
 pub(super) use refund::about;

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::billing::clauses;
 use super::memory::{Asked, Details};
 use super::route::Category;
 use super::said::{AmountFile, AmountLists, Said, SaidAmount};
@@ -240,7 +239,7 @@ impl TelecomRules {
 
     fn parse_words(&self, text: &str) -> Parsed {
         let stream = self.lexicon.tokenize(text);
-        let (social, hidden) = self.social.find(&stream);
+        let (mut social, hidden) = self.social.find(&stream);
         let has = |patterns: &[Pattern]| any_match(patterns, &stream, &hidden);
         let [technical, billing] = [&self.technical, &self.billing].map(|of| of.strength(&stream, &hidden));
         let greeting = match_mask(&self.lists.greeting, &stream, &[]);
@@ -262,7 +261,9 @@ impl TelecomRules {
             let hidden: &[bool] = if *topic == Topic::Visit { &[] } else { &hidden };
             utterance.set(Act::Ask(*topic), any_match(patterns, &stream, hidden));
         }
-        let wants_person = social.contains(&Social::Person) || (utterance.asks(Topic::Staff) && self.calls_staff(text));
+        let may_want_person = social.contains(&Social::Person) || utterance.asks(Topic::Staff);
+        let wants_person = may_want_person && self.calls_person(text);
+        social.retain(|topic| *topic != Social::Person || wants_person);
         utterance.set(Act::WantPerson, wants_person);
         utterance.set(Act::Greet, is_polite && greeting.contains(&true));
         utterance.set(Act::Stall, is_polite);
@@ -276,13 +277,15 @@ impl TelecomRules {
         Parsed { utterance, technical, billing, agrees, says_more, details, said }
     }
 
-    /// Whether a clause wants the shop's people to do something, and does not ask what that costs: "do I have to pay if you send someone?".
-    fn calls_staff(&self, text: &str) -> bool {
-        let Some(patterns) = self.asks.get(&Topic::Staff) else { return false };
-        clauses(text).into_iter().any(|clause| {
-            let stream = self.lexicon.tokenize(clause);
-            let asks_price = clause.contains('?') && any_match(&self.lists.prices, &stream, &[]);
-            any_match(patterns, &stream, &[]) && !asks_price
+    /// Whether a sentence wants a person, and does not ask what that costs: "if you send someone, do I have to
+    /// pay?".
+    fn calls_person(&self, text: &str) -> bool {
+        let staff = self.asks.get(&Topic::Staff).map_or(&[][..], Vec::as_slice);
+        text.split_inclusive(['.', '?', '!', ';', '\n']).any(|sentence| {
+            let stream = self.lexicon.tokenize(sentence);
+            let asks_price = sentence.contains('?') && any_match(&self.lists.prices, &stream, &[]);
+            let wants = any_match(staff, &stream, &[]) || self.social.find(&stream).0.contains(&Social::Person);
+            wants && !asks_price
         })
     }
 

@@ -66,7 +66,7 @@ pub(in crate::desks::telecom) fn question_besides(rules: &TelecomRules, text: &s
 }
 
 /// Splits a text after punctuation. "6.50" has none.
-pub(in crate::desks::telecom) fn clauses(text: &str) -> Vec<&str> {
+pub(super) fn clauses(text: &str) -> Vec<&str> {
     let mut clauses = Vec::new();
     let mut start = 0;
     for (at, mark) in text.match_indices(['.', '?', '!', ';', ',', '\n']) {

@@ -342,9 +342,11 @@ impl Memory {
         let (utterance, said) = (&parsed.utterance, &parsed.said);
         let draft = self.refund.as_ref().and_then(|draft| draft.invoice.as_ref());
         let is_other = |named: &InvoiceNumber| draft.is_some_and(|invoice| !invoice.is_meant_by(named));
-        let claims = said.claims() || said.same || said.amount(true) != SaidAmount::Unclear;
+        let says_more = said.same && said.amount(true) != SaidAmount::Unclear;
+        let claims = (said.claims() || says_more) && (utterance.asks(Topic::Refund) || !utterance.has_question());
         let agrees = utterance.affirms() && !utterance.equivocates();
-        let corrects = said.corrects || utterance.asks(Topic::Correction);
+        // "I was actually overcharged on that one, too" corrects nothing.
+        let corrects = !said.same && (said.corrects || utterance.asks(Topic::Correction));
         agrees && claims && !corrects && said.invoice(None, None).is_some_and(|named| is_other(&named))
     }
 

@@ -23,3 +23,18 @@ fn objection_after_a_yes_is_no_yes() {
         assert_eq!((utterance.affirms(), utterance.equivocates()), (true, equivocates), "{text}");
     }
 }
+
+#[test]
+fn price_of_a_visit_calls_nobody() {
+    let rules = TelecomRules::read(&Prompts::shipped()).expect("the rules");
+    for (text, wants_person) in [
+        ("Would I have to pay if you send someone?", false),
+        ("If you send someone, do I have to pay?", false),
+        ("Ile to kosztuje, jeśli wyślecie technika?", false),
+        ("Please send someone. Is that free?", true),
+        ("I pay 65 PLN a month and nothing works. Can you send a technician?", true),
+        ("send a technician", true),
+    ] {
+        assert_eq!(rules.parse(text).utterance.wants_person(), wants_person, "{text}");
+    }
+}

@@ -180,8 +180,8 @@ async fn named_goods_are_added_and_compared() {
         // Of three products, any two may be meant, and of two with one price none costs more.
         (&["monitors under 10 mil, which ones?", "what is the price difference?"][..], "more than"),
         (&["how much is the corsair vengeance 32gb", "and the E2425HM costs how much more?"], "more than"),
-        (&["how much is the H111", "how much extra is shipping in town?"], "more than"),
-        (&["how much is the H111", "what's the total for the H111 with shipping?"], "1.190.000"),
+        (&[monitors, "how much extra is shipping in town?"], "more than"),
+        (&["how much is the CH520", "what's the total for the H111 with shipping?"], "1.190.000"),
     ] {
         let reply = shop.reply_to(said).await;
         assert!(!reply.contains(not_said), "{said:?}: {reply}");

@@ -199,4 +199,8 @@ async fn greeting_decides_no_language_for_good() {
     ] {
         assert_eq!(chat.say(text).await.first("intent")["language"], language, "{text}");
     }
+    let mut chat = shop.chat().await;
+    for (text, language) in [("chào shop", "vi"), ("chuột G102", "vi"), ("price?", "vi")] {
+        assert_eq!(chat.say(text).await.first("intent")["language"], language, "{text}");
+    }
 }

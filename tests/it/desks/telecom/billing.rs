@@ -346,6 +346,7 @@ async fn yes_with_another_claim_opens_the_first() {
     // A correction is no second claim.
     let mut chat = desk.chat_with(json!({ "user_id": "u456" })).await;
     let texts = ["overcharged 10 PLN on INV-45601, refund it", "Yes. Actually, refund 20 PLN of INV-12345 instead"];
-    talk(&mut chat, &texts).await;
+    let turns = talk(&mut chat, &texts).await;
+    assert!(turns[0].text("billing_prompt").contains("invoice INV-45601, 10.00 PLN"), "{turns:?}");
     assert_eq!(cases_of(&desk, "u456").await, []);
 }
