@@ -13,7 +13,7 @@ before(async () => {
 after(() => stage?.close());
 
 test("a refund case is decided in the console", async () => {
-  const said = ["I was overcharged PLN 100 on invoice INV-12345", "It's u123"];
+  const said = ["I was overcharged PLN 100 on invoice INV-12345", "It's u123", "yes"];
   const id = await stage.server.conversation({ persona: "telecom_en", language: "en" }, ...said);
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   const summary = page.locator(".account > summary");
@@ -26,6 +26,7 @@ test("a refund case is decided in the console", async () => {
   await form.locator("[role=alert]").waitFor();
   await form.locator("textarea").fill("charged twice");
   await stage.server.say(id, "I was overcharged PLN 20 on invoice INV-20251001, please refund it");
+  await stage.server.say(id, "yes");
   await page.locator('[data-case="R10002"]').waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.value), "charged twice", "the form keeps its text and the focus");
   await form.locator('[data-decision="approve"]').click();
