@@ -88,12 +88,8 @@ impl Said {
     /// Returns the invoice number, also an unnamed one if the desk asked for it. A short number proves no account: it is an amount. A
     /// word that is the customer's id is no invoice.
     pub fn invoice(&self, asked: Option<Asked>, user_id: Option<&str>) -> Option<InvoiceNumber> {
-        self.named_invoices(asked, user_id).into_iter().next()
-    }
-
-    fn named_invoices(&self, asked: Option<Asked>, user_id: Option<&str>) -> Vec<InvoiceNumber> {
-        if !self.invoices.is_empty() {
-            return self.invoices.clone();
+        if let Some(named) = self.invoices.first() {
+            return Some(named.clone());
         }
         let is_id = |word: &str| looks_like_user_id(word) && user_id.is_some_and(|id| id.eq_ignore_ascii_case(word));
         let may_be = |word: &&String| match asked {
@@ -103,7 +99,7 @@ impl Said {
             Some(Asked::Proof) => !is_short_number(word),
             _ => false,
         };
-        self.others.iter().filter(may_be).filter_map(|word| word.parse().ok()).collect()
+        self.others.iter().filter(may_be).find_map(|word| word.parse().ok())
     }
 
     /// Whether the message names this invoice, whatever it calls it.

@@ -1,6 +1,6 @@
 //! Products that a message names next to others: what they cost together, what one costs more, and which are better than one.
 
-use super::{Asked, CHOSEN, Computed, Finder, Goods};
+use super::{Asked, CHOSEN, Computed, Finder, Goods, wish};
 use crate::desks::Turn;
 use crate::desks::retail::Retail;
 use crate::desks::retail::memory::Memory;
@@ -69,7 +69,7 @@ impl Finder<'_> {
         if one.passage.section != other.passage.section || one.price? == other.price? {
             return None;
         }
-        let (more, less) = if one.price? >= other.price? { (one, other) } else { (other, one) };
+        let (more, less) = if one.price? > other.price? { (one, other) } else { (other, one) };
         let names = [more, less].map(|row| row.passage.title.clone());
         let computed = Computed::Difference(more.price? - less.price?, names);
         Some(Goods { computed: Some(computed), ..Goods::chosen(shown.about(rows.clone())) })
@@ -82,7 +82,7 @@ impl Finder<'_> {
         let named = self.named_for_certain();
         let [row] = named.as_slice() else { return None };
         let is_about_it = self.asked.before.iter().all(|name| *name == row.passage.title);
-        let than = super::wish(self.turn, picks.after(Sign::Than, text)?);
+        let than = wish(self.turn, picks.after(Sign::Than, text)?);
         let is_limit = Shown::named(self.shown, &self.pages, &than).iter().any(|of| of.rows.contains(row));
         if !is_about_it || !is_limit {
             return None;
