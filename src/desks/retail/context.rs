@@ -172,7 +172,7 @@ impl Retail {
             && !(asks_for_serial && goods.chosen.is_none())
         {
             understood.settle(Intent::Shopping, "catalogue");
-            let besides = self.question_besides(&text);
+            let besides = self.question_besides(turn, &text);
             return About { goods, names_products, besides, searched, ..About::default() };
         }
         let is_look_up = likely == Some(Guessed::Warranty);
@@ -244,16 +244,20 @@ impl Retail {
     }
 
     /// Returns the clause of a message about products that asks something about the shop: "2 of them. How fast do you ship?".
-    fn question_besides(&self, text: &str) -> Option<String> {
-        self.shop_clauses(text).pop().map(str::to_owned)
+    fn question_besides(&self, turn: &Turn, text: &str) -> Option<String> {
+        self.shop_clauses(turn, text).pop().map(str::to_owned)
     }
 
     /// Returns the clauses of a message of several that ask something about the shop.
-    pub(super) fn shop_clauses<'t>(&self, text: &'t str) -> Vec<&'t str> {
+    pub(super) fn shop_clauses<'t>(&self, turn: &Turn, text: &'t str) -> Vec<&'t str> {
+        // "The CPU and the board, how much is that?" asks about the goods.
+        let is_of_goods =
+            |clause: &str| self.picks.without_attributes(clause).is_some_and(|rest| self.names_nothing(turn, &rest));
         let is_question = |clause: &&str| {
             clause.len() < text.len()
                 && clause.split_whitespace().count() >= CLAUSE
                 && self.guess(clause).at_least(LIKELY) == Some(Guessed::Shop)
+                && !is_of_goods(clause)
         };
         clauses(text).filter(is_question).collect()
     }

@@ -155,7 +155,7 @@ impl Retail {
     fn unanswered_clause(&self, turn: &Turn, text: &str, quoted: &[Passage]) -> Option<String> {
         let (pages, language) = (self.services.pages(turn), turn.language());
         let best = quoted.first().filter(|_| !self.has_rows(turn, quoted))?;
-        let asked = self.shop_clauses(text);
+        let asked = self.shop_clauses(turn, text);
         let is_open = |clause: &&str| !pages.has_most_of(clause, best, language);
         (asked.len() > 1).then(|| asked.into_iter().rfind(is_open).map(str::to_owned))?
     }
