@@ -168,7 +168,6 @@ impl Telecom {
     /// Settles the conversation's language and parses the message. Returns whether the customer asked for another language.
     fn listen(&self, turn: &mut Turn) -> (bool, Parsed) {
         let MessageWithoutSwitch { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
-        language::follow(turn, &self.language_rules, str::to_owned);
         (switched_to.is_some(), self.rules.parse(&text))
     }
 

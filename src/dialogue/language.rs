@@ -21,11 +21,12 @@ pub struct MessageWithoutSwitch {
     pub text: String,
 }
 
-/// Sets the conversation's language: the one that the customer asks for, else, once, that of the first message
-/// whose language is clear. If the very first message has one or two words, the next one may change it.
+/// Sets the conversation's language: the one that the customer asks for, else that of the first message whose language is
+/// clear, else that of a whole sentence, or of two messages in a row. If the very first message has one or two words, the next one may
+/// change it. After a request, only another request does.
 ///
 /// `detectable` returns the text by which the language is detected. A desk removes names from it.
-pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&str) -> String) -> MessageWithoutSwitch {
+pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> String) -> MessageWithoutSwitch {
     let languages = turn.persona.languages.clone();
     let message = requested(turn, rules, &languages);
     if turn.conversation.language_source == LanguageSource::Persona
@@ -37,6 +38,7 @@ pub fn settle(turn: &mut Turn, rules: &LanguageRules, detectable: impl FnOnce(&s
         let is_open = is_first && words < DECIDING_WORDS;
         turn.set_language(language, if is_open { LanguageSource::Persona } else { LanguageSource::Detected });
     }
+    follow(turn, rules, detectable);
     message
 }
 
@@ -51,9 +53,8 @@ pub fn requested(turn: &mut Turn, rules: &LanguageRules, allowed: &[Language]) -
     }
 }
 
-/// Follows a customer who continues in another language than the detected one, with a whole sentence or two messages in a row. For a desk
-/// whose customers change their language without a request.
-pub fn follow(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> String) {
+/// Follows a customer who continues in another language than the detected one.
+fn follow(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> String) {
     if turn.conversation.language_source != LanguageSource::Detected {
         return;
     }

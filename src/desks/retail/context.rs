@@ -120,14 +120,16 @@ impl Retail {
         let is_set = self.picks.says(Sign::Set, wish)
             && (!names_kind || likely == Some(Guessed::Shop))
             && mentions.iter().all(|mention| mention.level == Level::Brand);
+        let is_offer = !asks_for_serial && !is_report && !is_by_model && self.asks_offer(turn, wish);
         let asked = Asked {
             text: &text,
             wish,
             mentions: &mentions,
             before: &before,
-            is_product: likely == Some(Guessed::Product) && !is_report && !is_of_shop,
+            is_product: (likely == Some(Guessed::Product) || is_offer) && !is_report && !is_of_shop,
             is_sure: decisive.is_some(),
-            is_shop: likely == Some(Guessed::Shop) || is_of_shop,
+            is_shop: (likely == Some(Guessed::Shop) && !is_offer) || is_of_shop,
+            is_offer,
             is_look_up: asks_for_serial,
             is_set,
         };
@@ -235,6 +237,18 @@ impl Retail {
             Some(category) => Some(format!("{} {category}", asked.wish)),
             None => (asked.wish != asked.text).then(|| asked.wish.to_owned()),
         }
+    }
+
+    /// Whether a text asks for goods of the catalogue, named by nothing that they are not: "do you have a quiet mouse for the office?",
+    /// but neither "do you have a mouse repair" nor "do you sell used mice".
+    fn asks_offer(&self, turn: &Turn, text: &str) -> bool {
+        let Some(goods) = self.picks.offered(text) else { return false };
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let query = Query { text: goods.to_owned(), language, limit: 1, pages_only: false };
+        let words = pages.strong_words(&query);
+        let rows =
+            pages.categories(goods, language).into_iter().flat_map(|of| pages.rows_of_category(&of, "", language));
+        rows.into_iter().any(|row| pages.words_met(goods, &row.whole(), language) == words)
     }
 
     /// Whether a text has no meaningful word.

@@ -47,6 +47,8 @@ pub(super) struct Asked<'a> {
     pub is_sure: bool,
     /// Whether they take it for a question about the shop.
     pub is_shop: bool,
+    /// Whether it asks whether the shop sells such goods.
+    pub is_offer: bool,
     /// Whether the message asks to look up a warranty.
     pub is_look_up: bool,
     /// Whether it is about goods that are sold as a set, which pages describe.

@@ -283,7 +283,8 @@ impl TelecomRules {
         let staff = self.asks.get(&Topic::Staff).map_or(&[][..], Vec::as_slice);
         text.split_inclusive(['.', '?', '!', ';', '\n']).any(|sentence| {
             let stream = self.lexicon.tokenize(sentence);
-            let asks_price = sentence.contains('?') && any_match(&self.lists.prices, &stream, &[]);
+            let asks = sentence.contains('?') || any_match(&self.lists.question, &stream, &[]);
+            let asks_price = asks && any_match(&self.lists.prices, &stream, &[]);
             let wants = any_match(staff, &stream, &[]) || self.social.find(&stream).0.contains(&Social::Person);
             wants && !asks_price
         })

@@ -42,6 +42,10 @@ pub enum Sign {
     Both,
     Recount,
     Unit,
+    /// Stands before the name of goods that are wanted: "do you have".
+    Offers,
+    /// Ends that name: "for", "under".
+    EndsOffer,
 }
 
 impl PickRules {
@@ -55,6 +59,16 @@ impl PickRules {
         let stream = self.lexicon.tokenize(text);
         let found = self.sign(sign).iter().find_map(|pattern| pattern.find(&stream, &[]))?;
         text.get(stream.tokens().get(found.end)?.span.start..)
+    }
+
+    /// Returns the goods whose offer a message asks for: "a quiet mouse" of "do you have a quiet mouse for the office?".
+    pub fn offered<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let stream = self.lexicon.tokenize(text);
+        let offers = self.sign(Sign::Offers).iter().find_map(|pattern| pattern.find(&stream, &[]))?;
+        let ends = match_mask(self.sign(Sign::EndsOffer), &stream, &[]);
+        let clause = stream.clause(offers.end.checked_sub(1)?);
+        let end = (offers.end..clause.end).find(|word| ends[*word]).unwrap_or(clause.end);
+        (offers.end < end).then(|| stream.source(offers.end..end))
     }
 
     pub(super) fn sign(&self, sign: Sign) -> &[Pattern] {

@@ -93,14 +93,15 @@ impl Question {
         self.rows_of_categories(index).flatten().collect()
     }
 
-    /// Returns the catalogue rows of each category that the question names.
+    /// Returns the catalogue rows of each category that the question names: of the narrowest meaning that is one, where a phrase has
+    /// several ("mechanical keyboard").
     pub fn rows_of_categories(&self, index: &LexicalIndex) -> impl Iterator<Item = Vec<usize>> {
-        let ways = self.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0);
-        ways.map(|way| {
-            let Term::Meaning(meaning) = way.term else { return Vec::new() };
-            let rows = index.postings.get(&Term::Category(meaning)).into_iter().flatten();
-            rows.map(|posting| posting.piece).collect()
-        })
+        let of_way = |way: &Way| {
+            let Term::Meaning(meaning) = way.term else { return None };
+            let rows = index.postings.get(&Term::Category(meaning))?;
+            Some(rows.iter().map(|posting| posting.piece).collect())
+        };
+        self.parts.iter().filter_map(move |part| part.ways.iter().find_map(of_way))
     }
 }
 

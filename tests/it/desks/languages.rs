@@ -76,8 +76,8 @@ impl Judge {
             }
         }
         for (kind, text) in events.messages() {
-            // A quotation has a line for each passage; a list has one for each entry.
-            for line in text.lines() {
+            // A quotation has a line for each passage; a list has one for each entry. A product has one name in every language.
+            for line in text.lines().filter(|line| !line.contains("; SKU: ")) {
                 if self.rules.look_at_prose(line, own, &self.languages) == Prose::Foreign {
                     faults.push(format!("{own}: {asked:?} gets in {kind}: {line}"));
                 }

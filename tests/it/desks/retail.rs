@@ -13,6 +13,7 @@ mod grounding;
 mod language;
 mod meaning;
 mod misses;
+mod offers;
 mod polish;
 mod prompt;
 mod reading;

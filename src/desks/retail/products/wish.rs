@@ -28,8 +28,9 @@ impl Finder<'_> {
         }
         let is_sure = self.asked.is_sure;
         let mut rows = self.pages.rows_wished(&self.query, is_sure.then_some(WISHED));
-        // "A power supply for my graphics card": any of the category, unless a page gives advice.
-        if rows.is_empty() && is_sure && !self.has_advice() {
+        // "Do you have a mouse for the office?": any of the category, and so for "a power supply for my graphics card", unless a page
+        // gives advice.
+        if rows.is_empty() && (self.asked.is_offer || is_sure && !self.has_advice()) {
             rows = self.pages.rows_wished(&self.query, Some(1));
         }
         // "An SSD for my old laptop": what fits depends on what the customer owns.
