@@ -165,6 +165,18 @@ mod tests {
     }
 
     #[test]
+    fn language_of_a_page_is_guessed() {
+        let languages = crate::persona::Prompts::shipped().languages().unwrap();
+        for (code, text) in [
+            ("pl", "Czerwona dioda oznacza, że światłowodem nie dociera światło. Proszę zgłosić usterkę."),
+            ("en", "A red light means that no light arrives through the fibre. Please report the fault."),
+            ("vi", "Thời hạn bảo hành tính từ ngày ghi trên hóa đơn của quý khách."),
+        ] {
+            assert_eq!(guess_language(text, &languages).map(|language| language.to_string()).as_deref(), Some(code));
+        }
+    }
+
+    #[test]
     fn page_without_front_matter_is_unchanged() {
         for page in ["# Title\n---\na: b\n---\n", "---\n\nA rule first.", "", "---"] {
             assert_eq!(split_front_matter(page, &languages()), (About::default(), page, None));

@@ -215,6 +215,8 @@ fn weigh(technical: Strength, billing: Strength, guess: Option<(Category, f64)>)
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::rules::TelecomRules;
     use super::*;
 
@@ -267,24 +269,27 @@ mod tests {
     }
 
     /// `tests/data/telecom/messages.tsv`: category, language, style and message, written by someone who had seen neither the
-    /// rules nor the examples. 115 of 120 were right at first run; that is what to expect of new messages.
+    /// rules nor the examples. 115 of 120 were right at first run; that is what to expect of new messages. Three greetings among them were
+    /// added to the examples later.
     #[test]
     fn words_and_examples_understand_90_messages_of_100() {
         let prompts = crate::persona::Prompts::shipped();
         let (rules, examples) = (TelecomRules::read(&prompts).unwrap(), Classifier::read(&prompts, "telecom").unwrap());
         let (mut right, mut all) = (0, 0);
+        let mut confusion: BTreeMap<(String, &str), usize> = BTreeMap::new();
         for line in include_str!("../../../tests/data/telecom/messages.tsv").lines() {
             let [wanted, language, _, text] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
             let got = category(&rules, &examples, text).as_str();
             right += i32::from(got == wanted);
             all += 1;
+            *confusion.entry((wanted.to_owned(), got)).or_default() += 1;
             if got != wanted {
                 let Parsed { technical, billing, .. } = rules.parse(text);
                 let guess = examples.classify(text);
                 eprintln!("{language} {text:?}: wanted {wanted}, got {got}: {technical:?}, {billing:?}, {guess:?}");
             }
         }
-        eprintln!("{right} of {all} are right");
+        eprintln!("{right} of {all} are right; wanted and got: {confusion:?}");
         assert!(right * 10 >= all * 9, "{right} of {all}");
     }
 

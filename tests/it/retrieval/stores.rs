@@ -2,16 +2,20 @@
 //! The embedding model is scripted: its vectors count words.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use frontdesk::config::{Config, Env};
 use frontdesk::domain::Language;
+use frontdesk::persona::Prompts;
 use frontdesk::providers::embedding::{Embedder, OllamaEmbedding};
 use frontdesk::retrieval::search::{By, Found, Knowledge};
 use frontdesk::retrieval::{Query, SearchRules, open_vectors};
 use frontdesk::store::{Store, StoreOptions};
+use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::copy;
 use crate::support::database;
 use crate::support::ollama::ScriptedOllama;
 
@@ -162,6 +166,37 @@ async fn search_with_chroma_passes_the_suite() {
     let ollama = ScriptedOllama::start().await;
     let settings = [with_model(&ollama), vec![("CHROMA_URL", url)]].concat();
     suite(&Shop::open(By::WordsAndMeaning, &settings).await).await;
+}
+
+/// The sample telecom pages: `tests/data/telecom/questions.jsonl` is answered as well as by words alone.
+#[tokio::test]
+async fn telecom_questions_are_answered_with_chroma() {
+    let Ok(url) = std::env::var("TEST_CHROMA_URL") else { return };
+    let ollama = ScriptedOllama::start().await;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let settings = [with_model(&ollama), vec![("CHROMA_URL", url)]].concat();
+    let shop = Shop::open(By::WordsAndMeaning, &settings).await;
+    copy(&root.join("knowledge/telecom"), &shop.folder.path().join("knowledge/telecom"));
+    let prompts = Prompts::load(&root.join("prompts"), &root.join("prompts/telecom_en.md")).unwrap();
+    let folders = vec!["telecom".to_owned()];
+    shop.knowledge.read(&BTreeSet::from([folders.clone()]), &SearchRules::read(&prompts).unwrap()).unwrap();
+    shop.knowledge.sync().await.unwrap();
+    let questions = std::fs::read_to_string(root.join("tests/data/telecom/questions.jsonl")).unwrap();
+    let (mut answered, mut all) = (0, 0);
+    for line in questions.lines() {
+        let question: Value = serde_json::from_str(line).unwrap();
+        let text = |name: &str| question[name].as_str().unwrap().to_owned();
+        let language = text("language").parse().unwrap();
+        let query = Query { text: text("query"), language, limit: 8, pages_only: false };
+        let found = shop.knowledge.find(&folders, &query).await;
+        assert_eq!(found.by, By::WordsAndMeaning);
+        let wanted = question["documents"].as_array().unwrap();
+        let is_wanted = |file: &str| wanted.iter().any(|page| file == format!("telecom/{}.md", page.as_str().unwrap()));
+        answered += usize::from(found.passages.iter().any(|passage| is_wanted(&passage.file)));
+        all += 1;
+    }
+    eprintln!("{answered} of {all} have their page among the first eight passages");
+    assert!(answered * 10 >= all * 9, "{answered} of {all}");
 }
 
 #[tokio::test]

@@ -215,11 +215,13 @@ async fn account_needs_its_id_and_invoice() {
     let operator = Operator::open().await;
     let door = operator.test.store.tenant(&operator.tenant);
     let limit = AttemptLimit { misses: 3, ..AttemptLimit::default() };
-    let verify = async |claimed: &str, invoice: Option<&str>| {
+    let verify_as = async |subject: AttemptSubject, claimed: &str, invoice: Option<&str>| {
         let invoice = invoice.map(|invoice| invoice.parse().unwrap());
-        let account = AttemptSubject::Account(claimed.to_owned());
-        let by = AttemptBy { subjects: &[account], limit: &limit, now: operator.now };
+        let by = AttemptBy { subjects: &[subject], limit: &limit, now: operator.now };
         door.verify_account(claimed, invoice.as_ref(), by).await.unwrap()
+    };
+    let verify = async |claimed: &str, invoice: Option<&str>| {
+        verify_as(AttemptSubject::Account(claimed.to_owned()), claimed, invoice).await
     };
     let verified = Verification::Verified("u123".to_owned());
     assert_eq!(verify("U123", Some("inv-12345")).await, verified);
@@ -232,6 +234,12 @@ async fn account_needs_its_id_and_invoice() {
     }
     assert!(matches!(verify("u123", Some("INV-12345")).await, Verification::Locked { .. }));
     assert_eq!(verify("u456", Some("INV-45601")).await, Verification::Verified("u456".to_owned()));
+    // One client that tries several accounts is locked out of all.
+    let client = || AttemptSubject::Client("browser".to_owned());
+    for claimed in ["u1", "u2", "u3"] {
+        assert_eq!(verify_as(client(), claimed, Some("INV-45601")).await, Verification::Missed, "{claimed}");
+    }
+    assert!(matches!(verify_as(client(), "u456", Some("INV-45601")).await, Verification::Locked { .. }));
 }
 
 #[tokio::test]

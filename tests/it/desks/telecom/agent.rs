@@ -61,16 +61,59 @@ async fn refused_call_is_explained_and_stores_nothing() {
         (json!({ "amount_pln": 0 }), "BAD_ARGUMENTS"),
         (json!({ "amount_pln": 1000.01 }), "BAD_ARGUMENTS"),
         (json!({ "amount_pln": 100.005 }), "BAD_ARGUMENTS"),
+        (json!({ "description": "x".repeat(501) }), "BAD_ARGUMENTS"),
+        (json!({ "amount_pln": 150.0 }), "ABOVE_INVOICE"),
+        (json!({ "invoice_id": "INV-45601" }), "UNKNOWN_INVOICE"),
     ] {
+        // What the model names, apart from what was not said, stands in the customer's message.
+        let said = match code {
+            "ABOVE_INVOICE" => "I was overcharged PLN 150 on invoice INV-12345, please refund it",
+            "UNKNOWN_INVOICE" => "I was overcharged PLN 100 on invoice INV-45601, please refund it",
+            _ => CLAIM,
+        };
         let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
         ollama.play_call(Play::calls(&[("open_refund_case", claim(&changes))]));
         ollama.play_call(Play::answer("Which invoice do you mean?"));
-        let events = chat.say(CLAIM).await;
+        let events = chat.say(said).await;
         assert_eq!(last_result(&ollama)["error"], code, "{changes}");
         assert_eq!(events.text("billing_info"), "Which invoice do you mean?", "{changes}");
     }
     assert_eq!(cases_of(&desk, "u123").await, []);
     assert_eq!(cases_of(&desk, "u456").await, []);
+}
+
+#[tokio::test]
+async fn account_without_subscription_gets_no_case() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u999" })).await;
+    ollama.play_call(Play::calls(&[("get_subscription", json!({}))]));
+    ollama.play_call(Play::answer("I can't find a subscription for you."));
+    chat.say("And what plan do I have?").await;
+    assert_eq!(last_result(&ollama), json!({ "user_id": "u999", "status": "not_found" }));
+    ollama.play_call(Play::calls(&[("open_refund_case", claim(&json!({})))]));
+    ollama.play_call(Play::answer("I can't find this invoice."));
+    chat.say(CLAIM).await;
+    assert_eq!(last_result(&ollama)["error"], "UNKNOWN_INVOICE");
+    let desk = open_desk(TestApp::builder()).await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u999" })).await;
+    let turns = talk(&mut chat, &[CLAIM, "yes"]).await;
+    assert!(turns[0].text("billing_info").starts_with("I can't find a subscription"), "{turns:?}");
+    assert!(turns.iter().all(|turn| !turn.kinds().contains(&"refund_case".to_owned())), "{turns:?}");
+}
+
+#[tokio::test]
+async fn model_reads_the_last_twelve_messages() {
+    let (desk, ollama) = open().await;
+    let mut chat = desk.chat_with(json!({ "user_id": "u123" })).await;
+    const TIMES: [&str; 7] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"];
+    for time in TIMES {
+        ollama.play_call(Play::answer(&format!("Your plan is M, as I say for the {time} time.")));
+        chat.say(&format!("What plan do I have? I ask for the {time} time.")).await;
+    }
+    let last = ollama.chats().last().unwrap()["messages"].to_string();
+    let has = |said: &str| TIMES.map(|time| last.contains(&format!("{said} for the {time} time")));
+    assert_eq!(has("I ask"), [false, true, true, true, true, true, true], "{last}");
+    assert_eq!(has("as I say"), [true, true, true, true, true, true, false], "{last}");
 }
 
 #[tokio::test]
@@ -216,13 +259,6 @@ async fn customer_pivots_to_billing_with_a_model() {
     ollama.play_call(Play::calls(&[("open_refund_case", case)]));
     ollama.play_call(Play::answer("Your refund case R10001 has been opened. We validate it within 5 business days."));
     turns.extend(talk(&mut chat, &["Reason: overcharge. Amount: PLN 100"]).await);
-    let answer = turns[0].text("reply");
-    assert!(answer.starts_with("The ONT is synchronizing, which takes up to 2 minutes.\n\nSources:\n"), "{answer}");
-    assert_eq!(turns[1].text("billing_info"), "What is the reason, and how much should come back?");
-    let opened = turns[2].text("refund_case");
-    assert!(
-        opened.starts_with("Your refund case R10001 has been opened.") && opened.contains("Next steps:"),
-        "{opened}"
-    );
+    assert_dialogue!("telecom_pivot_with_a_model", Turns(turns));
     assert_eq!(cases_of(&desk, "u123").await.len(), 1);
 }

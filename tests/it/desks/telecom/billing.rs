@@ -5,7 +5,7 @@ use frontdesk::domain::TenantId;
 use frontdesk::domain::telecom::{CaseStatus, Invoice, RefundReason, Subscription};
 use serde_json::json;
 
-use super::{Turns, cases_of, open_desk, open_plain_desk, persona, talk};
+use super::{Turns, cases_of, open_desk, open_desk_in, open_plain_desk, persona, talk};
 use crate::support::app::TestApp;
 use crate::support::dialogue::assert_dialogue;
 
@@ -193,16 +193,32 @@ async fn technical_message_leaves_the_question_open() {
     assert!(events.text("billing_prompt").starts_with("I can't find"), "{events:?}");
 }
 
+/// What was said before a restart counts after it: details of a fault, and those of a refund.
 #[tokio::test]
-async fn refund_continues_after_a_restart() {
-    let desk = open_plain_desk().await;
-    let chat = desk.chat_with(json!({ "user_id": "u123" })).await;
-    let id = chat.id.clone();
-    desk.app.ask(&id, "I was overcharged 30 PLN").await;
-    let app = desk.app.stop().await.env("PERSONA_PATH", persona("en").display()).start().await;
-    app.ask(&id, "invoice INV-12345").await;
-    let events = app.ask(&id, "yes").await;
-    assert!(events.text("refund_case").contains("R10001"), "{events:?}");
+async fn slots_survive_a_restart() {
+    for (language, before, after) in [
+        (
+            "en",
+            ["How do I configure my router for gaming?", "I was overcharged 30 PLN"],
+            ["It's a Huawei HG8245 over FTTH, I want bridge mode", "invoice INV-12345", "yes"],
+        ),
+        (
+            "pl",
+            ["nie działa", "Naliczono mi o 30 zł za dużo"],
+            ["mam światłowód, lampka PON nie świeci", "faktura INV-12345", "tak"],
+        ),
+    ] {
+        let desk = open_desk_in(language, TestApp::builder()).await;
+        let mut fault = desk.chat_with(json!({ "user_id": "u456", "language": language })).await;
+        let mut refund = desk.chat_with(json!({ "user_id": "u123", "language": language })).await;
+        let mut turns = vec![fault.say(before[0]).await, refund.say(before[1]).await];
+        let (fault, refund) = (fault.id.clone(), refund.id.clone());
+        let app = desk.app.stop().await.env("PERSONA_PATH", persona(language).display()).start().await;
+        turns.push(app.ask(&fault, after[0]).await);
+        turns.push(app.ask(&refund, after[1]).await);
+        turns.push(app.ask(&refund, after[2]).await);
+        assert_dialogue!(format!("telecom_restart_{language}"), Turns(turns));
+    }
 }
 
 #[tokio::test]

@@ -66,17 +66,7 @@ async fn polish_model_answers_and_opens_a_case() {
     ollama
         .play_call(Play::answer("Sprawa R10001 na 100,00 zł jest otwarta. Decyzja zapadnie w ciągu 5 dni roboczych."));
     turns.extend(talk(&mut chat, &["100 zł"]).await);
-    let answer = turns[0].text("reply");
-    assert!(
-        answer.starts_with("ONT się synchronizuje. To trwa do 2 minut.") && answer.contains("\n\nŹródła:\n"),
-        "{answer}"
-    );
-    assert_eq!(turns[1].text("billing_info"), "Jaka kwota ma zostać zwrócona?");
-    let opened = turns[2].text("refund_case");
-    assert!(
-        opened.starts_with("Sprawa R10001 na 100,00 zł jest otwarta.") && opened.contains("Dalsze kroki:"),
-        "{opened}"
-    );
+    assert_dialogue!("telecom_pivot_with_a_model_pl", Turns(turns));
     assert_eq!(cases_of(&desk, "u123").await[0].amount.minor, 10_000);
 }
 
