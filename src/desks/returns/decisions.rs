@@ -11,6 +11,7 @@ use super::texts::ReturnsTexts;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{Act, Answer};
+use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::language::NumberFormat;
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind, TicketNumber};
 use crate::domain::{Kind, Metadata};
@@ -60,7 +61,8 @@ pub(super) fn metadata(notice: &Notice) -> Metadata {
         Outcome::Closed => ("closed", None),
     };
     let decision = json!({ "ticket_id": notice.ticket, "decision": outcome, "rma_number": rma });
-    let metadata = Metadata::of(Kind::Agent).with("decision", decision);
+    // The customer asked for it, so a STOP does not hold it back.
+    let metadata = Metadata::of(Kind::Agent).with("decision", decision).with("purpose", MessagePurpose::Reply);
     match &notice.by {
         Some(name) => metadata.with("name", name),
         None => metadata,
@@ -257,7 +259,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::domain::Language;
+    use crate::domain::{Author, Language};
     use crate::persona::Prompts;
     use crate::persona::texts::CommonTexts;
 
@@ -286,6 +288,8 @@ mod tests {
                     outcome: outcome.clone(),
                     at: DateTime::UNIX_EPOCH,
                 };
+                let purpose = Author::Shop { metadata: metadata(&notice) }.purpose();
+                assert_eq!(purpose, MessagePurpose::Reply, "a STOP does not withhold it");
                 for variant in 0..3 {
                     let said = text(&texts, &common.number_format, &notice, variant).unwrap();
                     assert!(!said.contains(['{', '}']), "{said}");

@@ -57,6 +57,14 @@ pub(super) struct Answer {
     pub body: Value,
 }
 
+impl Answer {
+    /// Whether the provider is overloaded or broken. Daraja answers some requests with 500 and its own code: "still running".
+    fn is_outage(&self) -> bool {
+        let has_code = self.body.get("errorCode").is_some();
+        self.status == StatusCode::TOO_MANY_REQUESTS || (self.status.is_server_error() && !has_code)
+    }
+}
+
 /// Why a call has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
@@ -155,7 +163,8 @@ impl Api {
             return Err(Unanswered::NotSent(format!("{} has failed repeatedly for this shop", self.name)));
         };
         let answer = read_answer(request).await;
-        attempt.outcome = if answer.is_ok() { Outcome::Worked } else { Outcome::Failed };
+        attempt.outcome =
+            if answer.as_ref().is_ok_and(|answer| !answer.is_outage()) { Outcome::Worked } else { Outcome::Failed };
         answer
     }
 

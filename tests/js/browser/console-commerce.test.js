@@ -22,6 +22,15 @@ test("consent and payments are next to the conversation", async () => {
   assertClean(page);
 });
 
+test("a ticket appears while the conversation is open", async () => {
+  const id = await stage.server.conversation({ persona: "commerce_en", language: "en" }, "hello");
+  const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
+  await page.getByText("hello").first().waitFor();
+  await stage.server.say(id, "I was charged twice, I want my money back");
+  await page.locator("details.returns:not([hidden])").waitFor();
+  assertClean(page);
+});
+
 test("goods are searched in the console", async () => {
   const page = await enter(stage, { locale: "en-US", view: "goods" });
   await page.getByText("Running shoes").waitFor();

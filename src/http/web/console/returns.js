@@ -38,14 +38,14 @@ export class Returns {
     if (!document.hidden) return this.read();
   }
 
-  /** Reads again, if the desk handles returns. A call during a request starts another one after it. */
+  /** Reads again: any desk may open a ticket. A call during a request starts another one after it. */
   read() {
     this.#waited = 0;
     return this.#read();
   }
 
   #read = oneAtATime(async () => {
-    if (this.#closed || this.#known?.takes_returns === false) return;
+    if (this.#closed) return;
     // After a failure, the next change reads again.
     const known = await ask("GET", this.#path).catch(() => undefined);
     if (known && !this.#closed) this.#take(known);

@@ -30,8 +30,9 @@ pub enum Push {
     Refuse,
     /// It is answered once notified.
     Hold(Arc<Notify>),
-    /// The server is broken for accounts with this shortcode.
+    /// The server is broken for accounts with this shortcode, or has had too many of their requests.
     Break(&'static str),
+    Limit(&'static str),
 }
 
 pub struct State {
@@ -200,6 +201,7 @@ fn take_push(now: &mut State, call: &Call, account: &Account) -> (Response, Opti
         Push::Break(shortcode) if shortcode == account.shortcode => {
             return (Response::builder().status(502).body("bad gateway".into()).unwrap(), None);
         }
+        Push::Limit(shortcode) if shortcode == account.shortcode => return (error(429, "500.003.02"), None),
         Push::Refuse => return (error(400, "400.002.02"), None),
         _ => {}
     }

@@ -58,19 +58,21 @@ async fn shops_are_paid_to_their_own_accounts() {
 
 #[tokio::test]
 async fn breaker_opens_for_one_shop_only() {
-    let (shop, daraja) = two_shops().await;
-    daraja.state().push = Push::Break("174379");
-    let calls = |of: &str| daraja.state().calls.get(of).copied().unwrap_or_default();
-    for number in 1..=3 {
-        buy(&shop, SAVANNA, &format!("+25470000001{number}")).await;
+    for push in [Push::Break("174379"), Push::Limit("174379")] {
+        let (shop, daraja) = two_shops().await;
+        daraja.state().push = push;
+        let calls = |of: &str| daraja.state().calls.get(of).copied().unwrap_or_default();
+        for number in 1..=3 {
+            buy(&shop, SAVANNA, &format!("+25470000001{number}")).await;
+        }
+        let before = calls("174379");
+        let refused = buy(&shop, SAVANNA, "+254700000019").await;
+        assert_eq!(calls("174379"), before, "the breaker is open");
+        let store = &shop.app.inner.store;
+        wait_for(store, &"savanna".parse().unwrap(), &refused.id, PaymentStatus::Failed).await;
+        let kijani = buy(&shop, KIJANI, PHONE).await;
+        wait_for(store, &"kijani".parse().unwrap(), &kijani.id, PaymentStatus::Pending).await;
     }
-    let before = calls("174379");
-    let refused = buy(&shop, SAVANNA, "+254700000019").await;
-    assert_eq!(calls("174379"), before, "the breaker is open");
-    let store = &shop.app.inner.store;
-    wait_for(store, &"savanna".parse().unwrap(), &refused.id, PaymentStatus::Failed).await;
-    let kijani = buy(&shop, KIJANI, PHONE).await;
-    wait_for(store, &"kijani".parse().unwrap(), &kijani.id, PaymentStatus::Pending).await;
 }
 
 #[tokio::test]
