@@ -4,13 +4,14 @@ use super::Turn;
 use crate::domain::{Language, LanguageSource, Sender};
 use crate::nlu::language::LanguageRules;
 
-/// The words of a first message that decides the language for good.
+/// The words of a first message that decides the language.
 const DECIDING_WORDS: usize = 3;
 /// How surely a whole sentence has to be in another language, and a shorter message after one like it.
 const SENTENCE: f64 = 0.75;
 const CLEAR: f64 = 0.8;
-/// The words of a whole sentence.
+/// The words of a whole sentence, and of a shorter message that counts: "ok thank you" is said in every language.
 const SENTENCE_WORDS: usize = 7;
+const MESSAGE_WORDS: usize = 4;
 
 /// The customer's message after the language was settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,17 +60,29 @@ fn follow(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> S
         return;
     }
     let other = |text: &str, least: f64| {
-        let (language, sure) = rules.judge(&detectable(text), &turn.persona.languages)?;
+        let (language, sure) = rules.judge(&detectable(&without_names(text)), &turn.persona.languages)?;
         (language != turn.language() && sure >= least).then_some(language)
     };
+    let words =
+        |text: &str| without_names(text).split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
+    let counts = |text: &str| words(text) >= MESSAGE_WORDS && other(text, CLEAR).is_some();
     let text = turn.message.text.as_str();
-    let is_sentence = text.split_whitespace().count() >= SENTENCE_WORDS;
     let before = turn.history.iter().rev().find(|message| message.sender == Sender::User);
-    let found = match is_sentence {
+    let found = match words(text) >= SENTENCE_WORDS {
         true => other(text, SENTENCE),
-        false => other(text, CLEAR).filter(|_| before.is_some_and(|before| other(&before.text, CLEAR).is_some())),
+        false if counts(text) && before.is_some_and(|before| counts(&before.text)) => other(text, CLEAR),
+        false => None,
     };
     if let Some(language) = found {
         turn.set_language(language, LanguageSource::Detected);
     }
+}
+
+/// Returns a text without what it quotes, and without names: words with a capital that begin no message. An address in another language
+/// is no change of language.
+fn without_names(text: &str) -> String {
+    let unquoted: String = text.split(['"', '“', '”']).step_by(2).collect();
+    let is_name = |word: &str| word.chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase);
+    let words = unquoted.split_whitespace().enumerate().filter(|(at, word)| *at == 0 || !is_name(word));
+    words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
 }

@@ -39,7 +39,7 @@ pub(super) struct CreateConversation {
     /// The name of a persona: a file's stem under `prompts/`.
     #[schema(nullable)]
     persona: Option<String>,
-    /// One of the persona's languages. Without it, the first message decides.
+    /// One of the persona's languages. Without it, the first messages decide, and later ones may change it.
     #[schema(value_type = Option<String>, example = "vi")]
     language: Option<Language>,
     /// Any data that the shop wants to store with the conversation. Control and bidirectional characters are removed.

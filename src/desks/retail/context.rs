@@ -120,7 +120,8 @@ impl Retail {
         let is_set = self.picks.says(Sign::Set, wish)
             && (!names_kind || likely == Some(Guessed::Shop))
             && mentions.iter().all(|mention| mention.level == Level::Brand);
-        let is_offer = !asks_for_serial && !is_report && !is_by_model && self.asks_offer(turn, wish);
+        let may_offer = !asks_for_serial && !is_report && !is_by_model && !understood.utterance.complains();
+        let is_offer = may_offer && decisive != Some(Guessed::Shop) && self.asks_offer(turn, wish);
         let asked = Asked {
             text: &text,
             wish,

@@ -42,7 +42,7 @@ pub(super) struct Asked<'a> {
     /// The products that it names, and those that the conversation was about before.
     pub mentions: &'a [Mention],
     pub before: &'a [String],
-    /// Whether the examples take it for a wish or a question about products, and whether they are sure.
+    /// Whether it is a wish or a question about products, by the examples or as an offer, and whether the examples are sure.
     pub is_product: bool,
     pub is_sure: bool,
     /// Whether they take it for a question about the shop.

@@ -70,7 +70,7 @@ struct Settings<'a> {
     persona: &'a str,
     name: &'a str,
     language: Language,
-    /// The language of a new conversation. Without it, the first message decides.
+    /// The language of a new conversation. Without it, the first messages decide, and later ones may change it.
     asked_language: Option<Language>,
     greetings: BTreeMap<Language, &'a str>,
     /// By the language in which they are written.

@@ -77,8 +77,13 @@ impl Judge {
         }
         for (kind, text) in events.messages() {
             // A quotation has a line for each passage; a list has one for each entry. A product has one name in every language.
-            for line in text.lines().filter(|line| !line.contains("; SKU: ")) {
-                if self.rules.look_at_prose(line, own, &self.languages) == Prose::Foreign {
+            let without_name = |line: &'_ str| match line.split_once(": Price: ").or_else(|| line.split_once(": Giá: "))
+            {
+                Some((_, row)) => row.to_owned(),
+                None => line.to_owned(),
+            };
+            for line in text.lines().map(without_name) {
+                if self.rules.look_at_prose(&line, own, &self.languages) == Prose::Foreign {
                     faults.push(format!("{own}: {asked:?} gets in {kind}: {line}"));
                 }
             }

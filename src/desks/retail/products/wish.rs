@@ -20,7 +20,8 @@ impl Finder<'_> {
         if self.asked.is_product { Goods::wished(self.wished()) } else { None }
     }
 
-    /// Returns the products that the message describes. One that is not sure needs a budget, or a word besides the kind of goods.
+    /// Returns the products that the message describes. One that is neither sure nor asks for an offer needs a budget, or a word
+    /// besides the kind of goods.
     fn wished(&self) -> Vec<Passage> {
         let of_each = self.wished_of_each();
         if !of_each.is_empty() {

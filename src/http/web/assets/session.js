@@ -16,7 +16,7 @@ export class Session {
   #renewal;
 
   /**
-   * `language`: the language of the conversation. Without it, the first message decides, and `reads()` is the guess.
+   * `language`: the language of the conversation. Without it, the first messages decide, and `reads()` is the guess.
    * Calls `onRenewed` when open streams need the new token.
    */
   constructor(memory, { holdsToken, persona, language, reads, onRenewed }) {

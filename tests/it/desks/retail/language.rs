@@ -99,6 +99,36 @@ async fn whole_sentence_in_another_language_is_followed() {
 }
 
 #[tokio::test]
+async fn names_and_courtesies_change_no_language() {
+    let shop = open_shop(TestApp::builder()).await;
+    for (language, texts) in [
+        (
+            "en",
+            [
+                "Do you deliver to other towns?",
+                "27A đường Ánh Sao, phường Tân Hưng, TP. Hồ Chí Minh",
+                "Nguyễn Văn Hùng",
+            ],
+        ),
+        ("en", ["Do you deliver to other towns?", "Trần Thị Bích Ngọc", "Nguyễn Đức Anh"]),
+        ("vi", ["phí giao hàng bao nhiêu vậy em", "i see", "ok thank you"]),
+        (
+            "vi",
+            [
+                "phí giao hàng bao nhiêu vậy em",
+                "trang web ghi \"Your parcel is out for delivery today\" là sao",
+                "yes please",
+            ],
+        ),
+    ] {
+        let mut chat = shop.chat().await;
+        for text in texts {
+            assert_eq!(chat.say(text).await.first("intent")["language"], language, "{text}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn language_at_creation_overrides_first_message() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat_with(json!({"language": "en"})).await;
