@@ -79,7 +79,7 @@ fn follow(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> S
 }
 
 /// Returns a text without what it quotes, and without names: words with a capital that begin no message. An address in another language
-/// is no change of language.
+/// changes nothing.
 fn without_names(text: &str) -> String {
     let unquoted: String = text.split(['"', '“', '”']).step_by(2).collect();
     let is_name = |word: &str| word.chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase);

@@ -58,7 +58,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Whether the provider is overloaded or broken. Daraja answers some requests with 500 and its own code: "still running".
+    /// Whether the provider is overloaded or broken. Daraja answers some requests with 500 and an error code: "still running".
     fn is_outage(&self) -> bool {
         let has_code = self.body.get("errorCode").is_some();
         self.status == StatusCode::TOO_MANY_REQUESTS || (self.status.is_server_error() && !has_code)

@@ -65,7 +65,7 @@ async fn refused_call_is_explained_and_stores_nothing() {
         (json!({ "amount_pln": 150.0 }), "ABOVE_INVOICE"),
         (json!({ "invoice_id": "INV-45601" }), "UNKNOWN_INVOICE"),
     ] {
-        // What the model names, apart from what was not said, stands in the customer's message.
+        // The customer's message has what the model names.
         let said = match code {
             "ABOVE_INVOICE" => "I was overcharged PLN 150 on invoice INV-12345, please refund it",
             "UNKNOWN_INVOICE" => "I was overcharged PLN 100 on invoice INV-45601, please refund it",
