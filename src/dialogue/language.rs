@@ -60,27 +60,26 @@ fn follow(turn: &mut Turn, rules: &LanguageRules, detectable: impl Fn(&str) -> S
         return;
     }
     let other = |text: &str, least: f64| {
-        let (language, sure) = rules.judge(&detectable(&without_names(text)), &turn.persona.languages)?;
+        let (language, sure) = rules.judge(&detectable(&own_words(text)), &turn.persona.languages)?;
         (language != turn.language() && sure >= least).then_some(language)
     };
     let words =
-        |text: &str| without_names(text).split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
-    let counts = |text: &str| words(text) >= MESSAGE_WORDS && other(text, CLEAR).is_some();
+        |text: &str| own_words(text).split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
+    let short = |text: &str| other(text, CLEAR).filter(|_| words(text) >= MESSAGE_WORDS);
     let text = turn.message.text.as_str();
     let before = turn.history.iter().rev().find(|message| message.sender == Sender::User);
     let found = match words(text) >= SENTENCE_WORDS {
         true => other(text, SENTENCE),
-        false if counts(text) && before.is_some_and(|before| counts(&before.text)) => other(text, CLEAR),
-        false => None,
+        false => short(text).filter(|_| before.is_some_and(|before| short(&before.text).is_some())),
     };
     if let Some(language) = found {
         turn.set_language(language, LanguageSource::Detected);
     }
 }
 
-/// Returns a text without what it quotes, and without names: words with a capital that begin no message. An address in another language
-/// changes nothing.
-fn without_names(text: &str) -> String {
+/// Returns a text without quotations and names (words with a capital, except for the first): an address in another language changes
+/// nothing.
+fn own_words(text: &str) -> String {
     let unquoted: String = text.split(['"', '“', '”']).step_by(2).collect();
     let is_name = |word: &str| word.chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase);
     let words = unquoted.split_whitespace().enumerate().filter(|(at, word)| *at == 0 || !is_name(word));

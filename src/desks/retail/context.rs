@@ -120,14 +120,14 @@ impl Retail {
         let is_set = self.picks.says(Sign::Set, wish)
             && (!names_kind || likely == Some(Guessed::Shop))
             && mentions.iter().all(|mention| mention.level == Level::Brand);
-        let may_offer = !asks_for_serial && !is_report && !is_by_model && !understood.utterance.complains();
-        let is_offer = may_offer && decisive != Some(Guessed::Shop) && self.asks_offer(turn, wish);
+        let is_else = asks_for_serial || is_report || is_of_shop || is_by_model || understood.utterance.complains();
+        let is_offer = !is_else && decisive != Some(Guessed::Shop) && self.asks_offer(turn, wish);
         let asked = Asked {
             text: &text,
             wish,
             mentions: &mentions,
             before: &before,
-            is_product: (likely == Some(Guessed::Product) || is_offer) && !is_report && !is_of_shop,
+            is_product: is_offer || (likely == Some(Guessed::Product) && !is_report && !is_of_shop),
             is_sure: decisive.is_some(),
             is_shop: (likely == Some(Guessed::Shop) && !is_offer) || is_of_shop,
             is_offer,

@@ -29,7 +29,7 @@ impl Finder<'_> {
         }
         let is_sure = self.asked.is_sure;
         let mut rows = self.pages.rows_wished(&self.query, is_sure.then_some(WISHED));
-        // "Do you have a mouse for the office?": any of the category, and so for "a power supply for my graphics card", unless a page
+        // "Do you have a mouse for the office?": any of the category. "A power supply for my graphics card": the same, unless a page
         // gives advice.
         if rows.is_empty() && (self.asked.is_offer || is_sure && !self.has_advice()) {
             rows = self.pages.rows_wished(&self.query, Some(1));
