@@ -3,6 +3,7 @@
 use super::advance::{self, Event};
 use super::aside::Aside;
 use super::knowledge::is_with_person;
+use super::items;
 use super::plan::Message;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
@@ -29,6 +30,8 @@ pub(super) enum Fact {
     Arrival,
     /// The carrier and the tracking number.
     Tracking,
+    /// What the goods cost.
+    Price,
     /// What was done in this conversation.
     Changes,
 }
@@ -40,6 +43,9 @@ impl Fact {
             return Some(Self::Changes);
         }
         let order = state.order().filter(|_| !utterance.names_order_or_contact())?;
+        if utterance.asks(Topic::Price) && utterance.intent.is_none() && !utterance.mentions(Topic::OtherOrder) {
+            return Some(Self::Price);
+        }
         let is_about_goods = !utterance.mentions(Topic::Return) && !utterance.mentions(Topic::OtherOrder);
         let is_under_way = matches!(order.status, OrderStatus::Pending | OrderStatus::Shipped);
         let asks_why = utterance.mentions(Topic::Reason) || utterance.mentions(Topic::Window);
@@ -79,12 +85,15 @@ impl Returns {
         let Some(order) = found else { return self.answer_question(turn, state, question).await };
         let lines = state.lines().cloned().unwrap_or_else(|| order.items.iter().map(|item| item.line).collect());
         let stays = |item: &OrderItem| item.is_final_sale || !item.is_returnable || item.is_in_rma();
-        if fact == Fact::Window && order.items.iter().any(|item| lines.contains(&item.line) && stays(item)) {
+        let named = state.order().map(|seen| items::named(&seen.items, question)).unwrap_or_default();
+        let asked = if named.is_empty() { lines } else { named };
+        if fact == Fact::Window && order.items.iter().any(|item| asked.contains(&item.line) && stays(item)) {
             return self.answer_question(turn, state, question).await;
         }
         match fact {
             Fact::Reason => self.answer_reason(turn, state, &order).await,
-            Fact::Window => self.answer_window(turn, state, &order, &lines).await,
+            Fact::Window => self.answer_window(turn, state, &order, &asked).await,
+            Fact::Price => self.answer_price(turn, state, &order).await,
             _ => self.answer_shipping(turn, state, &order, fact).await,
         }
     }
@@ -185,6 +194,21 @@ impl Returns {
             ("tracking", tracking.as_str()),
         ];
         self.send(turn, state, kind::ORDER_STATUS, scenario, &values).await
+    }
+
+    /// Says what the order cost.
+    async fn answer_price(&self, turn: &mut Turn, state: &mut State, order: &Order) -> Result<(), DeskError> {
+        let numbers = &self.common.get(turn.language()).number_format;
+        let [priced, priced_each] = [&self.texts(turn).lines.priced, &self.texts(turn).lines.priced_each];
+        let lines = order.items.iter().map(|item| {
+            let (price, quantity) = (item.unit_price.shown(numbers), item.quantity.to_string());
+            let whole = item.unit_price.times(item.quantity).map_or_else(|_| price.clone(), |whole| whole.shown(numbers));
+            let line = if item.quantity > 1 { priced_each } else { priced };
+            fill(line, &[("name", &item.name), ("price", &price), ("quantity", &quantity), ("whole", &whole)])
+        });
+        let prices = lines.collect::<Vec<_>>().join("\n");
+        let values = [("order_number", order.number.as_str()), ("prices", prices.as_str())];
+        self.send(turn, state, Kind::Reply, Scenario::OrderPrice, &values).await
     }
 
     /// Says what the goods cost, where the amount of a refund is not certain. What the order no longer shows, the documents answer.

@@ -122,6 +122,7 @@ scenarios! {
     OnItsWay = "on_its_way" ["order_number" "shipped_on" "tracking"] neutral,
     Tracking = "tracking" ["order_number" "carrier" "tracking"] neutral,
     Changes = "changes" ["changes"] decision,
+    OrderPrice = "order_price" ["order_number" "prices"] decision,
     PiecePrice = "piece_price" ["order_number" "prices"] decision,
     Assortment = "assortment" ["hotline"] neutral,
     NothingDone = "nothing_done" [] neutral,

@@ -44,6 +44,10 @@ pub struct Lines {
     pub item: String,
     /// With `{name}` and `{price}`, which is that of one piece.
     pub price: String,
+    /// What an item cost, of which there is one: `{name}` and `{price}`.
+    pub priced: String,
+    /// The same of several pieces, with `{quantity}` and the `{whole}` price.
+    pub priced_each: String,
     /// With `{title}` and `{text}`.
     pub quote: String,
     /// What the conversation has done, each with `{ticket_id}` and `{order_number}`.

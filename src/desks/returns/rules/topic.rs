@@ -59,6 +59,8 @@ pub enum Topic {
     Arrival,
     /// The carrier and the tracking number.
     Tracking,
+    /// What the goods of an order cost.
+    Price,
     /// What the desk has done so far, such as which order is cancelled.
     Changes,
     /// What the shop sells, which no document of this desk describes.
@@ -78,6 +80,7 @@ impl AsideLists {
             (Act::Mention(Topic::Reason), &self.reason, has_question),
             (Act::Ask(Topic::Arrival), &self.arrival, has_question && !any_match(&self.no_arrival, stream, &[])),
             (Act::Ask(Topic::Tracking), &self.tracking, has_question),
+            (Act::Ask(Topic::Price), &self.price, has_question),
             (Act::Ask(Topic::Changes), &self.changes, has_question),
             (Act::Ask(Topic::Assortment), &self.assortment, has_question),
         ];

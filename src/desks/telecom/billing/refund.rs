@@ -131,7 +131,9 @@ impl Telecom {
         let is_kept = |amount: &SaidAmount| matches!(amount, SaidAmount::One(one) if parsed.said.names_amount(*one));
         let mut amounts: Vec<SaidAmount> = read_text(text.len(), || {
             let clauses = clauses(text).into_iter().map(|clause| self.rules.parse(clause));
-            let claims = clauses.filter(|clause| clause.is_brief() && clause.utterance.asks(Topic::Refund));
+            // "Make it 40 actually" claims as well.
+            let claims = |clause: &Parsed| clause.utterance.asks(Topic::Refund) || clause.said.corrects;
+            let claims = clauses.filter(|clause| clause.is_brief() && claims(clause));
             claims.map(|clause| clause.said.amount(true)).filter(is_likely).filter(is_kept).collect()
         });
         amounts.dedup();
