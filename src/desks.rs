@@ -2,6 +2,7 @@
 //!
 //! - [`commerce`]: shops on WhatsApp and the web; [`retail`]: shopping and warranties; [`returns`]: orders and returns; [`telecom`]: technical support and billing
 //! - [`factory`]: how a desk is registered; [`machine`]: a desk as a state machine
+//! - [`decisions`]: announces what a person decided on a ticket
 //! - [`shop`]: the desks, texts and documents of each shop
 //!
 //! A new desk is one folder here and one line in [`DeskRegistry::built_in`].
@@ -11,9 +12,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::config::{Config, ShopConfig};
+use crate::domain::Language;
+use crate::domain::returns::Notice;
 use crate::jobs::JobRunner;
 use crate::notify::Notifier;
 use crate::providers::llm::Gateway;
+use crate::replies::MissingValue;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::search::{Knowledge, Pages};
 use crate::store::Store;
@@ -21,6 +25,7 @@ use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
 
 pub mod commerce;
+pub mod decisions;
 pub mod factory;
 pub mod machine;
 pub mod retail;
@@ -61,6 +66,15 @@ pub trait Desk: Send + Sync {
     /// Whether the desk answers this message also while a person has the conversation, such as a command that ends all messages.
     fn answers_at_once(&self, _message: &str) -> bool {
         false
+    }
+
+    /// Returns how the desk words a person's decision on a ticket. `None`: in the common texts, if they have one for it. `variant`
+    /// picks one of several wordings.
+    ///
+    /// # Errors
+    /// A text names a placeholder that has no value.
+    fn decision(&self, _notice: &Notice, _language: Language, _variant: usize) -> Result<Option<String>, MissingValue> {
+        Ok(None)
     }
 
     /// Computes what the first turn would otherwise compute while a customer waits. Takes processor time.

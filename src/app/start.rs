@@ -19,6 +19,7 @@ use super::whatsapp::{CustomerLocks, WEBHOOK};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::channels::Reports;
 use crate::config::{Config, LlmMode, PaymentMode};
+use crate::desks::decisions::AnnounceDecision;
 use crate::desks::{DeskRegistry, Services, ShopError, Shops};
 use crate::domain::TenantId;
 use crate::domain::text::hex;
@@ -123,6 +124,7 @@ impl App {
         jobs.register(Arc::new(Forget::conversation(memory)));
         let payment_callbacks = PaymentCallbacks::new(&store, &config);
         let shops = Arc::new(Shops::load(&registry, &services)?);
+        jobs.register(Arc::new(AnnounceDecision::new(&shops)));
         for tenant in config.tenants_without_shop() {
             let folder = config.shops.folder.join(tenant.as_str());
             warn!(%tenant, "The shop has no documents, and the default shop's personas: create {}", folder.display());

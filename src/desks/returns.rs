@@ -13,12 +13,14 @@ use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture,
 use crate::config::Config;
 use crate::dialogue::social::SocialTexts;
 use crate::domain::check::Check;
+use crate::domain::returns::Notice;
 use crate::domain::{IntentSource, Kind, Language, Metadata, PerShop};
 use crate::jobs::Job;
 use crate::nlu::language::LanguageRules;
 use crate::notify::{MailTemplates, check_mail};
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
+use crate::replies::MissingValue;
 
 pub mod advance;
 mod agent;
@@ -95,7 +97,7 @@ impl DeskFactory for Factory {
     }
 
     fn jobs(&self) -> Vec<Arc<dyn Job>> {
-        vec![Arc::new(jobs::IssueLabel), Arc::new(jobs::AnnounceDecision(self.texts.clone()))]
+        vec![Arc::new(jobs::IssueLabel)]
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
@@ -233,6 +235,12 @@ fn remember(turn: &mut Turn, state: &State) {
 impl Desk for Returns {
     fn prepare(&self) {
         self.rules.prepare();
+    }
+
+    fn decision(&self, notice: &Notice, language: Language, variant: usize) -> Result<Option<String>, MissingValue> {
+        let language = self.texts.closest(language);
+        let numbers = &self.common.get(language).number_format;
+        decisions::text(self.texts.get(language), numbers, notice, variant).map(Some)
     }
 
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {

@@ -190,7 +190,8 @@ fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptErro
     let page = ByLanguage::load_checked(prompts, "page", &languages, PageTexts::check_chat)?;
     let console = ByLanguage::load_checked(prompts, "console", &console_languages(prompts)?, PageTexts::check_console)?;
     let console_dates = date_formats(prompts, console.iter().map(|(language, _)| language));
-    Ok(Loaded { common: ByLanguage::load(prompts, "common", &languages)?, page, console, console_dates, desks })
+    let common = ByLanguage::load_checked(prompts, "common", &languages, CommonTexts::check)?;
+    Ok(Loaded { common, page, console, console_dates, desks })
 }
 
 /// What the console reads of `texts/common.LANG.toml`.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::{PromptError, Prompts};
 use crate::domain::language::{DateFormat, NumberFormat};
+use crate::domain::returns::{Notice, Outcome};
 use crate::domain::{ErrorCode, Language};
 
 mod page;
@@ -114,6 +115,8 @@ pub struct CommonTexts {
     error_notice: String,
     over_limit: String,
     only_text: String,
+    decision_question: String,
+    decision_closed: String,
     /// Replaces a number that no source supports.
     pub guard_replacement: String,
     /// Ends a reply that started to quote its instructions.
@@ -152,6 +155,32 @@ impl CommonTexts {
     /// Returns the answer to a message without text.
     pub fn only_text(&self) -> String {
         self.with_hotline(&self.only_text)
+    }
+
+    /// Returns the message about a person's decision on a ticket. `None` if only the ticket's desk can say it.
+    pub fn decision(&self, notice: &Notice) -> Option<String> {
+        let ticket = ("ticket_id", notice.ticket.as_str());
+        match &notice.outcome {
+            Outcome::MoreInfo { question } => Some(fill(&self.decision_question, &[ticket, ("question", question)])),
+            Outcome::Closed => Some(fill(&self.decision_closed, &[ticket])),
+            _ => None,
+        }
+    }
+
+    /// Checks that a text with values that a customer needs has them all.
+    ///
+    /// # Errors
+    /// The first mistake, for the person who edits the file.
+    pub fn check(&self) -> Result<(), String> {
+        let needed = [
+            ("decision_question", &self.decision_question, "ticket_id"),
+            ("decision_question", &self.decision_question, "question"),
+            ("decision_closed", &self.decision_closed, "ticket_id"),
+        ];
+        match needed.iter().find(|(_, text, value)| !placeholders(text).any(|has| has == *value)) {
+            Some((name, _, value)) => Err(format!("{name} must contain {{{value}}}")),
+            None => Ok(()),
+        }
     }
 
     fn with_hotline(&self, text: &str) -> String {

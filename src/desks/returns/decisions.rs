@@ -11,7 +11,6 @@ use super::texts::ReturnsTexts;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{Act, Answer};
-use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::language::NumberFormat;
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind, TicketNumber};
 use crate::domain::{Kind, Metadata};
@@ -49,24 +48,6 @@ pub(super) fn text(
         Outcome::Closed => (Scenario::DecisionClosed, vec![ticket]),
     };
     Ok(texts.replies.pick(scenario, Some(variant), &values)?.0)
-}
-
-/// Returns the decision for clients, which do not read the text.
-pub(super) fn metadata(notice: &Notice) -> Metadata {
-    let (outcome, rma) = match &notice.outcome {
-        Outcome::Returned { rma, .. } | Outcome::Continues { rma } => (Resolution::Approve.as_str(), Some(rma)),
-        Outcome::OrderCancelled => (Resolution::Approve.as_str(), None),
-        Outcome::Rejected | Outcome::OrderKept => (Resolution::Reject.as_str(), None),
-        Outcome::MoreInfo { .. } => (Resolution::MoreInfo.as_str(), None),
-        Outcome::Closed => ("closed", None),
-    };
-    let decision = json!({ "ticket_id": notice.ticket, "decision": outcome, "rma_number": rma });
-    // The customer asked for it, so a STOP does not hold it back.
-    let metadata = Metadata::of(Kind::Agent).with("decision", decision).with("purpose", MessagePurpose::Reply);
-    match &notice.by {
-        Some(name) => metadata.with("name", name),
-        None => metadata,
-    }
 }
 
 impl Returns {
@@ -259,7 +240,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::domain::{Author, Language};
+    use crate::domain::Language;
     use crate::persona::Prompts;
     use crate::persona::texts::CommonTexts;
 
@@ -288,8 +269,6 @@ mod tests {
                     outcome: outcome.clone(),
                     at: DateTime::UNIX_EPOCH,
                 };
-                let purpose = Author::Shop { metadata: metadata(&notice) }.purpose();
-                assert_eq!(purpose, MessagePurpose::Reply, "a STOP does not withhold it");
                 for variant in 0..3 {
                     let said = text(&texts, &common.number_format, &notice, variant).unwrap();
                     assert!(!said.contains(['{', '}']), "{said}");

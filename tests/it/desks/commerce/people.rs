@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::Resolution;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use serde_json::json;
 
-use super::{customer, open_desk, say_all};
+use super::{customer, open_desk, say_all, wait_for_results};
+use crate::desks::returns::decisions::resolve;
 use crate::http::console::{answer, hand};
 
 #[tokio::test]
@@ -20,6 +23,32 @@ async fn claim_while_waiting_joins_the_ticket() {
     let tickets = desk.app.inner.store.tenant(&tenant).list_tickets_in(id).await.unwrap();
     let [ticket] = tickets.as_slice() else { panic!("{tickets:?}") };
     assert!(ticket.summary.contains("a dispute"), "{}", ticket.summary);
+}
+
+#[tokio::test]
+async fn decision_is_said_in_the_customers_language() {
+    let desk = open_desk().await;
+    let (app, tenant) = (&desk.app, TenantId::default());
+    for (at, (code, question, closed)) in [
+        ("sw", "tunahitaji kujua zaidi: Which colour?", "limefungwa"),
+        ("sheng", "tunahitaji kujua zaidi: Which colour?", "limefungwa"),
+        ("en", "we need to know a little more: Which colour?", "is closed"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let of = json!({ "user_id": format!("+25470000010{at}"), "persona": "commerce_sw", "language": code });
+        let mut chat = desk.chat_with(of).await;
+        say_all(&mut chat, &["I want to talk to a person"]).await;
+        let id = chat.id.parse().unwrap();
+        let tickets = app.inner.store.tenant(&tenant).list_tickets_in(id).await.unwrap();
+        for (decision, why) in [(Resolution::MoreInfo, "Which colour?"), (Resolution::Approve, "sent one")] {
+            resolve(app, &tickets[0].id, decision, why).await;
+        }
+        let said = wait_for_results(app, &chat.id, 2).await;
+        assert!(said[0].contains(question) && said[1].contains(closed), "{code}: {said:?}");
+        assert!(said.iter().all(|text| text.contains(&tickets[0].id)), "{said:?}");
+    }
 }
 
 #[tokio::test]

@@ -275,16 +275,21 @@ async fn confirmation_lists_only_items_not_returned() {
 }
 
 #[tokio::test]
-async fn decision_waits_while_no_persona_uses_the_desk() {
+async fn only_words_of_a_missing_desk_wait() {
     // Its personas use another desk.
     let app = TestApp::start().await;
-    let (shop, id, now) = (TenantId::default(), app.open(&json!({})).await.parse().unwrap(), Utc::now());
-    let notice = Notice { ticket: "T-1".to_owned(), order: None, by: None, outcome: Outcome::Closed, at: now };
-    let job = NewJob::new(SAY_DECISION, Uuid::from_u128(1), &shop, now).in_conversation(id);
-    app.inner.jobs.enqueue(&job.with_payload(json!(notice))).await.unwrap();
+    let (shop, id, now) = (TenantId::default(), app.open(&json!({})).await, Utc::now());
+    let (chat, conversation) = (Chat::resumed(&app, &id), id.parse().unwrap());
+    for (subject, outcome) in [(1, Outcome::Rejected), (2, Outcome::Closed)] {
+        let notice = Notice { ticket: "T-1".to_owned(), order: None, by: None, outcome, at: now };
+        let job = NewJob::new(SAY_DECISION, Uuid::from_u128(subject), &shop, now).in_conversation(conversation);
+        app.inner.jobs.enqueue(&job.with_payload(json!(notice))).await.unwrap();
+    }
+    let said = chat.decisions(1).await;
+    assert_eq!(said[0]["metadata"]["decision"]["decision"], "closed", "{said:?}");
     let store = &app.inner.store;
-    eventually_async("the job has run", async || !store.has_jobs_of(id, SAY_DECISION).await.unwrap()).await;
-    // It waits alone: the runner is free for the decisions of other shops.
+    eventually_async("the jobs have run", async || !store.has_jobs_of(conversation, SAY_DECISION).await.unwrap()).await;
+    // The other one waits alone: the runner is free for the decisions of other shops.
     let due = store.list_due_jobs(&[SAY_DECISION], Utc::now() + TimeDelta::minutes(5)).await.unwrap();
-    assert_eq!(due, Vec::<String>::new());
+    assert_eq!((due, chat.decisions(1).await.len()), (Vec::<String>::new(), 1));
 }

@@ -1,0 +1,113 @@
+//! Announces a person's decision on a ticket in the chat, whatever the conversation's desk.
+
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use super::Shops;
+use crate::domain::commerce::consent::MessagePurpose;
+use crate::domain::returns::{Notice, Outcome, Resolution};
+use crate::domain::{Kind, Metadata};
+use crate::jobs::{Job, JobContext, JobError, LeasedJob};
+use crate::store::returns::SAY_DECISION;
+
+/// Announces a decision in the customer's language: in the desk's own words, if it has any for it, else in the shop's common texts.
+pub struct AnnounceDecision {
+    /// The shops hold the job runner, which holds this job.
+    shops: Weak<Shops>,
+}
+
+impl AnnounceDecision {
+    pub fn new(shops: &Arc<Shops>) -> Self {
+        Self { shops: Arc::downgrade(shops) }
+    }
+}
+
+#[async_trait]
+impl Job for AnnounceDecision {
+    fn name(&self) -> &'static str {
+        SAY_DECISION
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let notice: Option<Notice> = job.payload();
+        let (Some(notice), Some(id)) = (notice, job.conversation) else { return Ok(()) };
+        let store = context.store.tenant(&job.tenant);
+        let Some(conversation) = store.find_conversation(id).await? else { return Ok(()) };
+        // A job that waited may come after the refund, which the customer knows by then.
+        if let Outcome::Continues { rma } | Outcome::Returned { rma, .. } = &notice.outcome
+            && store.find_rma(rma).await?.is_some_and(|rma| rma.status.has_ended())
+        {
+            return Ok(());
+        }
+        let shops = self.shops.upgrade().ok_or_else(|| JobError::Unavailable("the server has stopped".to_owned()))?;
+        let shop = shops.get(&job.tenant);
+        let persona = shop.prompts().find_persona(&conversation.persona);
+        let desk = persona.and_then(|persona| shop.find_desk(&persona.desk));
+        // The variant depends on the job alone, so that a repeated job says the same.
+        let (language, variant) = (conversation.language, usize::from(job.subject.as_bytes()[0]));
+        let text = match desk.and_then(|desk| desk.decision(&notice, language, variant).transpose()) {
+            Some(text) => Some(text.map_err(JobError::failed)?),
+            None => shop.common(language).decision(&notice),
+        };
+        // A persona may come back at a reload: what only its desk can say waits for it.
+        let Some(text) = text else { return Err(JobError::without_persona(job)) };
+        context.announce(job, text, metadata(&notice)).await
+    }
+}
+
+/// Returns the decision for clients, which do not read the text.
+fn metadata(notice: &Notice) -> Metadata {
+    let (outcome, rma) = match &notice.outcome {
+        Outcome::Returned { rma, .. } | Outcome::Continues { rma } => (Resolution::Approve.as_str(), Some(rma)),
+        Outcome::OrderCancelled => (Resolution::Approve.as_str(), None),
+        Outcome::Rejected | Outcome::OrderKept => (Resolution::Reject.as_str(), None),
+        Outcome::MoreInfo { .. } => (Resolution::MoreInfo.as_str(), None),
+        Outcome::Closed => ("closed", None),
+    };
+    let decision = json!({ "ticket_id": notice.ticket, "decision": outcome, "rma_number": rma });
+    // The customer asked for it, so a STOP does not hold it back.
+    let metadata = Metadata::of(Kind::Agent).with("decision", decision).with("purpose", MessagePurpose::Reply);
+    match &notice.by {
+        Some(name) => metadata.with("name", name),
+        None => metadata,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::domain::{Author, Language};
+    use crate::persona::Prompts;
+    use crate::persona::texts::CommonTexts;
+
+    fn notice(outcome: Outcome) -> Notice {
+        Notice { ticket: "TICKET-1-AAAA".to_owned(), order: None, by: None, outcome, at: DateTime::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn common_texts_have_what_every_desk_decides() {
+        let (prompts, question) = (Prompts::shipped(), "Is the sole torn?");
+        for (code, word) in
+            [("en", "closed"), ("vi", "đóng"), ("pl", "zamknięte"), ("sw", "limefungwa"), ("sheng", "limefungwa")]
+        {
+            let common: CommonTexts = prompts.texts("common", code.parse::<Language>().unwrap()).unwrap();
+            assert_eq!(common.check(), Ok(()), "{code}");
+            let said = |outcome| common.decision(&notice(outcome));
+            let closed = said(Outcome::Closed).unwrap();
+            assert!(closed.contains("TICKET-1-AAAA") && closed.contains(word), "{closed}");
+            let asked = said(Outcome::MoreInfo { question: question.to_owned() }).unwrap();
+            assert!(asked.contains("TICKET-1-AAAA") && asked.contains(question), "{asked}");
+            assert_eq!(said(Outcome::Rejected), None, "only its desk can say it");
+        }
+    }
+
+    #[test]
+    fn stop_does_not_withhold_a_decision() {
+        let purpose = Author::Shop { metadata: metadata(&notice(Outcome::Closed)) }.purpose();
+        assert_eq!(purpose, MessagePurpose::Reply);
+    }
+}
