@@ -64,6 +64,7 @@ pub mod lock;
 pub mod mails;
 pub mod messages;
 mod migrations;
+pub mod offers;
 pub mod orders;
 pub mod orders_import;
 pub mod payment_callbacks;

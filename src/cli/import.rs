@@ -2,6 +2,7 @@
 //!
 //! - [`catalog`]: goods of a shop that sells over WhatsApp, as CSV
 //! - [`documents`]: documents that a shop answers from, as PDF, DOCX, text or Markdown
+//! - [`offers`]: offers of such a shop, as CSV
 //! - [`orders`]: orders with their customers and items, as CSV or JSON
 //! - [`policies`]: return policies, as CSV
 
@@ -13,8 +14,10 @@ use super::output;
 
 pub mod catalog;
 pub mod documents;
+pub mod offers;
 pub mod orders;
 pub mod policies;
+pub mod shop_list;
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum What {
@@ -24,7 +27,10 @@ pub enum What {
     Policies(policies::Args),
     /// Import the goods of a shop that sells over WhatsApp, all rows or none. The columns are item_id, name, category, price (whole shillings) and
     /// stock, and optionally description, attributes, variants and url
-    Catalog(catalog::Args),
+    Catalog(shop_list::Args),
+    /// Import the offers of such a shop, all rows or none. The columns are code, terms, discount (10% or whole shillings) and ends (the last day),
+    /// and optionally min_total (whole shillings) and categories
+    Offers(shop_list::Args),
     /// Import documents that a shop answers from, all files or none: PDF, DOCX, text or Markdown
     Documents(documents::Args),
 }
@@ -35,6 +41,7 @@ pub async fn run(what: &What) -> ExitCode {
         What::Orders(args) => output::finish(orders::import(args).await, args.options.output.json),
         What::Policies(args) => output::exit_code(policies::import(args).await),
         What::Catalog(args) => output::finish(catalog::import(args).await, args.output.json),
+        What::Offers(args) => output::finish(offers::import(args).await, args.output.json),
         What::Documents(args) => output::finish(documents::import(args).await, args.json),
     }
 }

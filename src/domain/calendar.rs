@@ -2,7 +2,7 @@
 //!
 //! - [`poland`]: Poland's public holidays
 
-use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc, Weekday};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, SecondsFormat, TimeDelta, TimeZone, Utc, Weekday};
 use chrono_tz::Tz;
 use serde::Serializer;
 
@@ -11,6 +11,13 @@ pub mod poland;
 /// Returns the day in the shop's time zone.
 pub fn day_of(at: DateTime<Utc>, zone: Tz) -> NaiveDate {
     at.with_timezone(&zone).date_naive()
+}
+
+/// Returns the last second of a day in the shop's time zone.
+pub fn end_of_day(day: NaiveDate, zone: Tz) -> DateTime<Utc> {
+    let local = day.and_time(NaiveTime::MIN) + TimeDelta::seconds(24 * 60 * 60 - 1);
+    // Where the clocks skip midnight, the day in UTC is near enough.
+    zone.from_local_datetime(&local).latest().map_or(local.and_utc(), |at| at.with_timezone(&Utc))
 }
 
 /// Returns the number of calendar days from `from` to `to`, negative if `to` is earlier.

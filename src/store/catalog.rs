@@ -8,7 +8,7 @@ use sea_orm::prelude::Expr;
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::audit::record;
 use super::entities::{TenantEntity, catalog_items};
@@ -29,17 +29,38 @@ pub(super) use words::KnownWords;
 /// Items in one statement. Databases accept at least 32,766 values.
 const ITEMS_AT_ONCE: usize = 500;
 
-/// How a list of goods differs from the shop's goods.
+/// How a list of a shop differs from what the shop has: its goods, its offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CatalogComparison {
+pub struct ListComparison {
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,
-    /// Items that the list lacks, if it is the whole catalogue.
+    /// Entries that the list lacks, if it is the whole list.
     pub removed: u64,
 }
 
-/// What an import does with the items that the list lacks.
+impl ListComparison {
+    /// Whether the list changes nothing.
+    pub(super) fn is_same(&self) -> bool {
+        self.new + self.changed + self.removed == 0
+    }
+
+    /// Counts an entry of the list.
+    pub(super) fn count<T: PartialEq>(&mut self, existing: Option<&T>, listed: &T) {
+        match existing {
+            Some(same) if same == listed => self.unchanged += 1,
+            Some(_) => self.changed += 1,
+            None => self.new += 1,
+        }
+    }
+
+    /// The changes, for the audit log.
+    pub(super) fn counts(&self) -> Value {
+        json!({"new": self.new, "changed": self.changed, "removed": self.removed})
+    }
+}
+
+/// What an import does with the entries that the list lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlisted {
     Keep,
@@ -111,16 +132,15 @@ impl TenantStore<'_> {
         Ok((read_items(rows)?, total))
     }
 
-    /// Returns the first categories of the shop's goods, by name.
-    pub async fn list_catalog_categories(&self) -> Result<Vec<String>> {
-        const MOST: u64 = 60;
+    /// Returns the first categories of the shop's goods, by name, or all of them.
+    pub async fn list_catalog_categories(&self, most: Option<u64>) -> Result<Vec<String>> {
         let column = catalog_items::Column::Category;
         let rows = self.rows::<catalog_items::Entity>().select_only().column(column).distinct();
-        Ok(rows.order_by_asc(column).limit(MOST).into_tuple().all(&self.store.read).await?)
+        Ok(rows.order_by_asc(column).limit(most).into_tuple().all(&self.store.read).await?)
     }
 
     /// Compares the list with the shop's goods. Writes nothing.
-    pub async fn compare_catalog(&self, list: &[CatalogItem], unlisted: Unlisted) -> Result<CatalogComparison> {
+    pub async fn compare_catalog(&self, list: &[CatalogItem], unlisted: Unlisted) -> Result<ListComparison> {
         Ok(self.differences(&self.store.read, list, unlisted).await?.0)
     }
 
@@ -131,11 +151,10 @@ impl TenantStore<'_> {
         unlisted: Unlisted,
         who: &str,
         now: DateTime<Utc>,
-    ) -> Result<CatalogComparison> {
+    ) -> Result<ListComparison> {
         let transaction = self.store.begin_fenced().await?;
         let (comparison, changed, removed) = self.differences(&transaction, list, unlisted).await?;
-        let CatalogComparison { new, changed: differing, removed: gone, .. } = comparison;
-        if new + differing + gone == 0 {
+        if comparison.is_same() {
             return Ok(comparison);
         }
         for part in removed.chunks(ITEMS_AT_ONCE) {
@@ -143,8 +162,7 @@ impl TenantStore<'_> {
             self.delete_where::<catalog_items::Entity, _>(&transaction, catalog_items::Column::ItemId, ids).await?;
         }
         write_items(&transaction, self.tenant, &changed).await?;
-        let counts = json!({"new": new, "changed": differing, "removed": gone});
-        let entry = AuditEntry { after: Some(counts), ..AuditEntry::system(who, "catalog.imported", now) };
+        let entry = AuditEntry { after: Some(comparison.counts()), ..AuditEntry::system(who, "catalog.imported", now) };
         record(&transaction, self.tenant, &[entry]).await?;
         transaction.commit().await?;
         Ok(comparison)
@@ -156,8 +174,8 @@ impl TenantStore<'_> {
         connection: &impl ConnectionTrait,
         list: &'a [CatalogItem],
         unlisted: Unlisted,
-    ) -> Result<(CatalogComparison, Vec<&'a CatalogItem>, Vec<String>)> {
-        let (mut comparison, mut differing) = (CatalogComparison::default(), Vec::new());
+    ) -> Result<(ListComparison, Vec<&'a CatalogItem>, Vec<String>)> {
+        let (mut comparison, mut differing) = (ListComparison::default(), Vec::new());
         for part in list.chunks(ITEMS_AT_ONCE) {
             let ids = part.iter().map(|item| item.id.as_str());
             let rows = self.rows::<catalog_items::Entity>().filter(catalog_items::Column::ItemId.is_in(ids));
@@ -165,12 +183,9 @@ impl TenantStore<'_> {
             let existing: HashMap<String, CatalogItem> =
                 rows.map(|row| Ok((row.item_id.clone(), read_item(row)?))).collect::<Result<_>>()?;
             for item in part {
-                match existing.get(item.id.as_str()) {
-                    Some(same) if same == item => comparison.unchanged += 1,
-                    Some(_) => comparison.changed += 1,
-                    None => comparison.new += 1,
-                }
-                if existing.get(item.id.as_str()) != Some(item) {
+                let before = existing.get(item.id.as_str());
+                comparison.count(before, item);
+                if before != Some(item) {
                     differing.push(item);
                 }
             }

@@ -1,4 +1,4 @@
-//! The orders of the commerce desk and the shop's offers.
+//! The orders of the commerce desk.
 //!
 //! A draft holds its prices and reserves its goods until `held_until`. Every change of an order runs in one transaction that writes,
 //! with its goods locked, so that two customers cannot reserve the same piece.
@@ -13,12 +13,11 @@ use serde_json::json;
 
 use super::catalog::read_item;
 use super::entities::{TenantEntity, catalog_items, offers, payment_requests, sales};
+use super::offers::read_offer;
 use super::transaction::Transaction;
 use super::{Result, TenantStore, unreadable};
 use crate::domain::commerce::payment::PaymentStatus;
-use crate::domain::commerce::sale::{
-    CannotOrder, CouponRefused, Offer, PRICE_HOLD, SaleLine, SaleStatus, Totals, price,
-};
+use crate::domain::commerce::sale::{CannotOrder, CouponRefused, PRICE_HOLD, SaleLine, SaleStatus, Totals, price};
 use crate::domain::commerce::{CartLine, CatalogItem, ItemId, Money, Sale, SaleId};
 use crate::domain::{ConversationId, ShopperId, TenantId};
 
@@ -158,26 +157,6 @@ impl TenantStore<'_> {
         let rows = rows.all(&self.store.read).await?;
         rows.into_iter().map(|row| read_sale(row).map(|sale| sale.id)).collect()
     }
-
-    /// Lists the offers that hold, by code.
-    pub async fn list_offers(&self, now: DateTime<Utc>) -> Result<Vec<Offer>> {
-        let rows = self.rows::<offers::Entity>().filter(offers::Column::EndsAt.gt(now));
-        let rows = rows.order_by_asc(offers::Column::Code).all(&self.store.read).await?;
-        rows.into_iter().map(read_offer).collect()
-    }
-}
-
-/// Inserts or replaces offers.
-pub(super) async fn write_offers(transaction: &Transaction, tenant: &TenantId, list: &[Offer]) -> Result<()> {
-    let rows = list.iter().map(|offer| offers::ActiveModel {
-        tenant_id: Set(tenant.to_string()),
-        code: Set(offer.code.clone()),
-        offer: Set(json!(offer)),
-        ends_at: Set(offer.ends_at),
-    });
-    let insert = offers::Entity::insert_many(rows).on_conflict(offers::Entity::replace_existing());
-    insert.exec_without_returning(transaction).await?;
-    Ok(())
 }
 
 /// Returns the order with its customer, and locks it.
@@ -348,10 +327,4 @@ fn read_sale(row: sales::Model) -> Result<Sale> {
         conversation: row.conversation_id.map(ConversationId),
         updated_at: row.updated_at,
     })
-}
-
-fn read_offer(row: offers::Model) -> Result<Offer> {
-    let offer: Offer = serde_json::from_value(row.offer).map_err(|error| unreadable("offers", error))?;
-    // The end is also in the JSON, but only the column counts.
-    Ok(Offer { ends_at: row.ends_at, ..offer })
 }

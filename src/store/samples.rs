@@ -10,12 +10,12 @@ use super::entities::{
     TenantEntity, audit, catalog_items, invoices, jobs, labels, mails, order_items, order_misses, orders, plans,
     refund_cases, rma_items, rmas, subscriptions, tenant_credentials, tenants, tickets,
 };
+use super::offers::write_offers;
 use super::orders::lock_orders;
 use super::orders_import::write_orders;
 use super::policies::{list_policies, write_policies};
 use super::returns::advance::insert_label;
 use super::returns::create::{item_rows, rma_row};
-use super::sales::write_offers;
 use super::tenants::{find_tenant, tenant_row};
 use super::transaction::Transaction;
 use super::{Result, Store, TenantStore};

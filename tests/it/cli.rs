@@ -7,6 +7,7 @@ mod documents;
 mod eval;
 mod index;
 mod newer_schema;
+mod offers;
 mod orders;
 mod policies;
 mod refund;

@@ -12,6 +12,8 @@ use super::{CatalogItem, ItemId, Money};
 use crate::domain::ConversationId;
 use crate::domain::string_enum::{string_enum, text_newtype};
 
+pub mod list;
+
 /// How long the prices of a draft hold and its goods are reserved.
 pub const PRICE_HOLD: TimeDelta = TimeDelta::minutes(30);
 /// The most pieces of one item in an order.

@@ -225,7 +225,7 @@ fn catalog_import_is_all_or_nothing() {
     let written = import("savanna", &good, &[]);
     assert!(written.code == Some(0) && written.stderr.ends_with("written: 2 items\n"), "{written:?}");
     let empty = import("savanna", header, &["--replace"]);
-    assert!(empty.code == Some(2) && empty.stderr.contains("the list has no goods"), "{empty:?}");
+    assert!(empty.code == Some(2) && empty.stderr.contains("the list has no items"), "{empty:?}");
     let refused = import("savanna", &bad, &["--replace"]).stdout;
     assert!(refused.starts_with("0 new, 0 changed, 2 unchanged items, 2 refused rows\n"), "{refused}");
     let again = import("savanna", &good, &["--replace"]);

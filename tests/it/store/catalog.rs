@@ -11,7 +11,7 @@ use frontdesk::domain::commerce::catalog::{CATALOG_CURRENCY, CatalogItem};
 use frontdesk::domain::commerce::tenant::CredentialName;
 use frontdesk::domain::commerce::{Money, Tenant, TenantSettings};
 use frontdesk::domain::identity::e164::E164;
-use frontdesk::store::catalog::{CatalogComparison, Unlisted};
+use frontdesk::store::catalog::{ListComparison, Unlisted};
 use frontdesk::store::samples::SampledTenants;
 use frontdesk::store::tenants::{CredentialChanges, Saving};
 use proptest::prelude::*;
@@ -110,16 +110,16 @@ async fn catalog_import_writes_what_it_compared() {
     let list = [item("SV-101", "Canvas shoes", 1_300), item("NEW-1", "Wool hat", 700), before[2].clone()];
     for (unlisted, removed) in [(Unlisted::Keep, 0), (Unlisted::Remove, 10)] {
         let compared = door.compare_catalog(&list, unlisted).await.unwrap();
-        assert_eq!(compared, CatalogComparison { new: 1, changed: 1, unchanged: 1, removed }, "{unlisted:?}");
+        assert_eq!(compared, ListComparison { new: 1, changed: 1, unchanged: 1, removed }, "{unlisted:?}");
     }
     assert_eq!(door.find_catalog_item(&before[0].id).await.unwrap().as_ref(), Some(&before[0]));
     let written = door.import_catalog(&list, Unlisted::Keep, "import", Utc::now()).await.unwrap();
-    assert_eq!(written, CatalogComparison { new: 1, changed: 1, unchanged: 1, removed: 0 });
+    assert_eq!(written, ListComparison { new: 1, changed: 1, unchanged: 1, removed: 0 });
     for item in &list {
         assert_eq!(door.find_catalog_item(&item.id).await.unwrap().as_ref(), Some(item));
     }
     let again = door.import_catalog(&list, Unlisted::Remove, "import", Utc::now()).await.unwrap();
-    assert_eq!(again, CatalogComparison { unchanged: 3, removed: 10, ..CatalogComparison::default() });
+    assert_eq!(again, ListComparison { unchanged: 3, removed: 10, ..ListComparison::default() });
     let all = door.search_catalog(&query("", CatalogFilters::default())).await.unwrap();
     assert_eq!(all.total_matches_estimate, 3);
     let untouched = store.tenant(&kijani).search_catalog(&query("", CatalogFilters::default())).await.unwrap();

@@ -13,6 +13,9 @@ use crate::domain::commerce::catalog::search::{CatalogFilters, CatalogMatches};
 use crate::domain::commerce::policy::LOW_CONFIDENCE;
 use crate::domain::text::{singular, words};
 
+/// How many categories the model reads.
+const CATEGORIES: u64 = 60;
+
 impl Commerce {
     /// Searches the catalogue. Where the message's words find little, the model may name the goods in other words.
     pub(super) async fn search(&self, turn: &mut Turn, situation: &mut Situation, search: &Search) -> Performed {
@@ -32,7 +35,7 @@ impl Commerce {
         if !is_poor || search.words.is_empty() || situation.model_failed || !self.services.llm.is_up() {
             return event(found, None);
         }
-        let categories = self.door(turn).list_catalog_categories().await?;
+        let categories = self.door(turn).list_catalog_categories(Some(CATEGORIES)).await?;
         let Some(words) = self.ask_search_words(turn, situation, categories).await else { return event(found, None) };
         let asked = Search { words: words.clone(), ..search.clone() };
         match self.find_goods(turn, situation, &asked).await? {

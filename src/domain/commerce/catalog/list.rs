@@ -40,7 +40,7 @@ pub type CatalogRow = Row<CatalogField>;
 pub type BadItem = BadValue<CatalogField>;
 
 /// The longest name and category, in characters: they are lines of a chat.
-const MAX_NAME: usize = 100;
+pub(in crate::domain::commerce) const MAX_NAME: usize = 100;
 const MAX_DESCRIPTION: usize = 1_000;
 const MAX_STOCK: u32 = 1_000_000;
 /// The highest price in shillings.
@@ -104,12 +104,12 @@ fn read(row: &CatalogRow) -> Result<CatalogItem, Vec<BadItem>> {
     reader.finish(made)
 }
 
-fn line(text: &str, max: usize) -> Result<String, String> {
+pub(in crate::domain::commerce) fn line(text: &str, max: usize) -> Result<String, String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= max { Ok(text) } else { Err(format!("it is longer than {max} characters; shorten it")) }
 }
 
-fn price(text: &str) -> Result<Money, String> {
+pub(in crate::domain::commerce) fn price(text: &str) -> Result<Money, String> {
     let hint = "write whole shillings without separators, such as 1250";
     let price = Money::parse(text, CATALOG_CURRENCY).map_err(|_| hint.to_owned())?;
     let per_shilling = 10_i64.pow(CATALOG_CURRENCY.decimals());

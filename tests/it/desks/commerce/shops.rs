@@ -2,6 +2,10 @@
 
 use frontdesk::cli::seed::commerce::shops;
 use frontdesk::domain::TenantId;
+use frontdesk::domain::commerce::Money;
+use frontdesk::domain::commerce::catalog::CATALOG_CURRENCY;
+use frontdesk::domain::commerce::sale::{Discount, Offer};
+use frontdesk::store::catalog::Unlisted;
 use frontdesk::store::shoppers::ShopperKey;
 use serde_json::json;
 
@@ -69,6 +73,30 @@ async fn offer_ends_on_a_local_day() {
         let said = say_all(&mut chat, &["any offers today?"]).await;
         assert!(said.contains("KARIBU10") && said.contains(day), "{zone}: {said}");
     }
+}
+
+#[tokio::test]
+async fn imported_offer_is_said_and_counts() {
+    let desk = open_desk().await;
+    let (tenant, now) = (TenantId::default(), chrono::Utc::now());
+    let door = desk.app.inner.store.tenant(&tenant);
+    let offer = Offer {
+        code: "RAINY20".to_owned(),
+        terms: "KSh 200 off boots".to_owned(),
+        discount: Discount::Amount(Money::new(20_000, CATALOG_CURRENCY)),
+        min_total: None,
+        categories: vec!["Boots".to_owned()],
+        ends_at: now + chrono::TimeDelta::days(1),
+    };
+    door.import_offers(&[offer], Unlisted::Remove, "Lan", now).await.unwrap();
+    let mut chat = customer(&desk, "+254700000001").await;
+    let said = say_all(&mut chat, &["any offers today?"]).await;
+    assert!(said.contains("RAINY20") && !said.contains("KARIBU10"), "{said}");
+    let said = say_all(&mut chat, &["gum boots size 41 black", "I have the code RAINY20"]).await;
+    assert!(said.contains("KSh 200"), "{said}");
+    let recorded = door.list_audit().await.unwrap();
+    let imported = recorded.iter().find(|entry| entry.what == "offers.imported").unwrap();
+    assert_eq!(imported.after, Some(json!({"new": 1, "changed": 0, "removed": 1})));
 }
 
 #[tokio::test]
