@@ -22,8 +22,8 @@ class Writer(Buyer):
 
     who = "a customer who buys over WhatsApp"
 
-    def __init__(self, world, twilio, number, seed):
-        super().__init__(world, number, seed)
+    def __init__(self, world, pesapal, twilio, number, seed):
+        super().__init__(world, pesapal, number, seed)
         self.twilio = twilio
         self.url = world.server.env["PUBLIC_URL"] + "/webhooks/twilio"
         # Phone -> its conversation.

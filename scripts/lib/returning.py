@@ -126,9 +126,10 @@ def decide(world, conversation, path, decision, about):
 
 
 def talk(world, conversation, first, answers, is_done, chance, send=send):
-    """Says `first`, then what answers the last message, or `first` again, until a message says that it is done. `send` posts each."""
+    """Says `first`, then what answers the last message, or `first` again, until a message says that it is done. Of a list of answers,
+    the next one is said each time. `send` posts each."""
     text = first
-    for _ in range(MOST_MESSAGES):
+    for number in range(MOST_MESSAGES):
         time.sleep(chance.uniform(0.0, 0.3))
         key = f"{conversation.id}-{len(conversation.posted)}"
         with conversation.lock:
@@ -139,6 +140,8 @@ def talk(world, conversation, first, answers, is_done, chance, send=send):
         if any(map(is_done, told)):
             return
         text = answers.get(told[-1].get("type"), first)
+        if isinstance(text, list):
+            text = text[number % len(text)]
     raise RuntimeError(f"{conversation.id} did not come to its end in {MOST_MESSAGES} messages")
 
 

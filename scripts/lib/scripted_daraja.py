@@ -1,14 +1,9 @@
 """M-PESA's API for tests: takes prompts, calls back until somebody listens, and says that everything is paid."""
-import json
 import random
 import threading
 import time
-import urllib.error
-import urllib.request
 
-from stand_in import Handler, StandIn
-
-PATIENCE = 300
+from stand_in import Handler, StandIn, insist
 
 
 class ScriptedDaraja(StandIn):
@@ -33,17 +28,9 @@ class ScriptedDaraja(StandIn):
 
 
 def call_back(url, number, wait):
-    time.sleep(wait)
     metadata = {"Item": [{"Name": "MpesaReceiptNumber", "Value": f"QK{number[-6:]}AB"}]}
     stk = {"CheckoutRequestID": number, "ResultCode": 0, "ResultDesc": "paid", "CallbackMetadata": metadata}
-    data = json.dumps({"Body": {"stkCallback": stk}}).encode()
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        try:
-            request = urllib.request.Request(url, data, {"content-type": "application/json"})
-            return urllib.request.urlopen(request, timeout=10).read()
-        except (OSError, urllib.error.URLError):
-            time.sleep(0.2)
+    insist(url, {"Body": {"stkCallback": stk}}, wait)
 
 
 class _Handler(Handler):

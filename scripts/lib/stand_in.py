@@ -2,7 +2,26 @@
 import json
 import socketserver
 import threading
+import time
+import urllib.error
+import urllib.request
 from http.server import BaseHTTPRequestHandler
+
+
+PATIENCE = 300
+
+
+def insist(url, body, wait):
+    """Calls back after `wait` seconds, again and again until somebody listens."""
+    time.sleep(wait)
+    data = json.dumps(body).encode()
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            request = urllib.request.Request(url, data, {"content-type": "application/json"})
+            return urllib.request.urlopen(request, timeout=10).read()
+        except (OSError, urllib.error.URLError):
+            time.sleep(0.2)
 
 
 class StandIn:
