@@ -5,6 +5,7 @@
 //! - [`inbox`]: the shop's conversations; [`live`]: their changes as events
 //! - [`handoff`]: a person takes a conversation, answers and returns it to the bot
 //! - [`returns`]: orders and returns of a conversation, steps of RMAs, decisions on escalations
+//! - [`sales`]: payments and the consent log of a shop; [`catalog`]: its goods
 //! - [`accounts`]: the telecom account of a conversation, and decisions on refund cases
 //! - [`knowledge`]: the indexed documents, and the questions that they did not answer
 //! - [`warranty_files`]: imports of warranties; [`personas`]: the personas' files
@@ -35,6 +36,7 @@ mod owner;
 mod panel;
 mod personas;
 mod returns;
+mod sales;
 mod session;
 mod warranty_files;
 mod wrong;
@@ -61,6 +63,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(accounts::get))
         .routes(routes!(accounts::decide))
         .routes(routes!(catalog::get))
+        .routes(routes!(sales::payments))
+        .routes(routes!(sales::consent_changes))
+        .routes(routes!(returns::loose_tickets))
         .routes(routes!(figures::get))
         .routes(routes!(audit::get))
         .routes(routes!(knowledge::documents))

@@ -235,6 +235,17 @@ impl TenantStore<'_> {
         newest_first(rows).limit(1).one(&self.store.read).await?.map(read_payment).transpose()
     }
 
+    /// Lists at most `limit` payments of the shop, newest first: those that began before `after`.
+    pub async fn list_recent_payments(&self, after: Option<PaymentId>, limit: u64) -> Result<Vec<Payment>> {
+        let mut rows = self.rows::<payment_requests::Entity>();
+        if let Some(after) = after {
+            rows = rows.filter(payment_requests::Column::Id.lt(after.0));
+        }
+        // The ids grow with the time.
+        let rows = rows.order_by_desc(payment_requests::Column::Id).limit(limit).all(&self.store.read).await?;
+        rows.into_iter().map(read_payment).collect()
+    }
+
     /// Lists the payments of a customer's orders in any conversation, newest first.
     pub async fn list_payments_of(&self, shopper: ShopperId) -> Result<Vec<Payment>> {
         let own = Query::select()

@@ -10,7 +10,7 @@
 //! - `rows`: converts rows to RMAs and tickets
 
 use chrono::{DateTime, Utc};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
 use super::audit::record;
@@ -106,6 +106,21 @@ impl TenantStore<'_> {
             .await?;
         found.into_iter().map(rows::read_ticket).collect()
     }
+
+    /// Lists at most `limit` tickets of the shop that wait for a person's decision and belong to no conversation, oldest first.
+    pub async fn list_loose_tickets(&self, limit: u64) -> Result<Vec<Ticket>> {
+        let rows = self.rows::<tickets::Entity>().filter(loose());
+        let rows = rows.order_by_asc(tickets::Column::CreatedAt).order_by_asc(tickets::Column::Id);
+        rows.limit(limit).all(&self.store.read).await?.into_iter().map(rows::read_ticket).collect()
+    }
+}
+
+/// Tickets that wait for a person's decision and belong to no conversation.
+fn loose() -> Condition {
+    Condition::all()
+        .add(tickets::Column::ConversationId.is_null())
+        .add(tickets::Column::ResolvedAt.is_null())
+        .add(tickets::Column::Kind.is_in(TicketKind::DECIDED.map(TicketKind::as_str)))
 }
 
 impl Store {
@@ -113,10 +128,7 @@ impl Store {
     /// server.
     pub async fn list_loose_tickets(&self) -> Result<Vec<(TenantId, Ticket)>> {
         let mut all = Vec::new();
-        let rows = tickets::Entity::find()
-            .filter(tickets::Column::ConversationId.is_null())
-            .filter(tickets::Column::ResolvedAt.is_null())
-            .filter(tickets::Column::Kind.is_in(TicketKind::DECIDED.map(TicketKind::as_str)));
+        let rows = tickets::Entity::find().filter(loose());
         let rows = rows.order_by_asc(tickets::Column::TenantId).order_by_asc(tickets::Column::CreatedAt);
         for row in rows.all(&self.read).await? {
             let shop = row.tenant_id.parse().map_err(|_| unreadable("tickets", "tenant_id"))?;

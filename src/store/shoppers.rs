@@ -1,15 +1,19 @@
 //! The customers of shops that sell over WhatsApp, and what they agreed to receive.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::entities::{TenantEntity, consent_changes, sales, shoppers};
+use super::entities::{TenantEntity, consent_changes, messages, sales, shoppers};
 use super::{Result, TenantStore, unreadable};
+use crate::domain::calendar::time;
 use crate::domain::commerce::SaleId;
 use crate::domain::commerce::consent::{Consent, ConsentActor, ConsentChange, ConsentCommand};
 use crate::domain::identity::e164::E164;
@@ -55,11 +59,33 @@ pub enum PreferenceChange {
 }
 
 /// What a row of the consent log holds.
-#[derive(Serialize, Deserialize)]
-struct Preferences {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Preferences {
     #[serde(flatten)]
-    consent: Consent,
-    language: Option<Language>,
+    pub consent: Consent,
+    #[schema(value_type = Option<String>)]
+    pub language: Option<Language>,
+}
+
+/// A row of the consent log, with its customer and message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = ConsentEntry)]
+pub struct ConsentEntry {
+    pub id: Uuid,
+    #[serde(serialize_with = "time")]
+    pub at: DateTime<Utc>,
+    /// `customer`, or `shop`: a person of the shop, at the customer's request.
+    #[schema(value_type = String)]
+    pub who: ConsentActor,
+    /// The customer's number, if the channel knows it.
+    #[schema(value_type = Option<String>)]
+    pub customer: Option<E164>,
+    pub from: Preferences,
+    pub to: Preferences,
+    /// The conversation of the message.
+    pub conversation_id: Option<ConversationId>,
+    /// The message that asked for the change, unless it was deleted.
+    pub message: Option<String>,
 }
 
 impl TenantStore<'_> {
@@ -163,6 +189,39 @@ impl TenantStore<'_> {
         Ok(Some((after, Some(id))))
     }
 
+    /// Lists at most `limit` rows of the shop's consent log, newest first: those older than `after`.
+    pub async fn list_consent_log(&self, after: Option<Uuid>, limit: u64) -> Result<Vec<ConsentEntry>> {
+        use consent_changes::Column as C;
+        let mut rows = self.rows::<consent_changes::Entity>();
+        if let Some(after) = after {
+            rows = rows.filter(C::Id.lt(after));
+        }
+        let rows = rows.order_by_desc(C::Id).limit(limit).all(&self.store.read).await?;
+        let customers = rows.iter().map(|row| row.shopper_id);
+        let customers = self.rows::<shoppers::Entity>().filter(shoppers::Column::Id.is_in(customers));
+        let customers: HashMap<Uuid, shoppers::Model> =
+            customers.all(&self.store.read).await?.into_iter().map(|row| (row.id, row)).collect();
+        let asked = rows.iter().filter_map(|row| row.message_id);
+        let asked = self.rows::<messages::Entity>().filter(messages::Column::Id.is_in(asked));
+        let mut asked: HashMap<Uuid, messages::Model> =
+            asked.all(&self.store.read).await?.into_iter().map(|row| (row.id, row)).collect();
+        let entry = |row: consent_changes::Model| {
+            let message = row.message_id.and_then(|id| asked.remove(&id));
+            let customer = customers.get(&row.shopper_id).cloned().map(read_shopper).transpose()?;
+            Ok(ConsentEntry {
+                id: row.id,
+                at: row.at,
+                who: who(&row)?,
+                customer: customer.and_then(|customer| customer.phone),
+                from: preferences(row.before)?,
+                to: preferences(row.after)?,
+                conversation_id: message.as_ref().map(|message| ConversationId(message.conversation_id)),
+                message: message.map(|message| message.text),
+            })
+        };
+        rows.into_iter().map(entry).collect()
+    }
+
     /// Lists the changes of the customer's consent, oldest first.
     pub async fn list_consent_changes(&self, shopper: ShopperId) -> Result<Vec<ConsentChange>> {
         changes_of(&self.store.read, self, shopper).await
@@ -185,10 +244,8 @@ async fn changes_of(
     let rows = door.rows::<consent_changes::Entity>().filter(C::ShopperId.eq(shopper.0)).order_by_asc(C::Id);
     let rows = rows.all(connection).await?;
     let read = |row: consent_changes::Model| -> Result<ConsentChange> {
-        let invalid = |error| unreadable("consent_changes", error);
-        let preferences = |value| serde_json::from_value::<Preferences>(value).map_err(invalid);
         Ok(ConsentChange {
-            who: ConsentActor::parse(&row.who).ok_or_else(|| unreadable("consent_changes", "who"))?,
+            who: who(&row)?,
             at: row.at,
             from: preferences(row.before)?.consent,
             to: preferences(row.after)?.consent,
@@ -196,6 +253,14 @@ async fn changes_of(
         })
     };
     rows.into_iter().map(read).collect()
+}
+
+fn who(row: &consent_changes::Model) -> Result<ConsentActor> {
+    ConsentActor::parse(&row.who).ok_or_else(|| unreadable("consent_changes", "who"))
+}
+
+fn preferences(value: Value) -> Result<Preferences> {
+    serde_json::from_value(value).map_err(|error| unreadable("consent_changes", error))
 }
 
 fn read_shopper(row: shoppers::Model) -> Result<Shopper> {

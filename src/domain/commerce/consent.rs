@@ -2,13 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::domain::MessageId;
 use crate::domain::string_enum::string_enum;
 use crate::domain::text::words;
 
 /// What a customer receives besides replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Consent {
     /// Offers and news.
     pub marketing: bool,

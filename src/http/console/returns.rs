@@ -17,7 +17,7 @@ use crate::domain::returns::{
 };
 use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::{ApiError, Result, with_store_timeout};
-use crate::http::extract::{Body, ConversationPath, PathParameters, sentence};
+use crate::http::extract::{Body, ConversationPath, PathParameters, cut_page, sentence};
 use crate::http::refusals::{RefusedRead, RefusedWrite};
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
@@ -56,6 +56,29 @@ pub(super) struct Advanced {
 pub(super) struct ResolvedView {
     ticket: TicketView,
     rmas: Vec<RmaView>,
+}
+
+/// The open tickets without a conversation.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LooseTickets {
+    /// Oldest first; at most 200.
+    tickets: Vec<TicketView>,
+    /// Whether there are more.
+    has_more: bool,
+}
+
+/// Lists the tickets of the shop that wait for a decision and belong to no conversation: it was deleted, or there was none, as for a
+/// payment that names no order.
+#[utoipa::path(
+    get, path = "/console/api/tickets", operation_id = "console_tickets", tag = "console",
+    responses((status = 200, description = "the tickets, oldest first", body = LooseTickets), RefusedRead)
+)]
+pub(super) async fn loose_tickets(owner: Owner, State(app): State<Arc<App>>) -> Result<Json<LooseTickets>> {
+    const MOST: u64 = 200;
+    let store = app.store.tenant(&owner.tenant);
+    let mut tickets = with_store_timeout(&app, store.list_loose_tickets(MOST + 1)).await?;
+    let has_more = cut_page(&mut tickets, MOST, |_| String::new()).is_some();
+    Ok(Json(LooseTickets { tickets: tickets.into_iter().map(TicketView::from).collect(), has_more }))
 }
 
 /// Lists the orders and returns of a conversation: what was created in it, the orders that it mentions, and their RMAs, tickets,

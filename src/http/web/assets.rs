@@ -62,6 +62,7 @@ const FILES: &[(&str, &str)] = &[
     ("figures.js", include_str!("console/figures.js")),
     ("audit.js", include_str!("console/audit.js")),
     ("goods.js", include_str!("console/goods.js")),
+    ("sales.js", include_str!("console/sales.js")),
     ("console.js", include_str!("console/console.js")),
 ];
 
@@ -84,12 +85,14 @@ pub(super) fn path(name: &str) -> String {
     ASSETS.paths.get(name).map(|address| format!("/assets/{address}")).unwrap_or_default()
 }
 
-/// Returns the script `name` and all scripts that it imports, so that a page can load them in parallel.
+/// Returns the script `name` and all scripts that it imports, so that a page can load them in parallel. What a script imports later,
+/// by `import(…)`, is left out.
 pub(super) fn modules(name: &str) -> Vec<&'static str> {
     let mut wanted = vec![name];
     for (file, source) in FILES.iter().rev() {
         if wanted.contains(file) {
-            let needed = FILES.iter().filter(|(other, _)| imports(other).iter().any(|import| source.contains(import)));
+            let is_needed = |other| imports(other).iter().any(|import| source.contains(&format!("from {import}")));
+            let needed = FILES.iter().filter(|(other, _)| is_needed(other));
             wanted.extend(needed.map(|(other, _)| other));
         }
     }

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use frontdesk::app::list_file::FileCode;
 use frontdesk::desks::{DeskRegistry, retail, returns, telecom};
 use frontdesk::domain::ConsoleDeed;
+use frontdesk::domain::commerce::consent::ConsentActor;
+use frontdesk::domain::commerce::payment::PaymentStatus;
+use frontdesk::domain::commerce::tenant::PaymentMethod;
 use frontdesk::domain::commerce::{OrderStatus, policy};
 use frontdesk::domain::returns::{ReasonCode, RmaStatus};
 use frontdesk::domain::warranty::RowCode;
@@ -49,6 +52,9 @@ fn codes_and_deeds_have_names() {
     assert_named("reason_code", &ReasonCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>());
     assert_named("rma_status", &RmaStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>());
     assert_named("order_status", &OrderStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>());
+    assert_named("payment_status", &PaymentStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>());
+    assert_named("payment_method", &PaymentMethod::ALL.iter().map(|method| method.as_str()).collect::<Vec<_>>());
+    assert_named("consent_by", &ConsentActor::ALL.iter().map(|actor| actor.as_str()).collect::<Vec<_>>());
     assert_named("audit_what", &ConsoleDeed::ALL.iter().map(|deed| deed.as_str()).collect::<Vec<_>>());
 }
 

@@ -45,3 +45,17 @@ test("goods are searched in the console", async () => {
   await page.getByText("No goods").waitFor();
   assertClean(page);
 });
+
+test("payments and consent of the shop are listed", async () => {
+  const said = ["gum boots size 41 black", "pay", "1", "0712345679", "yes", "STOP"];
+  const id = await stage.server.conversation({ persona: "commerce_en", language: "en" }, ...said);
+  const page = await enter(stage, { locale: "en-US", view: "sales" });
+  const table = (heading) => page.locator("section", { hasText: heading }).locator("tbody tr").first();
+  await page.getByText("No tickets").waitFor();
+  await table("M-PESA prompt").waitFor();
+  assert.match(await table("M-PESA prompt").innerText(), /M-PESA prompt[^]*sandbox[^]*waiting for the customer/);
+  assert.match(await table("Before").innerText(), /Customer[^]*Notifications: on[^]*Notifications: off[^]*STOP/);
+  await table("M-PESA prompt").getByText("Open").click();
+  await page.waitForURL(new RegExp(`#/inbox/${id}`));
+  assertClean(page);
+});

@@ -1,7 +1,7 @@
 // The audit log: who did what at the console, when, and from which address.
 
 import { ask, words } from "./desk.js";
-import { button, empty, field, fill, head, textElement, word } from "./parts.js";
+import { empty, field, fill, head, pages, textElement, word } from "./parts.js";
 import { element } from "../assets/render.js";
 
 export function audit() {
@@ -25,27 +25,11 @@ export function audit() {
 
 function list({ entries, next }, page) {
   if (!entries.length) return [empty("audit.empty", "audit.empty_hint")];
-  const heads = ["at", "who", "what", "client"].map((key) => textElement("th", `audit.${key}`, undefined, { scope: "col" }));
-  const rows = element("tbody", {}, ...entries.map(line));
-  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), rows);
-  const parts = [element("div", { class: "wide card", tabindex: "0" }, table)];
-  if (next) parts.push(more(next, rows, page));
-  return parts;
-}
-
-function more(next, rows, page) {
-  const place = element("div");
-  let after = next;
-  const pressed = button("audit.more", () =>
-    fill(place, async () => {
-      const read = await page(after);
-      rows.append(...read.entries.map(line));
-      after = read.next;
-      pressed.hidden = !after;
-      return [];
-    }),
-  );
-  return element("div", {}, pressed, place);
+  const heads = ["at", "who", "what", "client"].map((key) => `audit.${key}`);
+  return pages(heads, entries.map(line), next, async (after) => {
+    const read = await page(after);
+    return { rows: read.entries.map(line), next: read.next };
+  });
 }
 
 function line({ at, who, what, client, conversation_id: id, subject, detail }) {

@@ -1,16 +1,14 @@
 // The console: sign-in, navigation and the connection.
 
 import { Alarm } from "./alarm.js";
-import { audit } from "./audit.js";
 import { announce, ask, abortReads, memory, session, settings, words } from "./desk.js";
 import { figures } from "./figures.js";
-import { goods } from "./goods.js";
 import { inbox } from "./inbox.js";
 import { knowledge } from "./knowledge.js";
 import { Live } from "./live.js";
-import { button, dialog, failure } from "./parts.js";
+import { button, dialog, failure, fill } from "./parts.js";
 import { personas } from "./personas.js";
-import { byId, showConnection } from "../assets/render.js";
+import { byId, element, showConnection } from "../assets/render.js";
 import { Router } from "./router.js";
 import { signIn } from "./sign-in.js";
 import { warranty } from "./warranty.js";
@@ -31,11 +29,12 @@ const live = new Live({
 const views = [
   ["inbox", inbox, true],
   ["knowledge", knowledge, false],
-  ["goods", goods, true],
+  ["goods", later(async () => (await import("./goods.js")).goods()), true],
+  ["sales", later(async () => (await import("./sales.js")).sales()), true],
   ["warranty", warranty, true],
   ["personas", personas, false],
   ["figures", figures, true],
-  ["audit", audit, true],
+  ["audit", later(async () => (await import("./audit.js")).audit()), true],
 ];
 const router = new Router(byId("view"), {
   live,
@@ -44,6 +43,16 @@ const router = new Router(byId("view"), {
 });
 
 begin();
+
+// Returns a view whose script is loaded when the view is shown, so that a first visit is small.
+function later(open) {
+  return () => {
+    const place = element("div");
+    const loaded = fill(place, async () => [(await open()).element]);
+    const show = (_, moved) => void loaded.then(() => moved && place.querySelector("h1")?.focus());
+    return { element: place, show };
+  };
+}
 
 function begin() {
   document.documentElement.lang = words.language;

@@ -143,6 +143,31 @@ export function head(title, about, ...actions) {
   return element("header", { class: "head" }, element("div", {}, heading, textElement("p", about)), ...actions);
 }
 
+/** Returns a table, with a button that adds the next page while there is one. `read(after)` returns its `rows` and `next`. */
+export function pages(heads, first, next, read) {
+  const rows = element("tbody", {}, ...first);
+  const named = heads.map((key) => textElement("th", key, undefined, { scope: "col" }));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...named)), rows);
+  const parts = [element("div", { class: "wide card", tabindex: "0" }, table)];
+  if (next) parts.push(more(next, rows, read));
+  return parts;
+}
+
+function more(next, rows, read) {
+  const place = element("div");
+  let after = next;
+  const pressed = button("inbox.more", () =>
+    fill(place, async () => {
+      const page = await read(after);
+      rows.append(...page.rows);
+      after = page.next;
+      pressed.hidden = !after;
+      return [];
+    }),
+  );
+  return element("div", {}, pressed, place);
+}
+
 /** Returns rows of facts under a title, or undefined without rows. */
 export function section(title, rows, values) {
   return rows.length ? element("section", {}, textElement("h2", title, values), element("dl", {}, ...rows)) : undefined;
