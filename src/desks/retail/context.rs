@@ -12,7 +12,7 @@ use super::guess::{CLAUSE, Guess, Guessed, LIKELY, VERY_LIKELY};
 use super::intent::Intent;
 use super::memory::{Current, Memory};
 use super::products::{Asked, Goods, clauses};
-use super::rules::Topic;
+use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use super::topics::Candidate;
 use super::{Incoming, Retail, kind};
@@ -147,7 +147,7 @@ impl Retail {
                 return About::default();
             }
             Some(Guessed::Record) => {
-                incoming.utterance.entities.serials.extend(last_serial(&turn.history));
+                incoming.utterance.entities.serials.extend(serials_in_talk(&turn.history, &understood.utterance));
                 understood.settle(Intent::Warranty, "record");
                 return About { is_record: true, ..About::default() };
             }
@@ -185,19 +185,19 @@ impl Retail {
         let names_number = !understood.utterance.entities.serials.is_empty();
         // A fault that is reported after a record is one of that product, and so is a question about the warranty.
         let has_record = memory.current == Some(Current::Record)
-            || (memory.current == Some(Current::Page) && last_serial(&turn.history).is_some());
+            || (memory.current == Some(Current::Page) && shown_serials(&turn.history).next().is_some());
         let is_other = matches!(self.picks.pick(&text), Some((Pick::Similar, _)));
         let is_about_it = understood.utterance.complains() || asked.is_shop;
         let is_fault = has_record && is_about_it && !is_other;
         let is_of_subject = has_record && (is_look_up || is_fault || is_unclear);
         if asks_for_serial && is_look_up && understood.utterance.points_back() {
-            incoming.utterance.entities.serials.extend(last_serial(&turn.history));
+            incoming.utterance.entities.serials.extend(serials_in_talk(&turn.history, &understood.utterance));
         } else if asks_for_serial && is_fault {
             let search = self.search(turn, &text, true);
             if answer::is_answered(&self.services.pages(turn), &search, None, true) {
                 understood.settle(Intent::Shopping, "documents");
             } else {
-                incoming.utterance.entities.serials.extend(last_serial(&turn.history));
+                incoming.utterance.entities.serials.extend(serials_in_talk(&turn.history, &understood.utterance));
                 return About { is_record: true, ..About::default() };
             }
         } else if (asks_for_serial || is_unclear) && !(incoming.waiting_for_serial && names_number) {
@@ -332,13 +332,22 @@ impl Retail {
     }
 }
 
-/// Returns the serial number whose record was shown last.
-fn last_serial(history: &[Message]) -> Option<PossibleSerial> {
-    let serial = history.iter().rev().find_map(|message| {
-        let meta = (message.metadata.kind() == Some(kind::WARRANTY_RESULT))
-            .then(|| message.metadata.0.get("warranty_meta"))
-            .flatten()?;
-        (meta["found"] == Value::Bool(true)).then(|| meta["serial"].as_str().map(str::to_owned))?
-    })?;
-    Some(PossibleSerial { text: serial, looks: Likeness::Serial, known: None })
+/// Returns the serial number whose record was shown last, or all of them for a question that compares: "which one ends first?"
+fn serials_in_talk(history: &[Message], utterance: &Utterance) -> Vec<PossibleSerial> {
+    let most = if utterance.asks(Topic::Records) { usize::MAX } else { 1 };
+    let mut serials: Vec<String> = Vec::new();
+    for serial in shown_serials(history) {
+        if serials.len() < most && !serials.contains(&serial) {
+            serials.push(serial);
+        }
+    }
+    serials.into_iter().map(|text| PossibleSerial { text, looks: Likeness::Serial, known: None }).rev().collect()
+}
+
+/// Returns the serial numbers whose records were shown, the last one first.
+fn shown_serials(history: &[Message]) -> impl Iterator<Item = String> {
+    let results = history.iter().rev().filter(|message| message.metadata.kind() == Some(kind::WARRANTY_RESULT));
+    let metas = results.filter_map(|message| message.metadata.0.get("warranty_meta"));
+    let found = metas.filter(|meta| meta["found"] == Value::Bool(true));
+    found.filter_map(|meta| meta["serial"].as_str().map(str::to_owned))
 }

@@ -34,6 +34,8 @@ pub struct RetailRules {
     wants: Vec<Pattern>,
     /// Asks for a moment.
     patience: Vec<Pattern>,
+    /// Compares the records that were shown.
+    compares: Vec<Pattern>,
     /// Begins a part of a clause about what the customer owns, or about what happened to it.
     owned: Vec<Pattern>,
     /// Ends such a part: "and", "need".
@@ -75,6 +77,8 @@ pub enum Topic {
     UnnamedGoods,
     /// The serial number that the desk asked for.
     Serial,
+    /// Several records, such as which of them ends first.
+    Records,
 }
 
 /// Why a well-formed rule file cannot be used.
@@ -99,6 +103,7 @@ struct RuleFile {
     cancel: Vec<String>,
     wants: Vec<String>,
     patience: Vec<String>,
+    compares: Vec<String>,
     owned: Vec<String>,
     after_owned: Vec<String>,
     contact: Vec<String>,
@@ -188,6 +193,7 @@ impl RetailRules {
             cancel: lexicon.patterns(&file.cancel)?,
             wants: lexicon.patterns(&file.wants)?,
             patience: lexicon.patterns(&file.patience)?,
+            compares: lexicon.patterns(&file.compares)?,
             owned: lexicon.patterns(&file.owned)?,
             after_owned: lexicon.patterns(&file.after_owned)?,
             contact: lexicon.patterns(&file.contact)?,

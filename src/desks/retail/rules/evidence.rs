@@ -89,6 +89,7 @@ impl RetailRules {
             (Act::Complain, has_defect || has(&self.grievance) || topics.contains(&Social::Complaint)),
             (Act::Farewell, topics.contains(&Social::Goodbye)),
             (Act::PointBack, follows_up),
+            (Act::Ask(Topic::Records), has(&self.compares)),
             (Act::Stall, !filler.is_empty() && (is_polite || has(&self.patience))),
             (Act::Provide(Topic::Serial), given.bare || given.in_clause),
             (Act::Request(Topic::Goods), wishes_goods),
