@@ -12,6 +12,7 @@ mod commerce;
 mod embed;
 mod env;
 mod http;
+mod identity;
 mod jobs;
 mod knowledge;
 mod llm;
@@ -30,6 +31,7 @@ pub use commerce::{CommerceConfig, PaymentMode, PaymentProvidersConfig};
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use http::HttpConfig;
+pub use identity::IdentityConfig;
 pub use jobs::JobsConfig;
 pub use knowledge::{ChunkConfig, EvalConfig, KnowledgeConfig};
 pub use llm::{AgentConfig, GroundingConfig, LlmConfig, LlmMode};
@@ -62,6 +64,7 @@ pub struct Config {
     pub knowledge: KnowledgeConfig,
     pub desks: DeskConfig,
     pub retail: RetailConfig,
+    pub identity: IdentityConfig,
     pub returns: ReturnsConfig,
     pub telecom: TelecomConfig,
     pub commerce: CommerceConfig,
@@ -186,6 +189,7 @@ impl Config {
             knowledge: KnowledgeConfig::read(env_ref),
             desks: DeskConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
+            identity: IdentityConfig::read(env_ref),
             returns: ReturnsConfig::read(env_ref),
             telecom: TelecomConfig::read(env_ref),
             commerce,

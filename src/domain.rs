@@ -27,7 +27,7 @@ pub mod telecom;
 pub mod vocabulary;
 pub mod warranty;
 
-pub use audit::{AuditEntry, AuditKind, ConsoleAct, ConsoleDeed};
+pub use audit::{ActorKind, AuditEntry, AuditKind, ConsoleAct, ConsoleDeed};
 pub use channel::{Channel, Delivery, DeliveryStatus, Notice};
 pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
 pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};

@@ -7,11 +7,10 @@ use clap::Subcommand;
 use super::open_store;
 use super::rma::written;
 use crate::config::Config;
-use crate::domain::TenantId;
-use crate::domain::returns::Hand;
 use crate::domain::telecom::{CaseId, RefundCase, Verdict};
+use crate::domain::{ActorKind, TenantId};
+use crate::store::audit::Actor;
 use crate::store::refund_cases::Deciding;
-use crate::store::returns::By;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
@@ -67,7 +66,7 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
         What::Approve(decision) => (decision, Verdict::Approve),
         What::Reject(decision) => (decision, Verdict::Reject),
     };
-    let by = By { hand: Hand::Person, who: &decision.by, conversation: None, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Person, who: &decision.by, conversation: None, now: Utc::now() };
     match store.decide_refund_case(decision.case, verdict, &decision.why, &by).await? {
         Deciding::Done(case) => println!("{}", line(&case)),
         Deciding::Decided(case) => bail!("{} was already decided: {}", case.id, case.status),

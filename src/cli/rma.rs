@@ -6,10 +6,10 @@ use clap::{Subcommand, ValueEnum};
 
 use super::open_store;
 use crate::config::Config;
-use crate::domain::TenantId;
-use crate::domain::returns::{DamageWords, Hand, Resolution, RmaNumber, RmaStatus, TrackingNumber};
+use crate::domain::returns::{DamageWords, Resolution, RmaNumber, RmaStatus, TrackingNumber};
 use crate::domain::text::clean;
-use crate::store::returns::By;
+use crate::domain::{ActorKind, TenantId};
+use crate::store::audit::Actor;
 use crate::store::returns::advance::{Advance, LabelOutcome};
 use crate::store::returns::resolve::{Resolving, Verdict};
 
@@ -85,7 +85,7 @@ fn status(text: &str) -> Result<RmaStatus, String> {
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let store = open_store(&config).await?;
     let door = store.tenant(&args.tenant);
-    let by = |who| By { hand: Hand::Person, who, conversation: None, now: Utc::now() };
+    let by = |who| Actor { kind: ActorKind::Person, who, conversation: None, now: Utc::now() };
     match &args.what {
         What::Advance { rma, to: RmaStatus::LabelSent, by: who } => {
             match door.issue_label(rma, &TrackingNumber::new(rand::random()), &by(who)).await? {

@@ -1,9 +1,6 @@
 use std::time::Duration;
 
-use chrono::TimeDelta;
-
 use super::Env;
-use crate::domain::identity::attempts::AttemptLimit;
 use crate::domain::returns::{DamageWords, Frequency, Terms, Windows};
 
 /// How a customer without an account proves that an order is theirs.
@@ -24,8 +21,6 @@ pub struct ReturnsConfig {
     pub frequency: Frequency,
     /// `ORDER_VERIFICATION`
     pub verification: OrderVerification,
-    /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: failed proofs of an order or account before a lock, and its length.
-    pub misses: AttemptLimit,
     /// `LABEL_LINK_HOURS`: how long the link to a label is valid.
     pub label_link: Duration,
     /// `MAIL_WAIT_SECONDS`: how long a turn waits for the first attempt to send its mail, to report the result.
@@ -41,11 +36,6 @@ impl ReturnsConfig {
     pub(super) fn read(env: &mut Env) -> Self {
         let windows = Windows::default();
         let frequency = Frequency::default();
-        let lock: u32 = env.number("ORDER_MISS_LOCK_MINUTES", 60);
-        let misses = env.number("ORDER_MISS_LIMIT", AttemptLimit::default().misses);
-        if misses == 0 {
-            env.refuse("ORDER_MISS_LIMIT", "must be at least 1".to_owned());
-        }
         Self {
             windows: Windows {
                 return_days: env.days("RETURN_WINDOW_DAYS", windows.return_days),
@@ -60,7 +50,6 @@ impl ReturnsConfig {
                 &[("contact", OrderVerification::Contact), ("none", OrderVerification::None)],
                 OrderVerification::Contact,
             ),
-            misses: AttemptLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
             label_link: env.hours("LABEL_LINK_HOURS", 168),
             mail_wait: env.seconds("MAIL_WAIT_SECONDS", 5),
         }

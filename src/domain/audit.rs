@@ -25,6 +25,15 @@ string_enum! {
     }
 }
 
+/// What kind of author makes a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorKind {
+    /// The desk, a tool, a job.
+    Automatic,
+    /// A person of the shop.
+    Person,
+}
+
 /// The name of a person of the shop who gave none.
 pub const OPERATOR: &str = "operator";
 

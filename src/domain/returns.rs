@@ -21,5 +21,5 @@ pub use eligibility::{Cause, Decision, Frequency, History, ReasonCode, Review, R
 pub use listing::ListedOrder;
 pub use number::{Carrier, MailNumber, RmaNumber, TicketNumber, TrackingNumber};
 pub use policy::{Policies, Policy, Scope, Windows};
-pub use rma::{Hand, Label, NoStep, Rma, RmaId, RmaLine, RmaStatus};
+pub use rma::{Label, NoStep, Rma, RmaId, RmaLine, RmaStatus};
 pub use ticket::{Action, Claim, Notice, Outcome, Priority, Resolution, Ticket, TicketKind};

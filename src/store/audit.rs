@@ -1,12 +1,38 @@
 //! The audit log. Each change stores its entry in the same transaction.
 
+use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder};
 use uuid::Uuid;
 
 use super::entities::audit;
 use super::{Result, TenantStore, unreadable};
-use crate::domain::{AuditEntry, AuditKind, ConversationId, TenantId};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::returns::RmaNumber;
+use crate::domain::{ActorKind, AuditEntry, AuditKind, ConversationId, TenantId};
+
+/// The author of a change, with its time and conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Actor<'a> {
+    pub kind: ActorKind,
+    /// `desk`, `job`, or the name of a person of the shop.
+    pub who: &'a str,
+    /// The conversation in which the change happens, if any.
+    pub conversation: Option<ConversationId>,
+    pub now: DateTime<Utc>,
+}
+
+impl Actor<'_> {
+    /// Returns an entry about an order, without further fields.
+    pub(super) fn entry(&self, what: &str, order: &OrderNumber, rma: Option<&RmaNumber>) -> AuditEntry {
+        AuditEntry {
+            conversation: self.conversation,
+            order: Some(order.clone()),
+            rma: rma.cloned(),
+            ..AuditEntry::system(self.who, what, self.now)
+        }
+    }
+}
 
 impl TenantStore<'_> {
     /// Stores an entry that no other change goes with, such as a tool call or a decision.

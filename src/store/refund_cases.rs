@@ -13,10 +13,9 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, Qu
 use serde_json::json;
 
 use super::accounts::{grosze, lock_invoice};
-use super::audit::record;
+use super::audit::{Actor, record};
 use super::entities::{TenantEntity, audit, case_numbers, refund_cases};
 use super::jobs::{NewJob, enqueue, subject_of};
-use super::returns::By;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
 use crate::domain::audit::OPERATOR;
 use crate::domain::commerce::Money;
@@ -71,7 +70,13 @@ impl<'a> NewJob<'a> {
 impl TenantStore<'_> {
     /// Opens a case for an invoice of this customer. The claim is checked against the invoice and its earlier cases in the same
     /// transaction, so concurrent calls for one invoice open one case. `zone` is `TELECOM_TIME_ZONE`.
-    pub async fn open_refund_case(&self, user_id: &str, claim: &RefundClaim, zone: Tz, by: &By<'_>) -> Result<Opening> {
+    pub async fn open_refund_case(
+        &self,
+        user_id: &str,
+        claim: &RefundClaim,
+        zone: Tz,
+        by: &Actor<'_>,
+    ) -> Result<Opening> {
         let transaction = self.store.begin_fenced().await?;
         let invoice = lock_invoice(&transaction, self.tenant, claim.invoice()).await?;
         let Some(invoice) = invoice.filter(|invoice| !user_id.is_empty() && invoice.user_id == user_id) else {
@@ -111,7 +116,7 @@ impl TenantStore<'_> {
     }
 
     /// Records that another conversation waits for the decision on an open case, once for each conversation.
-    pub async fn join_refund_case(&self, id: CaseId, by: &By<'_>) -> Result<()> {
+    pub async fn join_refund_case(&self, id: CaseId, by: &Actor<'_>) -> Result<()> {
         let transaction = self.store.begin_fenced().await?;
         let case = lock_case(&transaction, self.tenant, id).await?;
         let Some(case) = case.filter(|case| case.status.is_open()) else { return Ok(()) };
@@ -126,7 +131,13 @@ impl TenantStore<'_> {
 
     /// Stores a person's decision on a case, with the reason for the audit log, and the chat messages to the customer: to the
     /// conversation that opened the case, and to those that joined it.
-    pub async fn decide_refund_case(&self, id: CaseId, verdict: Verdict, why: &str, by: &By<'_>) -> Result<Deciding> {
+    pub async fn decide_refund_case(
+        &self,
+        id: CaseId,
+        verdict: Verdict,
+        why: &str,
+        by: &Actor<'_>,
+    ) -> Result<Deciding> {
         let transaction = self.store.begin_fenced().await?;
         let Some(case) = lock_case(&transaction, self.tenant, id).await? else { return Ok(Deciding::NotFound) };
         let Ok(step) = StatusChange::new(case.status, verdict.into()) else {
@@ -143,7 +154,7 @@ impl TenantStore<'_> {
             .filter(refund_cases::Column::Number.eq(to_db(id.number())))
             .exec(&transaction)
             .await?;
-        let by = By { conversation: by.conversation.or(case.conversation), ..*by };
+        let by = Actor { conversation: by.conversation.or(case.conversation), ..*by };
         let decided = AuditEntry {
             before: Some(json!({"case": case.id, "status": step.from()})),
             after: Some(json!({"case": case.id, "status": step.to(), "why": why})),
@@ -225,7 +236,7 @@ async fn cases_where(
 }
 
 /// Returns an entry of the audit log about a case.
-fn about(case: &RefundCase, what: &str, by: &By<'_>) -> AuditEntry {
+fn about(case: &RefundCase, what: &str, by: &Actor<'_>) -> AuditEntry {
     AuditEntry {
         conversation: by.conversation,
         account: Some(case.user_id.clone()).filter(|user_id| !user_id.is_empty()),

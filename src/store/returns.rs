@@ -13,12 +13,12 @@ use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
-use super::audit::record;
+use super::audit::{Actor, record};
 use super::entities::{TenantEntity, orders, rmas, tickets};
 use super::jobs::{NewJob, subject_of};
 use super::{Result, Store, TenantStore, unreadable};
 use crate::domain::commerce::{OrderNumber, OrderStatus};
-use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket, TicketKind};
+use crate::domain::returns::{Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket, TicketKind};
 use crate::domain::{AuditEntry, ConversationId, StatusChange, TenantId};
 
 pub mod advance;
@@ -48,28 +48,6 @@ impl<'a> NewJob<'a> {
         let payload = serde_json::to_value(notice).unwrap_or_default();
         let subject = subject_of(&format!("{conversation}{payload}"));
         Self::new(SAY_DECISION, subject, tenant, now).in_conversation(conversation).with_payload(payload)
-    }
-}
-
-/// The author of a change, with its time and conversation.
-#[derive(Clone, Copy, Debug)]
-pub struct By<'a> {
-    pub hand: Hand,
-    /// `desk`, `job`, or the name of a person of the shop.
-    pub who: &'a str,
-    /// The conversation in which the change happens, if any.
-    pub conversation: Option<ConversationId>,
-    pub now: DateTime<Utc>,
-}
-
-impl By<'_> {
-    fn entry(&self, what: &str, order: &OrderNumber, rma: Option<&RmaNumber>) -> AuditEntry {
-        AuditEntry {
-            conversation: self.conversation,
-            order: Some(order.clone()),
-            rma: rma.cloned(),
-            ..AuditEntry::system(self.who, what, self.now)
-        }
     }
 }
 
@@ -144,7 +122,7 @@ async fn write_order_step(
     tenant: &TenantId,
     number: &OrderNumber,
     step: StatusChange<OrderStatus>,
-    by: &By<'_>,
+    by: &Actor<'_>,
 ) -> Result<()> {
     orders::Entity::update_of(tenant)
         .set(orders::ActiveModel {
@@ -166,7 +144,7 @@ async fn write_rma_step(
     rma: &Rma,
     step: StatusChange<RmaStatus>,
     why: Option<&str>,
-    by: &By<'_>,
+    by: &Actor<'_>,
 ) -> Result<()> {
     rmas::Entity::update_many()
         .set(rmas::ActiveModel {

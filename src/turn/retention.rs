@@ -80,5 +80,5 @@ pub async fn forget(
     }
     store.forget_revoked_sessions(now).await?;
     store.forget_idempotency_keys(now).await?;
-    store.forget_misses(now, config.returns.misses.lock).await
+    store.forget_misses(now, config.identity.attempts.lock).await
 }

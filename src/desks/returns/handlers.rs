@@ -13,11 +13,11 @@ use super::route::Handler;
 use super::state::{Intent, Stage, State};
 use crate::config::OrderVerification;
 use crate::desks::{DeskError, Turn};
-use crate::domain::AuditKind;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::returns::{Action, Hand, Terms};
+use crate::domain::returns::{Action, Terms};
+use crate::domain::{ActorKind, AuditKind};
 use crate::store::TenantStore;
-use crate::store::returns::By;
+use crate::store::audit::Actor;
 
 mod handoff;
 mod orders;
@@ -86,8 +86,8 @@ impl Returns {
     }
 }
 
-pub(super) fn by(turn: &Turn) -> By<'static> {
-    By { hand: Hand::Automatic, who: WHO, conversation: Some(turn.conversation.id), now: Utc::now() }
+pub(super) fn by(turn: &Turn) -> Actor<'static> {
+    Actor { kind: ActorKind::Automatic, who: WHO, conversation: Some(turn.conversation.id), now: Utc::now() }
 }
 
 /// Identifies the request of a flow. The same flow that asks again after a crash finds what it made.

@@ -3,9 +3,11 @@
 use async_trait::async_trait;
 use chrono::Utc;
 
-use crate::domain::returns::{Hand, RmaId, TrackingNumber};
+use crate::domain::ActorKind;
+use crate::domain::returns::{RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
-use crate::store::returns::{By, ISSUE_LABEL};
+use crate::store::audit::Actor;
+use crate::store::returns::ISSUE_LABEL;
 
 /// Issues the label of an RMA.
 pub(super) struct IssueLabel;
@@ -19,7 +21,7 @@ impl Job for IssueLabel {
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
         let store = context.store.tenant(&job.tenant);
         let Some(rma) = store.find_rma_by_id(RmaId(job.subject)).await? else { return Ok(()) };
-        let by = By { hand: Hand::Automatic, who: "job", conversation: rma.conversation, now: Utc::now() };
+        let by = Actor { kind: ActorKind::Automatic, who: "job", conversation: rma.conversation, now: Utc::now() };
         // An RMA keeps the label that it has. A locked one is refused: resolving the escalation enqueues the job again.
         store.issue_label(&rma.number, &TrackingNumber::new(rand::random()), &by).await?;
         Ok(())

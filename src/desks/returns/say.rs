@@ -161,7 +161,7 @@ impl Returns {
         scenario: Scenario,
     ) -> Result<String, DeskError> {
         let common = self.common.get(turn.language());
-        let lock = self.services.config.returns.misses.lock.num_minutes();
+        let lock = self.services.config.identity.attempts.lock.num_minutes();
         let mut values: Vec<(&str, String)> =
             vec![("hotline", self.hotline(turn).to_owned()), ("minutes", lock.to_string())];
         let number = state.order_number().or(state.meta.tried.as_ref());

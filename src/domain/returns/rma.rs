@@ -62,15 +62,6 @@ impl RmaStatus {
     }
 }
 
-/// Who takes a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hand {
-    /// The desk, a tool, a job.
-    Automatic,
-    /// A person of the shop.
-    Person,
-}
-
 /// Why an RMA does not take a step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoStep {

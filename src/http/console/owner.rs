@@ -11,13 +11,12 @@ use tracing::error;
 
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
-use crate::domain::returns::Hand;
 use crate::domain::text::clean;
-use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
+use crate::domain::{ActorKind, ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;
 use crate::http::error::{ApiError, Result, with_store_timeout};
-use crate::store::returns::By;
+use crate::store::audit::Actor;
 
 /// The longest reason for a decision, in characters.
 const WHY_MAX_CHARS: usize = 2_000;
@@ -49,8 +48,8 @@ impl Owner {
     }
 
     /// Returns the person as the author of a change, now.
-    pub fn author(&self) -> By<'_> {
-        By { hand: Hand::Person, who: self.signature(), conversation: None, now: Utc::now() }
+    pub fn author(&self) -> Actor<'_> {
+        Actor { kind: ActorKind::Person, who: self.signature(), conversation: None, now: Utc::now() }
     }
 
     /// Makes an entry of the audit log in this person's name.

@@ -19,7 +19,7 @@ use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, ConversationPath, PathParameters, cut_page, sentence};
 use crate::http::refusals::{RefusedRead, RefusedWrite};
-use crate::store::returns::By;
+use crate::store::audit::Actor;
 use crate::store::returns::advance::{Advance, LabelOutcome};
 use crate::store::returns::resolve::{Resolving, Verdict};
 use crate::store::{StoreError, TenantStore};
@@ -134,7 +134,7 @@ pub(super) async fn advance(
     Ok(Json(Advanced { rma: rma.into() }))
 }
 
-async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Rma> {
+async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, by: &Actor<'_>) -> Result<Rma> {
     let refusal = if to == RmaStatus::LabelSent {
         match store.issue_label(number, &TrackingNumber::new(rand::random()), by).await? {
             LabelOutcome::Issued(_) | LabelOutcome::Repeated(_) => None,

@@ -6,12 +6,12 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryS
 use serde_json::json;
 
 use super::rows::load_rmas;
-use super::{By, write_order_step, write_rma_step};
+use super::{write_order_step, write_rma_step};
 use crate::domain::commerce::{Order, OrderStatus};
 use crate::domain::identity::Email;
-use crate::domain::returns::{Hand, Label, NoStep, Rma, RmaId, RmaNumber, RmaStatus, TrackingNumber};
-use crate::domain::{AuditEntry, Language, StatusChange, TenantId};
-use crate::store::audit::record;
+use crate::domain::returns::{Label, NoStep, Rma, RmaId, RmaNumber, RmaStatus, TrackingNumber};
+use crate::domain::{ActorKind, AuditEntry, Language, StatusChange, TenantId};
+use crate::store::audit::{Actor, record};
 use crate::store::conversations::language_of;
 use crate::store::entities::{labels, rmas};
 use crate::store::mails::{NewMail, last_mail_of, queue};
@@ -39,7 +39,7 @@ pub enum LabelOutcome {
 impl TenantStore<'_> {
     /// Changes the status of an RMA. When the last item of an order is refunded, the order becomes `Returned`.
     /// `Label_Sent` is refused without a label: [`Self::issue_label`] does both.
-    pub async fn advance_rma(&self, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Advance> {
+    pub async fn advance_rma(&self, number: &RmaNumber, to: RmaStatus, by: &Actor<'_>) -> Result<Advance> {
         let transaction = self.store.begin_fenced().await?;
         let Some(rma) = self.lock_rma(&transaction, number).await? else { return Ok(Advance::NotFound) };
         let step = match rma.step(to) {
@@ -64,7 +64,7 @@ impl TenantStore<'_> {
         &self,
         number: &RmaNumber,
         tracking: &TrackingNumber,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<LabelOutcome> {
         let transaction = self.store.begin_fenced().await?;
         let Some(rma) = self.lock_rma(&transaction, number).await? else { return Ok(LabelOutcome::NotFound) };
@@ -84,7 +84,7 @@ impl TenantStore<'_> {
         record(&transaction, self.tenant, &[issued]).await?;
         write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
         // The mail about a new return already has a link to the label.
-        if by.hand == Hand::Person {
+        if by.kind == ActorKind::Person {
             self.mail_milestone(&transaction, &rma, RmaStatus::LabelSent, by).await?;
         }
         self.record_act(&transaction).await?;
@@ -98,7 +98,7 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         rma: &Rma,
         to: RmaStatus,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<()> {
         let template = match to {
             RmaStatus::LabelSent => "label_ready",
@@ -149,7 +149,7 @@ impl TenantStore<'_> {
     }
 
     /// Marks the order as returned if all its items are refunded.
-    async fn close_order(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<()> {
+    async fn close_order(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &Actor<'_>) -> Result<()> {
         let Some(order) = lock_order(transaction, self.tenant, &rma.order).await? else { return Ok(()) };
         let is_paid_back = |status: RmaStatus| status == RmaStatus::Refunded;
         let all = order.items.iter().all(|item| item.rma.as_ref().is_some_and(|rma| is_paid_back(rma.status)));

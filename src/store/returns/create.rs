@@ -6,7 +6,6 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, Qu
 use serde_json::json;
 use uuid::Uuid;
 
-use super::By;
 use super::escalate::reviews_of;
 use super::rows::{list_rmas, read_ticket};
 use crate::domain::calendar::day_of;
@@ -18,7 +17,7 @@ use crate::domain::returns::{
     TicketNumber, decide,
 };
 use crate::domain::{AuditEntry, StatusChange, TenantId};
-use crate::store::audit::record;
+use crate::store::audit::{Actor, record};
 use crate::store::entities::{TenantEntity, rma_items, rmas, tickets};
 use crate::store::jobs::{NewJob, enqueue};
 use crate::store::mails::{MailId, NewMail, queue};
@@ -102,7 +101,7 @@ impl TenantStore<'_> {
 
     /// Creates an RMA with its ticket, its mail and the jobs for label and mail, and changes the order's status. The
     /// rules decide again in the same transaction, so that no caller can bypass them.
-    pub async fn create_return(&self, new: &NewReturn<'_>, by: &By<'_>) -> Result<ReturnOutcome> {
+    pub async fn create_return(&self, new: &NewReturn<'_>, by: &Actor<'_>) -> Result<ReturnOutcome> {
         let transaction = self.store.begin_fenced().await?;
         let outcome = self.create_return_in(&transaction, new, by).await?;
         if matches!(outcome, ReturnOutcome::Created { .. }) {
@@ -116,7 +115,7 @@ impl TenantStore<'_> {
         &self,
         transaction: &DatabaseTransaction,
         new: &NewReturn<'_>,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<ReturnOutcome> {
         let order = lock_order(transaction, self.tenant, new.order).await?;
         let mut generation = 0;
@@ -178,7 +177,7 @@ impl TenantStore<'_> {
         &self,
         transaction: &DatabaseTransaction,
         mut random: [u8; 4],
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<RmaNumber> {
         loop {
             let number = RmaNumber::new(by.now, random);
@@ -195,7 +194,7 @@ impl TenantStore<'_> {
         &self,
         transaction: &DatabaseTransaction,
         new: &NewReturn<'_>,
-        by: &By<'_>,
+        by: &Actor<'_>,
         order: &Order,
         rma: &Rma,
         key: String,
@@ -235,7 +234,7 @@ impl TenantStore<'_> {
         agreed: Option<Money>,
         reason: &str,
         request: &str,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<CancelOutcome> {
         let transaction = self.store.begin_fenced().await?;
         let Some(order) = lock_order(&transaction, self.tenant, number).await? else {
@@ -367,7 +366,7 @@ pub(super) fn ticket_row(
     key: String,
     request: &str,
     reason: &str,
-    by: &By<'_>,
+    by: &Actor<'_>,
 ) -> tickets::ActiveModel {
     tickets::ActiveModel {
         tenant_id: Set(tenant.to_string()),

@@ -5,23 +5,22 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{EntityTrait, QuerySelect};
 use serde_json::json;
 
-use super::By;
 use super::resolve::about;
 use super::rows::read_ticket;
 use crate::domain::returns::{Resolution, Ticket};
 use crate::domain::{AuditEntry, AuditKind};
-use crate::store::audit::record;
+use crate::store::audit::{Actor, record};
 use crate::store::entities::tickets;
 use crate::store::{Result, TenantStore};
 
 impl TenantStore<'_> {
     /// Adds the customer's answer to the ticket. Returns `None` if the ticket has no open question.
-    pub async fn answer_question(&self, ticket: &str, answer: &str, by: &By<'_>) -> Result<Option<Ticket>> {
+    pub async fn answer_question(&self, ticket: &str, answer: &str, by: &Actor<'_>) -> Result<Option<Ticket>> {
         self.add_words(ticket, answer, by, |ticket| ticket.question.is_some()).await
     }
 
     /// Adds a further detail of the customer to an open ticket. Returns `None` if the ticket takes no more.
-    pub async fn add_detail(&self, ticket: &str, detail: &str, by: &By<'_>) -> Result<Option<Ticket>> {
+    pub async fn add_detail(&self, ticket: &str, detail: &str, by: &Actor<'_>) -> Result<Option<Ticket>> {
         self.add_words(ticket, detail, by, takes_details).await
     }
 
@@ -29,7 +28,7 @@ impl TenantStore<'_> {
         &self,
         ticket: &str,
         answer: &str,
-        by: &By<'_>,
+        by: &Actor<'_>,
         accepts: fn(&Ticket) -> bool,
     ) -> Result<Option<Ticket>> {
         let transaction = self.store.begin_fenced().await?;

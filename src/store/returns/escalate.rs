@@ -8,7 +8,6 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 use serde_json::json;
 
-use super::By;
 use super::create::{find_by_key, ticket_row};
 use super::details::SUMMARY_MAX_BYTES;
 use super::resolve::about;
@@ -17,7 +16,7 @@ use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
 use crate::domain::{AuditEntry, ConversationId, TenantId};
-use crate::store::audit::record;
+use crate::store::audit::{Actor, record};
 use crate::store::entities::{TenantEntity, audit, conversations, rmas, tickets};
 use crate::store::journal::wait_for_person;
 use crate::store::orders::lock_order;
@@ -143,7 +142,7 @@ pub(super) async fn reviews_of(
 
 impl TenantStore<'_> {
     /// Creates a ticket for a person and locks its RMAs. A further escalation of the same subject joins the open ticket.
-    pub async fn escalate(&self, new: &NewEscalation<'_>, by: &By<'_>) -> Result<Escalated> {
+    pub async fn escalate(&self, new: &NewEscalation<'_>, by: &Actor<'_>) -> Result<Escalated> {
         let subject = match (new.rma, new.order, by.conversation) {
             _ if new.once.is_some() => format!("once:{}", new.once.unwrap_or_default()),
             (Some(rma), _, _) => format!("rma:{rma}"),
@@ -237,7 +236,7 @@ impl TenantStore<'_> {
         id: &str,
         marked: &[Rma],
         new: &NewEscalation<'_>,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<Option<Ticket>> {
         let find = || tickets::Entity::find_by_id((self.tenant.to_string(), id.to_owned()));
         let row = find().lock(LockType::Update).one(transaction).await?;
@@ -269,7 +268,7 @@ impl TenantStore<'_> {
         &self,
         transaction: &DatabaseTransaction,
         ticket: &Ticket,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<()> {
         let Some(conversation) = by.conversation.filter(|id| ticket.conversation != Some(*id)) else { return Ok(()) };
         if joined_conversations(transaction, self.tenant, ticket).await?.contains(&conversation) {
@@ -339,7 +338,7 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         rma: &Rma,
         ticket: Option<(&str, &str)>,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<()> {
         let mut change =
             rmas::ActiveModel { escalated: Set(ticket.is_some()), updated_at: Set(by.now), ..Default::default() };

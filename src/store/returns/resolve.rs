@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::create::{NewReturn, ReturnOutcome};
 use super::rows::{list_rmas, load_rmas, read_ticket};
-use super::{By, ISSUE_LABEL, write_rma_step};
+use super::{ISSUE_LABEL, write_rma_step};
 use crate::domain::AuditEntry;
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::returns::rma::rejection;
 use crate::domain::returns::{Action, Decision, Outcome, Resolution, Rma, RmaStatus, Terms, Ticket, TicketKind};
-use crate::store::audit::record;
+use crate::store::audit::{Actor, record};
 use crate::store::conversations::language_of;
 use crate::store::entities::{TenantEntity, rmas, tickets};
 use crate::store::jobs::{NewJob, delete_job, enqueue};
@@ -65,7 +65,7 @@ impl TenantStore<'_> {
     /// An approval creates the requested return, decided as of the day of the request, and releases locked RMAs. A rejection
     /// rejects the RMAs that are not yet decided. A question keeps the ticket open and the RMAs locked. The same transaction
     /// stores the mail and the chat message to the customer, and the conversation's status.
-    pub async fn resolve_escalation(&self, id: &str, verdict: &Verdict<'_>, by: &By<'_>) -> Result<Resolving> {
+    pub async fn resolve_escalation(&self, id: &str, verdict: &Verdict<'_>, by: &Actor<'_>) -> Result<Resolving> {
         let transaction = self.store.begin_fenced().await?;
         let Some(row) = self.lock_escalation(&transaction, id).await? else { return Ok(Resolving::NotFound) };
         if row.resolved_at.is_some() {
@@ -109,7 +109,7 @@ impl TenantStore<'_> {
         ticket: &Ticket,
         earlier: Option<&str>,
         verdict: &Verdict<'_>,
-        by: &By<'_>,
+        by: &Actor<'_>,
     ) -> Result<()> {
         let is_final = verdict.decision != Resolution::MoreInfo;
         let change = tickets::ActiveModel {
@@ -175,7 +175,7 @@ impl TenantStore<'_> {
             random: case.verdict.random,
             mail: &mail,
         };
-        let by = By { conversation: ticket.conversation, ..case.by };
+        let by = Actor { conversation: ticket.conversation, ..case.by };
         let mut outcome = self.create_return_in(case.transaction, &new(claim.action), &by).await?;
         // The windows for a return and a refund may end on different days.
         if matches!(&outcome, ReturnOutcome::Refused(decision) if decision.eligible) {
@@ -247,7 +247,7 @@ impl TenantStore<'_> {
     }
 
     /// Queues the work that the lock has delayed: the label, if it does not exist yet.
-    async fn resume(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<()> {
+    async fn resume(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &Actor<'_>) -> Result<()> {
         if rma.status != RmaStatus::Initiated || rma.label.is_some() {
             return Ok(());
         }
@@ -265,7 +265,7 @@ pub(super) struct Case<'a> {
     pub transaction: &'a DatabaseTransaction,
     pub ticket: &'a Ticket,
     pub verdict: &'a Verdict<'a>,
-    pub by: By<'a>,
+    pub by: Actor<'a>,
 }
 
 impl Case<'_> {
@@ -277,7 +277,7 @@ impl Case<'_> {
 }
 
 /// Returns an entry of the audit log about a ticket.
-pub(super) fn about(ticket: &Ticket, what: &str, by: &By<'_>) -> AuditEntry {
+pub(super) fn about(ticket: &Ticket, what: &str, by: &Actor<'_>) -> AuditEntry {
     AuditEntry {
         conversation: ticket.conversation,
         order: ticket.order.clone(),

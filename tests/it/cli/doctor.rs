@@ -1,7 +1,8 @@
 //! `frontdesk doctor` in a good folder and in broken ones.
 
-use frontdesk::domain::returns::{Hand, Priority};
-use frontdesk::store::returns::By;
+use frontdesk::domain::ActorKind;
+use frontdesk::domain::returns::Priority;
+use frontdesk::store::audit::Actor;
 use frontdesk::store::returns::escalate::{NewEscalation, PAYMENT};
 use serde_json::Value;
 
@@ -192,7 +193,7 @@ async fn doctor_lists_tickets_without_conversation() {
         claim: None,
         once: Some("QKJ41HAY6L"),
     };
-    let by = By { hand: Hand::Automatic, who: "job", conversation: None, now: chrono::Utc::now() };
+    let by = Actor { kind: ActorKind::Automatic, who: "job", conversation: None, now: chrono::Utc::now() };
     let opened = store.tenant(&crate::store::tenant("acme")).escalate(&new, &by).await.unwrap();
     let id = opened.ticket().id.clone();
     store.close().await.unwrap();

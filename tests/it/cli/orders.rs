@@ -3,12 +3,12 @@
 use std::process::{Command, Stdio};
 
 use chrono::Utc;
-use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::Order;
 use frontdesk::domain::commerce::OrderStatus;
-use frontdesk::domain::returns::{Action, DamageWords, Frequency, Hand, Priority, Rma, RmaStatus, Terms, Windows};
+use frontdesk::domain::returns::{Action, DamageWords, Frequency, Priority, Rma, RmaStatus, Terms, Windows};
+use frontdesk::domain::{ActorKind, TenantId};
 use frontdesk::store::Store;
-use frontdesk::store::returns::By;
+use frontdesk::store::audit::Actor;
 use frontdesk::store::returns::create::{NewReturn, ReturnOutcome};
 use frontdesk::store::returns::escalate::NewEscalation;
 use tempfile::TempDir;
@@ -81,8 +81,8 @@ impl Shop {
     }
 }
 
-fn desk() -> By<'static> {
-    By { hand: Hand::Automatic, who: "desk", conversation: None, now: Utc::now() }
+fn desk() -> Actor<'static> {
+    Actor { kind: ActorKind::Automatic, who: "desk", conversation: None, now: Utc::now() }
 }
 
 #[tokio::test]

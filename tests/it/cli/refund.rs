@@ -1,12 +1,11 @@
 //! `frontdesk seed telecom` and `frontdesk refund`.
 
 use chrono::Utc;
-use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::{Currency, Money};
-use frontdesk::domain::returns::Hand;
 use frontdesk::domain::telecom::{RefundClaim, RefundReason};
+use frontdesk::domain::{ActorKind, TenantId};
+use frontdesk::store::audit::Actor;
 use frontdesk::store::refund_cases::Opening;
-use frontdesk::store::returns::By;
 
 use super::shop::Shop;
 
@@ -16,7 +15,7 @@ async fn open_case(shop: &Shop) {
     let store = crate::store::open(&url).await;
     let amount = Money::new(10_000, Currency::Pln);
     let claim = RefundClaim::new("INV-12345".parse().unwrap(), RefundReason::Overcharge, amount, None).unwrap();
-    let by = By { hand: Hand::Automatic, who: "desk", conversation: None, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Automatic, who: "desk", conversation: None, now: Utc::now() };
     let tenant = TenantId::default();
     let opened = store.tenant(&tenant).open_refund_case("u123", &claim, chrono_tz::UTC, &by).await.unwrap();
     assert!(matches!(opened, Opening::Opened(_)), "{opened:?}");

@@ -7,9 +7,9 @@ mod telecom;
 use std::path::Path;
 
 use chrono::Utc;
-use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::{Hand, Resolution, RmaStatus};
-use frontdesk::store::returns::By;
+use frontdesk::domain::returns::{Resolution, RmaStatus};
+use frontdesk::domain::{ActorKind, TenantId};
+use frontdesk::store::audit::Actor;
 use frontdesk::store::returns::advance::Advance;
 use serde_json::{Value, json};
 
@@ -288,7 +288,7 @@ async fn each_step_of_a_return_has_its_mail() {
         eventually_async("the label is sent", async || status().await == RmaStatus::LabelSent).await;
         use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded};
         for step in [InTransit, Received, Inspected, Approved, Refunded] {
-            let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
+            let by = Actor { kind: ActorKind::Person, who: "Lan", conversation: None, now: Utc::now() };
             let done = store.advance_rma(&rma, step, &by).await.unwrap();
             assert!(matches!(done, Advance::Done(_)), "{step}: {done:?}");
         }

@@ -7,14 +7,13 @@ use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::accounts::accounts;
 use frontdesk::domain::commerce::{Currency, Money};
 use frontdesk::domain::identity::attempts::{AttemptLimit, AttemptSubject};
-use frontdesk::domain::returns::Hand;
 use frontdesk::domain::telecom::{CaseStatus, Invoice, RefundCase, RefundClaim, RefundReason, Verdict};
-use frontdesk::domain::{ConversationId, TenantId};
+use frontdesk::domain::{ActorKind, ConversationId, TenantId};
 use frontdesk::store::account_snapshot::AskedAccount;
 use frontdesk::store::attempts::{AttemptBy, Verification};
+use frontdesk::store::audit::Actor;
 use frontdesk::store::personal::person::Named;
 use frontdesk::store::refund_cases::{Deciding, Opening};
-use frontdesk::store::returns::By;
 use frontdesk::store::samples::SampledAccounts;
 
 use super::{TestStore, tenant};
@@ -41,13 +40,13 @@ impl Operator {
         Self { test, tenant, now: Utc::now().trunc_subsecs(6) }
     }
 
-    fn by<'a>(&self, hand: Hand, who: &'a str) -> By<'a> {
-        By { hand, who, conversation: None, now: self.now }
+    fn by<'a>(&self, kind: ActorKind, who: &'a str) -> Actor<'a> {
+        Actor { kind, who, conversation: None, now: self.now }
     }
 
     async fn claim(&self, user: &str, invoice: &str, minor: i64, reason: RefundReason) -> Opening {
         let claim = claim(invoice, minor, reason);
-        let desk = self.by(Hand::Automatic, "desk");
+        let desk = self.by(ActorKind::Automatic, "desk");
         self.test.store.tenant(&self.tenant).open_refund_case(user, &claim, WARSAW, &desk).await.unwrap()
     }
 
@@ -59,7 +58,7 @@ impl Operator {
     }
 
     async fn decide(&self, case: &RefundCase, verdict: Verdict) -> Deciding {
-        let person = self.by(Hand::Person, "Ola");
+        let person = self.by(ActorKind::Person, "Ola");
         self.test.store.tenant(&self.tenant).decide_refund_case(case.id, verdict, "checked", &person).await.unwrap()
     }
 
@@ -107,7 +106,7 @@ async fn hundred_invoices_get_distinct_numbers() {
     // Another shop counts by itself.
     let (other, door) = (tenant("other"), &operator.test.store);
     door.tenant(&other).make_sample_accounts(&accounts()).await.unwrap();
-    let (claim, desk) = (claim("INV-12345", 100, RefundReason::Other), operator.by(Hand::Automatic, "desk"));
+    let (claim, desk) = (claim("INV-12345", 100, RefundReason::Other), operator.by(ActorKind::Automatic, "desk"));
     match door.tenant(&other).open_refund_case("u123", &claim, WARSAW, &desk).await.unwrap() {
         Opening::Opened(case) => assert_eq!(case.id.number(), 10_001),
         refused => panic!("{refused:?}"),
@@ -171,7 +170,7 @@ async fn sample_resets_but_spares_real_accounts() {
     let (door, sample) = (operator.test.store.tenant(&other), accounts());
     door.make_sample_accounts(&sample).await.unwrap();
     let claim = claim("INV-12345", 100, RefundReason::Other);
-    door.open_refund_case("u123", &claim, WARSAW, &operator.by(Hand::Automatic, "desk")).await.unwrap();
+    door.open_refund_case("u123", &claim, WARSAW, &operator.by(ActorKind::Automatic, "desk")).await.unwrap();
     assert_eq!(door.make_sample_accounts(&sample).await.unwrap(), SampledAccounts::Done);
     let account = door.find_account("u123").await.unwrap().unwrap();
     assert_eq!(account.cases, []);
@@ -203,7 +202,7 @@ async fn snapshot_has_the_cases_as_of_the_question() {
     assert!(door.find_invoice_of("u456", &asked.invoices[0]).await.unwrap().is_some());
     assert_eq!(door.find_account("u456").await.unwrap(), None, "the conversation does not name it");
     let claim = claim("INV-20251001", 100, RefundReason::Other);
-    let desk = operator.by(Hand::Automatic, "desk");
+    let desk = operator.by(ActorKind::Automatic, "desk");
     match door.open_refund_case("u123", &claim, WARSAW, &desk).await.unwrap() {
         Opening::Opened(case) => assert_eq!(case.id.to_string(), "R10002"),
         refused => panic!("{refused:?}"),

@@ -12,18 +12,19 @@ mod steps;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
-use frontdesk::domain::TenantId;
 use frontdesk::domain::commerce::{Order, OrderNumber, OrderStatus};
 use frontdesk::domain::returns::{
-    Action, Cause, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Windows,
+    Action, Cause, DamageWords, Frequency, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Windows,
 };
+use frontdesk::domain::{ActorKind, TenantId};
 use frontdesk::store::Store;
+use frontdesk::store::audit::Actor;
 use frontdesk::store::jobs::LeasedJob;
 use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail, SEND_MAIL};
 use frontdesk::store::returns::advance::{Advance, LabelOutcome};
 use frontdesk::store::returns::create::{NewReturn, ReturnOutcome};
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
-use frontdesk::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
+use frontdesk::store::returns::{ISSUE_LABEL, SAY_DECISION};
 use frontdesk::store::samples::Sampling;
 
 use super::{TestStore, count_jobs, opened, tenant};
@@ -62,16 +63,16 @@ impl Shop {
         &self.test.store
     }
 
-    pub fn by<'a>(&self, hand: Hand, who: &'a str) -> By<'a> {
-        By { hand, who, conversation: None, now: self.now }
+    pub fn by<'a>(&self, kind: ActorKind, who: &'a str) -> Actor<'a> {
+        Actor { kind, who, conversation: None, now: self.now }
     }
 
-    pub fn desk(&self) -> By<'static> {
-        self.by(Hand::Automatic, "desk")
+    pub fn desk(&self) -> Actor<'static> {
+        self.by(ActorKind::Automatic, "desk")
     }
 
-    pub fn person(&self) -> By<'static> {
-        self.by(Hand::Person, "Thu")
+    pub fn person(&self) -> Actor<'static> {
+        self.by(ActorKind::Person, "Thu")
     }
 
     /// Returns a return of the order's first line, with a mail.

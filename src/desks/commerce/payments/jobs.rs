@@ -13,12 +13,12 @@ use crate::config::Config;
 use crate::desks::TextsOfShops;
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::commerce::payment::{Payment, PaymentProblem, PaymentProvider, PaymentStatus};
-use crate::domain::returns::{Hand, Priority};
-use crate::domain::{Kind, Metadata, PaymentId};
+use crate::domain::returns::Priority;
+use crate::domain::{ActorKind, Kind, Metadata, PaymentId};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
 use crate::replies::Replies;
+use crate::store::audit::Actor;
 use crate::store::payments::{POLL_PAYMENT, PaymentNotice, SAY_PAYMENT, SETTLE_PAYMENT};
-use crate::store::returns::By;
 use crate::store::returns::escalate::{NewEscalation, PAYMENT};
 
 /// How soon the sandbox is asked again.
@@ -161,7 +161,7 @@ pub(super) async fn open_ticket(
     once: &str,
     summary: &str,
 ) -> Result<(), JobError> {
-    let by = By { hand: Hand::Automatic, who: "job", conversation: job.conversation, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Automatic, who: "job", conversation: job.conversation, now: Utc::now() };
     let new = NewEscalation {
         rma: None,
         order: None,

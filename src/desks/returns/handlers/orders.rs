@@ -109,7 +109,7 @@ impl Returns {
 
     fn attempts<'a>(&'a self, turn: &'a Turn, number: &OrderNumber) -> Attempts<'a> {
         let client = turn.caller.address.map(|address| self.services.client_names.of(address));
-        let limit = self.services.config.returns.misses;
+        let limit = self.services.config.identity.attempts;
         Attempts::new(self.store_of(turn), turn, client, AttemptSubject::Order(number.clone()), limit)
     }
 

@@ -98,7 +98,7 @@ impl Telecom {
             return Ok(Identity::Unproved);
         }
         let client = turn.caller.address.map(|address| self.services.client_names.of(address));
-        let (subject, limit) = (AttemptSubject::Account(claimed.clone()), self.services.config.returns.misses);
+        let (subject, limit) = (AttemptSubject::Account(claimed.clone()), self.services.config.identity.attempts);
         let attempts = Attempts::new(self.store_of(turn), turn, client, subject, limit);
         let identity = match attempts.at_account(claimed, proof).await? {
             Verification::Verified(user_id) => {

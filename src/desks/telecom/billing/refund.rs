@@ -9,17 +9,16 @@ use crate::desks::telecom::said::SaidAmount;
 use crate::desks::telecom::texts::Text;
 use crate::desks::telecom::{Telecom, kind};
 use crate::dialogue::{DeskError, Turn};
-use crate::domain::Metadata;
 use crate::domain::commerce::{Currency, Money};
-use crate::domain::returns::Hand;
 use crate::domain::telecom::refund::{CLAIM_MAX, DESCRIPTION_MAX_CHARS};
 use crate::domain::telecom::{Account, InvoiceNumber, RefundCase, RefundClaim, RefundReason};
+use crate::domain::{ActorKind, Metadata};
 use crate::nlu::long_text::read_text;
 use crate::replies::MissingValue;
 use crate::retrieval::Subject;
 use crate::store::StoreError;
+use crate::store::audit::Actor;
 use crate::store::refund_cases::Opening;
-use crate::store::returns::By;
 
 /// Grosze that a number without a unit may mean in a claim.
 pub(super) const LIKELY: std::ops::RangeInclusive<i64> = 1_000..=CLAIM_MAX.minor;
@@ -115,8 +114,8 @@ fn subject(text: &str) -> Subject {
     Subject { words: text.to_owned(), asked: text.to_owned(), ..Subject::default() }
 }
 
-fn by_desk(turn: &Turn) -> By<'static> {
-    By { hand: Hand::Automatic, who: "desk", conversation: Some(turn.conversation.id), now: turn.accepted_at() }
+fn by_desk(turn: &Turn) -> Actor<'static> {
+    Actor { kind: ActorKind::Automatic, who: "desk", conversation: Some(turn.conversation.id), now: turn.accepted_at() }
 }
 
 fn description(parsed: &Parsed) -> String {

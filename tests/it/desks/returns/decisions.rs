@@ -2,11 +2,12 @@
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::channels::{Announcement, Announcer};
-use frontdesk::domain::returns::{DamageWords, Hand, Notice, Outcome, Resolution, Rma};
-use frontdesk::domain::{Kind, Metadata, TenantId};
+use frontdesk::domain::returns::{DamageWords, Notice, Outcome, Resolution, Rma};
+use frontdesk::domain::{ActorKind, Kind, Metadata, TenantId};
 use frontdesk::jobs::NewJob;
+use frontdesk::store::audit::Actor;
+use frontdesk::store::returns::SAY_DECISION;
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
-use frontdesk::store::returns::{By, SAY_DECISION};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -47,7 +48,7 @@ pub(in crate::desks) async fn resolve(app: &TestApp, ticket: &str, decision: Res
     let tenant = TenantId::default();
     let terms = app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
-    let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Person, who: "Lan", conversation: None, now: Utc::now() };
     let done = app.inner.store.tenant(&tenant).resolve_escalation(ticket, &verdict, &by).await.unwrap();
     app.inner.jobs.wake();
     match done {
@@ -207,7 +208,7 @@ async fn decision_of_a_killed_server_is_announced_once() {
     let (id, tenant) = (chat.id.clone(), TenantId::default());
     let terms = app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
     let verdict = Verdict { decision: Resolution::Approve, why: "seen", terms: &terms, random: [1; 4] };
-    let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Person, who: "Lan", conversation: None, now: Utc::now() };
     app.inner.store.tenant(&tenant).resolve_escalation(&ticket, &verdict, &by).await.unwrap();
     let next = app.stop().await.start().await;
     let chat = Chat::resumed(&next, &id);

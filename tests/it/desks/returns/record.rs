@@ -1,10 +1,10 @@
 //! The audit log of a conversation: rows of users, the assistant, tools and the system.
 
 use chrono::Utc;
-use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::ticket::idempotency_key;
-use frontdesk::domain::returns::{Action, Hand, RmaStatus, TrackingNumber};
-use frontdesk::store::returns::By;
+use frontdesk::domain::returns::{Action, RmaStatus, TrackingNumber};
+use frontdesk::domain::{ActorKind, TenantId};
+use frontdesk::store::audit::Actor;
 
 use super::shop::{Chat, open};
 use crate::support::app::TestApp;
@@ -76,7 +76,7 @@ async fn rejected_return_keeps_its_ticket_key() {
     };
     assert_eq!(returned().await, idempotency_key(&order, Action::Return, None, 0));
     let rma = store.list_rmas_of(&order).await.unwrap().pop().unwrap();
-    let by = By { hand: Hand::Person, who: "Thu", conversation: None, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Person, who: "Thu", conversation: None, now: Utc::now() };
     store.issue_label(&rma.number, &TrackingNumber::new(7), &by).await.unwrap();
     for to in [RmaStatus::InTransit, RmaStatus::Received, RmaStatus::Inspected, RmaStatus::Rejected] {
         store.advance_rma(&rma.number, to, &by).await.unwrap();

@@ -1,9 +1,9 @@
 //! Tickets after they were opened: late decisions, further details, and numbers named in another conversation.
 
 use chrono::Utc;
-use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::{Hand, Resolution, RmaStatus, TicketKind};
-use frontdesk::store::returns::By;
+use frontdesk::domain::returns::{Resolution, RmaStatus, TicketKind};
+use frontdesk::domain::{ActorKind, TenantId};
+use frontdesk::store::audit::Actor;
 use frontdesk::store::returns::advance::Advance;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ const JOHN: &str = "john.doe@example.com";
 const SHATTERED: [&str; 2] = ["return order 77893, the boots arrived shattered", JOHN];
 
 async fn advance(app: &TestApp, rma: &str, steps: &[RmaStatus]) {
-    let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Person, who: "Lan", conversation: None, now: Utc::now() };
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);
     for step in steps {

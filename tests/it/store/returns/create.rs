@@ -7,8 +7,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::commerce::{Money, OrderStatus};
 use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{Action, Cause, RmaStatus};
+use frontdesk::store::audit::Actor;
 use frontdesk::store::mails::MailStatus;
-use frontdesk::store::returns::By;
 use frontdesk::store::returns::create::{NewReturn, ReturnOutcome};
 
 use super::{Shop, number};
@@ -138,7 +138,7 @@ async fn return_is_decided_by_its_request_day() {
     let made_at = shop.now + TimeDelta::days(20);
     let ask = async |asked_at: DateTime<Utc>| {
         let new = NewReturn { asked_at, mail: &|_, _| None, ..shop.new_return(&order) };
-        let by = By { now: made_at, ..shop.desk() };
+        let by = Actor { now: made_at, ..shop.desk() };
         shop.store().tenant(&shop.tenant).create_return(&new, &by).await.unwrap()
     };
     // 35 days after delivery.

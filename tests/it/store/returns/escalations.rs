@@ -112,7 +112,7 @@ async fn concurrent_escalations_create_one_ticket() {
     let asking = (0..20).map(|_| {
         let shop = shop.clone();
         tokio::spawn(async move {
-            let by = By { conversation: Some(conversation), ..shop.desk() };
+            let by = Actor { conversation: Some(conversation), ..shop.desk() };
             shop.store().tenant(&shop.tenant).escalate(&damage(None), &by).await.unwrap()
         })
     });
@@ -224,7 +224,7 @@ async fn deleted_conversation_leaves_no_words_in_joined_ticket() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let (opener, joiner) = (opened(shop.store(), &shop.tenant).await, opened(shop.store(), &shop.tenant).await);
-    let in_conversation = |id| By { conversation: Some(id), ..shop.desk() };
+    let in_conversation = |id| Actor { conversation: Some(id), ..shop.desk() };
     let order = number("77893");
     let first = NewEscalation { order: Some(&order), ..damage(None) };
     let ticket = door.escalate(&first, &in_conversation(opener)).await.unwrap().ticket().id.clone();
@@ -286,7 +286,7 @@ async fn tickets_outlive_the_conversation() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let conversation = opened(shop.store(), &shop.tenant).await;
-    let by = By { conversation: Some(conversation), ..shop.desk() };
+    let by = Actor { conversation: Some(conversation), ..shop.desk() };
     let order = number("77893");
     let talk = door.escalate(&damage(None), &by).await.unwrap().ticket().id.clone();
     let about_order = NewEscalation { order: Some(&order), ..damage(None) };
@@ -302,7 +302,7 @@ async fn tickets_outlive_the_conversation() {
     assert_eq!(loose, BTreeMap::from([(talk.as_str(), ""), (&about_order, ""), (&money, "Payment: short")]));
 
     // A later conversation about the order shows its ticket.
-    let later = By { conversation: Some(opened(shop.store(), &shop.tenant).await), ..shop.desk() };
+    let later = Actor { conversation: Some(opened(shop.store(), &shop.tenant).await), ..shop.desk() };
     let seen = AuditEntry {
         conversation: later.conversation,
         order: Some(order),
@@ -330,10 +330,10 @@ async fn problem_with_money_makes_conversation_wait() {
         }
         let status = async || door.find_conversation(conversation).await.unwrap().unwrap().status;
         assert_eq!(status().await, before);
-        let by = By { conversation: Some(conversation), ..shop.desk() };
+        let by = Actor { conversation: Some(conversation), ..shop.desk() };
         let opened = door.escalate(&event(name), &by).await.unwrap();
         assert_eq!((status().await, opened.ticket().conversation), (after, Some(conversation)));
     }
-    let gone = By { conversation: Some(ConversationId::now()), ..shop.desk() };
+    let gone = Actor { conversation: Some(ConversationId::now()), ..shop.desk() };
     assert_eq!(door.escalate(&event("reversed"), &gone).await.unwrap().ticket().conversation, None);
 }

@@ -3,8 +3,8 @@
 use frontdesk::domain::identity::Email;
 use frontdesk::domain::returns::{RmaStatus, TrackingNumber};
 use frontdesk::domain::{AuditEntry, AuditKind};
+use frontdesk::store::audit::Actor;
 use frontdesk::store::mails::MailOutcome;
-use frontdesk::store::returns::By;
 use frontdesk::store::returns::advance::{Advance, LabelOutcome};
 use frontdesk::store::returns::create::ReturnOutcome;
 
@@ -53,7 +53,7 @@ async fn return_outlives_its_conversation() {
     let conversation = opened(shop.store(), &shop.tenant).await;
     let order = number("77893");
     let new = shop.new_return(&order);
-    let by = By { conversation: Some(conversation), ..shop.desk() };
+    let by = Actor { conversation: Some(conversation), ..shop.desk() };
     let door = shop.store().tenant(&shop.tenant);
     assert!(matches!(door.create_return(&new, &by).await.unwrap(), ReturnOutcome::Created { .. }));
     assert_eq!(door.list_rmas_of(&order).await.unwrap()[0].conversation, Some(conversation));

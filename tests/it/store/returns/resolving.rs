@@ -90,7 +90,7 @@ async fn decision_is_mailed_to_the_last_address() {
 #[tokio::test]
 async fn every_order_is_in_the_summary() {
     let shop = Shop::open().await;
-    let by = By { conversation: Some(opened(shop.store(), &shop.tenant).await), ..shop.desk() };
+    let by = Actor { conversation: Some(opened(shop.store(), &shop.tenant).await), ..shop.desk() };
     let mut summaries = Vec::new();
     for summary in ["An invoice for 77893", "An invoice for 77895"] {
         let new = NewEscalation { reason: "an invoice", summary, ..damage(None) };

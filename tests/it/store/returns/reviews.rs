@@ -15,7 +15,7 @@ fn claim(lines: &[u32]) -> Claim {
 async fn reviewed(shop: &Shop, order: &str, lines: &[u32], conversation: Option<ConversationId>) -> String {
     let (order, claim) = (number(order), claim(lines));
     let new = NewEscalation { order: Some(&order), claim: Some(&claim), ..damage(None) };
-    let by = By { conversation, ..shop.desk() };
+    let by = Actor { conversation, ..shop.desk() };
     shop.store().tenant(&shop.tenant).escalate(&new, &by).await.unwrap().ticket().id.clone()
 }
 

@@ -12,8 +12,8 @@ use crate::desks::returns::state::{ActionTicket, EmailStatus, HandoffReason, Han
 use crate::domain::commerce::Order;
 use crate::domain::returns::{Action, Decision, MailNumber, NoStep, Priority, Rma, RmaNumber, TrackingNumber};
 use crate::jobs::send_mail::wait_for_attempt;
+use crate::store::audit::Actor;
 use crate::store::mails::{MailStatus, NewMail};
-use crate::store::returns::By;
 use crate::store::returns::advance::LabelOutcome;
 
 /// Characters of the model's reason that are stored with the customer's words.
@@ -199,8 +199,8 @@ impl ReturnsContext<'_> {
         Ok((id, self.state.priority(why)))
     }
 
-    fn by(&self) -> By<'static> {
-        By { who: WHO, ..by(self.turn) }
+    fn by(&self) -> Actor<'static> {
+        Actor { who: WHO, ..by(self.turn) }
     }
 
     fn advance(&mut self, event: Event) {

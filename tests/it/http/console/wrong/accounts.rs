@@ -2,10 +2,9 @@
 
 use chrono::Utc;
 use frontdesk::cli::seed::accounts::accounts;
-use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::Hand;
 use frontdesk::domain::telecom::{CaseId, Verdict};
-use frontdesk::store::returns::By;
+use frontdesk::domain::{ActorKind, TenantId};
+use frontdesk::store::audit::Actor;
 use serde_json::json;
 
 use super::{case, changed, eval_json, keep};
@@ -26,7 +25,7 @@ async fn replayed_refund_sees_the_account_of_its_time() {
         keep(&desk, &id, turn, json!({})).await;
     }
     // The replay does not see the later decision.
-    let by = By { hand: Hand::Person, who: "Ola", conversation: None, now: Utc::now() };
+    let by = Actor { kind: ActorKind::Person, who: "Ola", conversation: None, now: Utc::now() };
     store.decide_refund_case(CaseId::FIRST, Verdict::Approve, "charged twice", &by).await.unwrap();
     let report = eval_json(&desk).await;
     assert_eq!(changed(&report), [[""; 0]; 5], "{report:#}");

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::{DamageWords, Hand, ListedOrder, Resolution, RmaStatus, TrackingNumber};
-use frontdesk::store::returns::By;
+use frontdesk::domain::returns::{DamageWords, ListedOrder, Resolution, RmaStatus, TrackingNumber};
+use frontdesk::domain::{ActorKind, TenantId};
+use frontdesk::store::audit::Actor;
 use frontdesk::store::returns::advance::Advance;
 use frontdesk::store::returns::overview::Overview;
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
@@ -20,8 +20,8 @@ use crate::support::ollama::ScriptedOllama;
 
 const JOHN: &str = "john.doe@example.com";
 
-fn person(now: DateTime<Utc>) -> By<'static> {
-    By { hand: Hand::Person, who: "Thu", conversation: None, now }
+fn person(now: DateTime<Utc>) -> Actor<'static> {
+    Actor { kind: ActorKind::Person, who: "Thu", conversation: None, now }
 }
 
 /// The sample shop with a copy of the files.
@@ -80,7 +80,7 @@ async fn returned_and_shattered(desk: &Desk) -> String {
     let store = desk.app.inner.store.tenant(&tenant);
     let rma = store.list_rmas_of(&"77893".parse().unwrap()).await.unwrap().pop().unwrap();
     // As the job does, whichever is faster: for a label that a person issues, a mail is sent.
-    let job = By { hand: Hand::Automatic, who: "job", ..person(Utc::now()) };
+    let job = Actor { kind: ActorKind::Automatic, who: "job", ..person(Utc::now()) };
     store.issue_label(&rma.number, &TrackingNumber::new(7), &job).await.unwrap();
     let status = desk.app.ask(&id, "where is order 77893?").await.text("order_status");
     assert!(status.contains("RMA-") && status.contains("abel"), "{status}");
