@@ -26,6 +26,7 @@ mod string_enum;
 pub mod telecom;
 pub mod vocabulary;
 pub mod warranty;
+pub mod word_set;
 
 pub use audit::{ActorKind, AuditEntry, AuditKind, ConsoleAct, ConsoleDeed};
 pub use channel::{Channel, Delivery, DeliveryStatus, Notice};
@@ -44,3 +45,4 @@ pub(crate) use string_enum::string_enum;
 pub use string_enum::{StringEnum, UnknownName};
 pub use vocabulary::Vocabulary;
 pub use warranty::WarrantyRecord;
+pub use word_set::WordSet;

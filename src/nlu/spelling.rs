@@ -1,6 +1,6 @@
 //! Corrects a misspelled word by the words that a text can have.
 
-use std::collections::BTreeSet;
+use crate::domain::WordSet;
 
 /// Shorter words are too like each other.
 const SHORTEST: usize = 4;
@@ -9,19 +9,16 @@ const LONG: usize = 7;
 
 /// Returns the known word that a misspelled one most likely means: with the fewest letters left out, added, changed or swapped. A word
 /// that is known, or the beginning of a known one, is spelled right.
-pub fn nearest<'a>(word: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
-    let is_right = known.range(word.to_owned()..).next().is_some_and(|next| next.starts_with(word));
-    if word.len() < SHORTEST || is_right || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+pub fn nearest<'a>(word: &str, known: &'a WordSet) -> Option<&'a str> {
+    if word.len() < SHORTEST || !word.bytes().all(|byte| byte.is_ascii_lowercase()) || known.has_prefix(word) {
         return None;
     }
     let allowed = if word.len() >= LONG { 2 } else { 1 };
-    let near = known.iter().filter(|other| {
-        other.len() >= SHORTEST
-            && other.len().abs_diff(word.len()) <= allowed
-            && other.as_bytes()[0] == word.as_bytes()[0]
-    });
+    let first = &word[..1];
+    let near = known.starting_at(first).take_while(|other| other.starts_with(first));
+    let near = near.filter(|other| other.len() >= SHORTEST && other.len().abs_diff(word.len()) <= allowed);
     let near = near.map(|other| (strsim::osa_distance(word, other), other));
-    near.filter(|(mistakes, _)| *mistakes <= allowed).min().map(|(_, other)| other.as_str())
+    near.filter(|(mistakes, _)| *mistakes <= allowed).min().map(|(_, other)| other)
 }
 
 #[cfg(test)]
@@ -30,7 +27,7 @@ mod tests {
 
     #[test]
     fn typing_errors_are_corrected() {
-        let known = ["canvas", "sandals", "sandal", "shoes", "running", "red"].map(str::to_owned).into();
+        let known = ["canvas", "sandals", "sandal", "shoes", "running", "red"].into_iter().collect();
         for (word, expected) in [
             ("sandels", Some("sandals")),
             ("canvsa", Some("canvas")),

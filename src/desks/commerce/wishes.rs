@@ -342,9 +342,9 @@ impl CatalogWords {
         let written: Vec<&str> = said.words.iter().flat_map(|word| word.split_whitespace()).collect();
         let meant = written.into_iter().map(|word| crate::nlu::spelling::nearest(word, &self.all).unwrap_or(word));
         let meant: Vec<String> = meant.map(str::to_owned).collect();
-        let is_choice = |word: &&String| self.choices.contains(*word) && word.parse::<u64>().is_err();
+        let is_choice = |word: &&String| self.choices.contains(word) && word.parse::<u64>().is_err();
         said.details.choices = meant.iter().filter(is_choice).cloned().collect();
-        let is_name = |word: &&String| self.names.contains(*word) || self.names.contains(singular(word));
+        let is_name = |word: &&String| self.names.contains(word) || self.names.contains(singular(word));
         meant.iter().filter(is_name).map(|word| singular(word).to_owned()).collect()
     }
 
@@ -361,7 +361,7 @@ impl CatalogWords {
     }
 
     fn knows(&self, word: &str) -> bool {
-        let starts = || word.len() >= SHORTEST_BEGINNING && self.begins_one(word);
+        let starts = || word.len() >= SHORTEST_BEGINNING && self.all.has_prefix(word);
         self.all.contains(singular(word)) || starts() || crate::nlu::spelling::nearest(word, &self.all).is_some()
     }
 
@@ -374,10 +374,6 @@ impl CatalogWords {
             true => words().filter(|word| self.knows(word)).map(str::to_owned).collect(),
             false => said.words.clone(),
         }
-    }
-
-    fn begins_one(&self, word: &str) -> bool {
-        self.all.range(word.to_owned()..).next().is_some_and(|next| next.starts_with(word))
     }
 
     /// Whether a word of the message names goods, without correction.

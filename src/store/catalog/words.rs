@@ -10,33 +10,30 @@ use uuid::Uuid;
 use super::super::entities::{catalog_items, settings};
 use super::super::settings::set_for;
 use super::super::{Result, TenantStore};
-use crate::domain::TenantId;
 use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::text::words;
+use crate::domain::{TenantId, WordSet};
 
 /// The setting that changes with every change of a shop's goods.
 const CATALOG_VERSION: &str = "catalog_version";
-/// The most bytes of all shops' words, estimated.
+/// The most bytes of all shops' words.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
-/// The estimated size of a word without its letters.
-const WORD_BYTES: usize = 40;
 
 /// The words of a shop's goods, folded, as written and without plural endings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CatalogWords {
-    pub all: BTreeSet<String>,
+    pub all: WordSet,
     /// Those of names and categories.
-    pub names: BTreeSet<String>,
+    pub names: WordSet,
     /// Those that name what an item is: the last one of its name, and its category.
-    pub kinds: BTreeSet<String>,
+    pub kinds: WordSet,
     /// Those of the choices of variants, such as colours and sizes.
-    pub choices: BTreeSet<String>,
+    pub choices: WordSet,
 }
 
 impl CatalogWords {
     fn bytes(&self) -> usize {
-        let sets = [&self.all, &self.names, &self.kinds, &self.choices];
-        sets.into_iter().flatten().map(|word| word.len() + WORD_BYTES).sum()
+        [&self.all, &self.names, &self.kinds, &self.choices].into_iter().map(WordSet::bytes).sum()
     }
 }
 
@@ -104,16 +101,18 @@ impl TenantStore<'_> {
         let rows = self.rows::<catalog_items::Entity>().select_only();
         let rows = rows.columns([C::Searched, C::Name, C::Category, C::Variants]);
         let rows: Vec<(String, String, String, serde_json::Value)> = rows.into_tuple().all(&self.store.read).await?;
-        let mut found = CatalogWords::default();
+        let (mut all, mut names, mut kinds, mut choices) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (searched, name, category, variants) in rows {
-            found.all.extend(with_stems(&searched));
-            found.names.extend(with_stems(&format!("{name} {category}")));
+            all.extend(with_stems(&searched));
+            names.extend(with_stems(&format!("{name} {category}")));
             let kind = words(&name).pop().unwrap_or_default();
-            found.kinds.extend(with_stems(&format!("{kind} {category}")));
+            kinds.extend(with_stems(&format!("{kind} {category}")));
             let variants: BTreeMap<String, Vec<String>> = serde_json::from_value(variants).unwrap_or_default();
-            found.choices.extend(variants.values().flatten().flat_map(|choice| words(choice)));
+            choices.extend(variants.values().flatten().flat_map(|choice| words(choice)));
         }
-        Ok(found)
+        let set = WordSet::from_iter::<BTreeSet<String>>;
+        Ok(CatalogWords { all: set(all), names: set(names), kinds: set(kinds), choices: set(choices) })
     }
 }
 
@@ -129,7 +128,7 @@ mod tests {
     #[test]
     fn words_of_many_shops_are_bounded() {
         let known = KnownWords::default();
-        let all = (0..200_000).map(|number| format!("{number:060}")).collect();
+        let all = (0..200_000).map(|number| format!("{number:095}")).collect();
         let words = Arc::new(CatalogWords { all, ..CatalogWords::default() });
         let shop = |number: usize| format!("shop-{number}").parse::<TenantId>().expect("a shop");
         for number in 0..6 {

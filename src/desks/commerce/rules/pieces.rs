@@ -1,10 +1,10 @@
 //! Cuts a message where a new subject may begin.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{CommerceRules, Says, either};
 use crate::desks::commerce::said::MOST_PIECES;
+use crate::domain::WordSet;
 use crate::domain::text::{any_match, match_mask};
 use crate::nlu::counts::Count;
 use crate::nlu::pick::Pick;
@@ -47,11 +47,11 @@ impl Group {
 impl CommerceRules {
     /// Returns the pieces of a text, as bytes: between punctuation, and between words such as "and". Numbers stay whole.
     pub fn pieces(&self, text: &str) -> Vec<Range<usize>> {
-        self.pieces_with(text, &BTreeSet::new())
+        self.pieces_with(text, &WordSet::default())
     }
 
     /// Returns the pieces of a text, and cuts before each further choice with its number as well: "2 black 2 white".
-    pub fn pieces_with(&self, text: &str, choices: &BTreeSet<String>) -> Vec<Range<usize>> {
+    pub fn pieces_with(&self, text: &str, choices: &WordSet) -> Vec<Range<usize>> {
         let stream = self.lexicon.tokenize(text);
         let (numbers, mut joins) = (self.counts.find(&stream), match_mask(&self.lists.joins, &stream, &[]));
         if self.says.iter().any(|(says, patterns)| *says == Says::Compares && any_match(patterns, &stream, &[])) {
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn each_choice_with_a_number_is_a_piece() {
         let rules = CommerceRules::read(&Prompts::shipped()).expect("the shipped rules");
-        let choices = ["black", "white", "grey", "40"].map(str::to_owned).into();
+        let choices = ["black", "white", "grey", "40"].into_iter().collect();
         for (text, expected) in [
             ("2 black 2 white 2 grey", &["2 black ", "2 white ", "2 grey"][..]),
             ("socks one black one white", &["socks one black ", "one white"]),
