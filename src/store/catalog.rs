@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
+use sea_orm::sea_query::ExprTrait;
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
@@ -15,7 +16,7 @@ use super::entities::{TenantEntity, catalog_items};
 use super::transaction::Transaction;
 use super::{Result, TenantStore, from_db, to_db, unreadable};
 use crate::domain::commerce::catalog::search::{
-    CatalogFilters, CatalogMatches, CatalogQuery, SearchWords, search, searched_text,
+    CatalogFilters, CatalogMatches, CatalogQuery, Search, SearchWords, search, searched_text,
 };
 use crate::domain::commerce::{CatalogItem, Currency, ItemId, Money};
 use crate::domain::text::fold;
@@ -73,10 +74,6 @@ impl TenantStore<'_> {
         use catalog_items::Column as C;
         // The database leaves out what cannot match; the search itself checks every condition.
         let mut condition = Condition::all();
-        if !query.words.is_empty() {
-            let any = query.words.iter().fold(Condition::any(), |any, word| any.add(C::Searched.contains(word)));
-            condition = condition.add(any);
-        }
         for choice in &query.filters.choices {
             condition = condition.add(C::Searched.contains(fold(choice.trim())));
         }
@@ -102,7 +99,36 @@ impl TenantStore<'_> {
                 ..found
             });
         }
-        Ok(search(read_items(selected.all(&self.store.read).await?)?, query))
+        if query.words.is_empty() {
+            return Ok(search(read_items(selected.all(&self.store.read).await?)?, query));
+        }
+        self.search_words(&selected, query).await
+    }
+
+    /// Searches among rows. Those with most of the words are read first: the others seldom match better, and there may be many.
+    async fn search_words(
+        &self,
+        selected: &Select<catalog_items::Entity>,
+        query: &CatalogQuery,
+    ) -> Result<CatalogMatches> {
+        let has = |word| Expr::case(catalog_items::Column::Searched.contains(word), 1).finally(0);
+        let words = || query.words.iter().fold(Expr::value(0), |sum, word| sum.add(has(word)));
+        let mut search = Search::new(query);
+        // An item matches no word that its text lacks.
+        let mut most = i32::try_from(query.words.len()).unwrap_or(i32::MAX);
+        while most > 0 && !search.is_beyond(from_db(most)) {
+            if most > 1 {
+                let fewer = selected.clone().filter(words().lte(most)).select_only().expr(words().max());
+                let found = fewer.into_tuple::<Option<i32>>().one(&self.store.read).await?;
+                most = found.flatten().unwrap_or(0);
+            }
+            if most > 0 {
+                let rows = selected.clone().filter(words().eq(most)).all(&self.store.read).await?;
+                read_items(rows)?.into_iter().for_each(|item| search.add(item));
+                most -= 1;
+            }
+        }
+        Ok(search.finish())
     }
 
     /// Sorts items as [`search`] sorts equal matches: those in stock, then by the bytes of the name.

@@ -82,6 +82,10 @@ impl SearchWords {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl SearchLimit {
@@ -137,20 +141,57 @@ pub fn searched_text(item: &CatalogItem) -> String {
 /// Returns the items that match the query best: those that fulfil all filters and match as many words as any other does. The best
 /// come first; of equal ones those in stock, then by name.
 pub fn search(candidates: impl IntoIterator<Item = CatalogItem>, query: &CatalogQuery) -> CatalogMatches {
-    let accepted = candidates.into_iter().filter(|item| query.filters.accept(item));
-    let mut found: Vec<Match> = accepted.map(|item| Match::of(item, &query.words)).collect();
-    let best = found.iter().map(|found| found.matched).max().unwrap_or(0);
-    found.retain(|found| found.matched == best && (best > 0 || query.words.is_empty()));
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.order().cmp(&b.order())));
-    let confidence = match found.first() {
-        None => 0.0,
-        Some(_) if query.words.is_empty() => 1.0,
-        Some(first) => first.quality / query.words.0.len() as f64,
-    };
-    CatalogMatches {
-        total_matches_estimate: found.len(),
-        items: found.into_iter().take(query.limit.get()).map(|found| found.item).collect(),
-        confidence,
+    let mut search = Search::new(query);
+    candidates.into_iter().for_each(|item| search.add(item));
+    search.finish()
+}
+
+/// A [`search`] whose candidates come one by one.
+pub struct Search<'a> {
+    query: &'a CatalogQuery,
+    /// The most words that an item matches.
+    matched: u32,
+    /// The items that match as many.
+    best: Vec<Match>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(query: &'a CatalogQuery) -> Self {
+        Self { query, matched: u32::from(!query.words.is_empty()), best: Vec::new() }
+    }
+
+    pub fn add(&mut self, item: CatalogItem) {
+        if !self.query.filters.accept(&item) {
+            return;
+        }
+        let found = Match::of(item, &self.query.words);
+        if found.matched > self.matched {
+            self.matched = found.matched;
+            self.best.clear();
+        }
+        if found.matched == self.matched {
+            self.best.push(found);
+        }
+    }
+
+    /// Whether an item that matches at most so many words changes nothing.
+    pub fn is_beyond(&self, matched: u32) -> bool {
+        !self.best.is_empty() && matched < self.matched
+    }
+
+    pub fn finish(self) -> CatalogMatches {
+        let Self { query, best: mut found, .. } = self;
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.order().cmp(&b.order())));
+        let confidence = match found.first() {
+            None => 0.0,
+            Some(_) if query.words.is_empty() => 1.0,
+            Some(first) => first.quality / query.words.len() as f64,
+        };
+        CatalogMatches {
+            total_matches_estimate: found.len(),
+            items: found.into_iter().take(query.limit.get()).map(|found| found.item).collect(),
+            confidence,
+        }
     }
 }
 
@@ -158,7 +199,7 @@ pub fn search(candidates: impl IntoIterator<Item = CatalogItem>, query: &Catalog
 struct Match {
     item: CatalogItem,
     /// The number of words that it matches.
-    matched: usize,
+    matched: u32,
     /// The sum of how well each word matches, at most 1 each.
     quality: f64,
     /// The same, weighted by where the words are.
@@ -167,14 +208,14 @@ struct Match {
 
 impl Match {
     fn of(item: CatalogItem, query: &SearchWords) -> Self {
-        let (mut matched, mut quality, mut score) = (0, 0.0, 0.0);
+        let (mut matched, mut quality, mut score) = (0_u32, 0.0, 0.0);
         let fields = fields(&item);
         for word in query.iter() {
             let matches = fields.iter().map(|(weight, terms)| (*weight, match_of(word, terms)));
             let (weighted, best) = matches.fold((0.0, 0.0), |(weighted, best): (f64, f64), (weight, found)| {
                 (weighted.max(weight * found), best.max(found))
             });
-            matched += usize::from(best > 0.0);
+            matched += u32::from(best > 0.0);
             quality += best;
             score += weighted;
         }
