@@ -117,6 +117,11 @@ impl Env {
         self.find(name).unwrap_or_else(|| default.to_owned())
     }
 
+    /// Parses an amount of memory in millions of bytes, and returns it in bytes.
+    pub fn megabytes(&mut self, name: &str, default: usize) -> usize {
+        self.number(name, default).saturating_mul(1_000_000)
+    }
+
     /// Parses a value. An invalid one is an error and yields the default.
     pub fn number<T: FromStr>(&mut self, name: &str, default: T) -> T
     where

@@ -18,6 +18,9 @@ pub struct SearchConfig {
     pub batch: usize,
     /// `MEMORY_MESSAGES`: earlier messages that are added to the prompt when the history does not fit.
     pub memory_messages: usize,
+    /// `INDEXES_MAX_MB`: memory in bytes for the word indexes of documents. Those that were not used for longest are dropped, and made
+    /// again when a question needs them.
+    pub indexes_max: usize,
 }
 
 impl SearchConfig {
@@ -28,6 +31,7 @@ impl SearchConfig {
             vector_timeout: embed.query_timeout,
             batch: embed.batch,
             memory_messages: env.number("MEMORY_MESSAGES", 4),
+            indexes_max: env.megabytes("INDEXES_MAX_MB", 512),
         }
     }
 }
@@ -76,7 +80,7 @@ impl VectorConfig {
             collection: env.text("CHROMA_COLLECTION", "conversations_dev"),
             timeout: env.seconds("CHROMA_TIMEOUT_SECONDS", 10),
             chroma_path: env.text("CHROMA_PATH", "./database/chroma_db/").into(),
-            memory_max: env.number("VECTORS_MAX_MB", 512_usize).saturating_mul(1_000_000),
+            memory_max: env.megabytes("VECTORS_MAX_MB", 512),
         }
     }
 }

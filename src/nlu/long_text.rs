@@ -19,7 +19,7 @@ pub fn made_once<T>(once: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
 
 /// Does work that may block: the worker's other tasks move to another thread first. Nothing needs to be tracked, since the work
 /// has ended when this returns.
-fn work_long<T>(work: impl FnOnce() -> T) -> T {
+pub fn work_long<T>(work: impl FnOnce() -> T) -> T {
     let may_move = || Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
     if may_move() { tokio::task::block_in_place(work) } else { work() }
 }

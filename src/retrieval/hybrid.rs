@@ -169,6 +169,7 @@ mod tests {
             vector_timeout: EmbedConfig::default().query_timeout,
             batch: 16,
             memory_messages: 4,
+            indexes_max: 0,
         };
         let threshold = |config: &SearchConfig, proposed: &[f64]| {
             Threshold::of(config, "e5", proposed.iter().copied()).similarity.to_string()

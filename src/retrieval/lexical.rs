@@ -111,13 +111,14 @@ type ScoredChunks = Vec<(usize, f64)>;
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     piece: usize,
-    frequency: f64,
+    /// A sum of weights, which this type holds exactly.
+    frequency: f32,
     /// Whether the passage itself has the term, and not only a question that its section lists.
     shown: bool,
 }
 
-const TITLE_WEIGHT: f64 = 2.0;
-const SECTION_WEIGHT: f64 = 1.5;
+const TITLE_WEIGHT: f32 = 2.0;
+const SECTION_WEIGHT: f32 = 1.5;
 /// The number of listed questions for each section at which what is learned from them counts half. With fewer, it does not count, since a probability that is learned from little is too sure.
 const FEW_QUESTIONS: f64 = 5.0;
 /// The constant b of BM25. It is small, because all passages have a similar length.
@@ -134,7 +135,7 @@ impl LexicalIndex {
         let mut listed_terms: HashMap<Term, Vec<usize>> = HashMap::new();
         for (n, piece) in pieces.iter().enumerate() {
             let words = rules.words(piece.language);
-            let mut frequencies: HashMap<Term, (f64, bool)> = HashMap::new();
+            let mut frequencies: HashMap<Term, (f32, bool)> = HashMap::new();
             let searched = piece.searched.as_ref().unwrap_or(&piece.text);
             let section = piece.section();
             let fields = [(&*piece.title, TITLE_WEIGHT), (&*section, SECTION_WEIGHT), (searched, 1.0)];
@@ -164,6 +165,8 @@ impl LexicalIndex {
                 postings.entry(term).or_default().push(Posting { piece: n, frequency, shown });
             }
         }
+        postings.values_mut().for_each(Vec::shrink_to_fit);
+        listed_terms.values_mut().for_each(Vec::shrink_to_fit);
         let average = (as_f64(counts.iter().sum()) / as_f64(counts.len().max(1))).max(1.0);
         let lengths = counts.into_iter().map(|n| 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * as_f64(n) / average).collect();
         let written_in = pieces.iter().filter_map(|piece| Some((page_of(piece)?, piece.language?))).collect();
@@ -197,6 +200,14 @@ impl LexicalIndex {
             similar: Memo::new(COMPARED_TEXTS),
             probable: Memo::new(COMPARED_TEXTS),
         }
+    }
+
+    /// Estimates the bytes of memory that the index takes, without those of the chunks.
+    pub fn bytes(&self) -> usize {
+        let terms = bytes_of(&self.postings) + bytes_of(&self.listed_terms);
+        // The similarities and probabilities of as many texts as are kept.
+        let compared = COMPARED_TEXTS * size_of::<f64>() * (self.answers.len() + self.section_of.len());
+        terms + self.questions.bytes() + self.sections.bytes() + compared
     }
 
     /// Removes pages that also exist in this language.
@@ -298,6 +309,17 @@ impl LexicalIndex {
         let (all, with) = (as_f64(self.pieces.len()), as_f64(self.postings.get(term).map_or(0, Vec::len)));
         0.5 + (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
+}
+
+/// Estimates the bytes of memory that terms take, with what is known of each.
+fn bytes_of<T>(terms: &HashMap<Term, Vec<T>>) -> usize {
+    let letters = |term: &Term| match term {
+        Term::Root(word) | Term::Marked(word) => word.capacity(),
+        Term::Pair(first, second) => first.capacity() + second.capacity(),
+        Term::Meaning(_) | Term::Category(_) => 0,
+    };
+    let entries = terms.iter().map(|(term, entries)| letters(term) + size_of_val(&**entries));
+    terms.capacity() * size_of::<(Term, Vec<T>)>() + entries.sum::<usize>()
 }
 
 fn scores(hits: Vec<Hit>) -> ScoredChunks {

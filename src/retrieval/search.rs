@@ -22,12 +22,14 @@ use crate::nlu::long_text::read_text;
 use crate::providers::embedding::Embedder;
 use crate::providers::vector::{Collection, VectorIndex};
 
+mod indexes;
 mod meaning;
 mod overview;
 mod related;
 mod update;
 mod view;
 
+use indexes::Indexes;
 use meaning::Blind;
 pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
 use view::{LazyView, Shelves, View};
@@ -41,6 +43,8 @@ pub struct Knowledge {
     embedder: Arc<Embedder>,
     vectors: Arc<dyn VectorIndex>,
     shelves: ArcSwap<Shelves>,
+    /// Shared by all shops.
+    indexes: Arc<Indexes>,
     /// The calibration of each collection.
     calibrations: Mutex<HashMap<String, Calibration>>,
     last_sync: Mutex<Option<LastSync>>,
@@ -52,7 +56,7 @@ pub struct Knowledge {
 
 /// The result of a search by words in some folders.
 pub struct WordHits {
-    shelves: Arc<Shelves>,
+    view: Option<Arc<View>>,
     /// The chunks that answer.
     answering: Vec<(usize, f64)>,
     /// The best chunks, including those below the coverage threshold, because the search by meaning may confirm them.
@@ -92,8 +96,20 @@ impl Knowledge {
     ) -> Self {
         let (shelves, calibrations) = (ArcSwap::default(), Mutex::default());
         let (last_sync, complaint, lost) = (Mutex::default(), Mutex::default(), Arc::default());
-        let tenant = TenantId::default();
-        Self { tenant, knowledge, config, embedder, vectors, shelves, calibrations, last_sync, complaint, lost }
+        let (tenant, indexes) = (TenantId::default(), Arc::new(Indexes::new(config.indexes_max)));
+        Self {
+            tenant,
+            knowledge,
+            config,
+            embedder,
+            vectors,
+            shelves,
+            indexes,
+            calibrations,
+            last_sync,
+            complaint,
+            lost,
+        }
     }
 
     /// Creates the search of another shop with the same services, without documents.
@@ -102,7 +118,7 @@ impl Knowledge {
         knowledge.folder = shop.knowledge.clone().unwrap_or_default();
         let (embedder, vectors) = (self.embedder.clone(), self.vectors.clone());
         let new = Self::new(knowledge, self.config.clone(), embedder, vectors);
-        Self { tenant: shop.tenant.clone(), lost: self.lost.clone(), ..new }
+        Self { tenant: shop.tenant.clone(), indexes: self.indexes.clone(), lost: self.lost.clone(), ..new }
     }
 
     /// Returns what is notified when a question finds that the index has lost a shop's vectors.
@@ -121,10 +137,9 @@ impl Knowledge {
         let view = |folders: &Vec<String>| (folders.clone(), LazyView::of(library.shelf_of(folders), rules));
         let mut views: BTreeMap<Vec<String>, Arc<LazyView>> = personas.iter().map(view).collect();
         if !earlier.views.is_empty() {
-            // No question waits for the new index. Turns of the earlier personas keep their documents.
-            views.values().for_each(|view| {
-                view.index_now();
-            });
+            // No question waits for the new index, if the shop is asked. Turns of the earlier personas keep their documents.
+            let is_used = |folders| earlier.views.get(folders).is_some_and(|view| view.is_indexed());
+            self.index(views.iter().filter(|(folders, _)| is_used(*folders) || self.indexes.have_room()));
             let replaced = earlier.personas.difference(personas);
             views.extend(replaced.filter_map(|folders| Some((folders.clone(), earlier.views.get(folders)?.clone()))));
         }
@@ -135,11 +150,17 @@ impl Knowledge {
         Ok(())
     }
 
-    /// Indexes all documents that were read, so that no customer's question waits for it. Takes processor time.
+    /// Indexes the documents that were read, as far as there is room, so that no customer's question waits for it. Takes processor time.
     pub fn index_all(&self) {
-        self.shelves.load_full().views.values().for_each(|view| {
-            view.index_now();
-        });
+        self.index(self.shelves.load_full().views.iter().filter(|_| self.indexes.have_room()));
+    }
+
+    fn index<'a>(&self, views: impl Iterator<Item = (&'a Vec<String>, &'a Arc<LazyView>)>) {
+        views.for_each(|(_, view)| drop(self.indexes.view(view)));
+    }
+
+    fn view(&self, folders: &[String]) -> Option<Arc<View>> {
+        Some(self.indexes.view(self.shelves.load().views.get(folders)?))
     }
 
     /// Returns the result of reading the documents of these folders.
@@ -149,8 +170,7 @@ impl Knowledge {
 
     /// Returns the vocabulary of the documents of these folders.
     pub fn vocabulary(&self, folders: &[String]) -> Arc<Vocabulary> {
-        let shelves = self.shelves.load();
-        shelves.views.get(folders).map(|view| view.vocabulary.clone()).unwrap_or_default()
+        self.view(folders).map(|view| view.vocabulary.clone()).unwrap_or_default()
     }
 
     /// Whether search by meaning is enabled.
@@ -172,26 +192,25 @@ impl Knowledge {
 
     /// Searches by words for a question in a conversation about a subject.
     pub fn search_words_about(&self, folders: &[String], query: &Query, subject: Option<&Subject>) -> WordHits {
-        let shelves = self.shelves.load_full();
-        let (answering, mut ranked) =
-            shelves.views.get(folders).map_or_else(Default::default, |view| match self.has_meaning() {
-                true => view.index.answering_and_ranked(query, subject),
-                false => (view.index.answering_about(query, subject), Vec::new()),
-            });
+        let view = self.view(folders);
+        let (answering, mut ranked) = view.as_ref().map_or_else(Default::default, |view| match self.has_meaning() {
+            true => view.index.answering_and_ranked(query, subject),
+            false => (view.index.answering_about(query, subject), Vec::new()),
+        });
         ranked.truncate(FETCH);
         let says_little = || self.pages(folders).says_little(query);
         let meant = match subject.filter(|_| self.has_meaning() && says_little()) {
             Some(subject) => format!("{}. {}", subject.words, query.text),
             None => query.text.clone(),
         };
-        WordHits { shelves, answering, ranked, meant }
+        WordHits { view, answering, ranked, meant }
     }
 
     /// Finds the passages in these folders that answer, given the result of the search by words.
     pub async fn find_with(&self, folders: &[String], query: &Query, hits: WordHits) -> Found {
-        let WordHits { shelves, answering: words, ranked, meant } = hits;
+        let WordHits { view, answering: words, ranked, meant } = hits;
         let nothing = Found { passages: Vec::new(), by: By::Words, similarity: None, question: None };
-        let Some(view) = shelves.views.get(folders) else { return nothing };
+        let Some(view) = view else { return nothing };
         let question = match self.question(&meant).await {
             Ok(question) => question,
             Err(cause) => {
@@ -201,7 +220,7 @@ impl Knowledge {
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
         let collections: Vec<Collection> = folders.iter().map(|folder| self.collection(folder)).collect();
-        let near = timeout(self.config.vector_timeout, self.near(view, &collections, query, &question, &ranked)).await;
+        let near = timeout(self.config.vector_timeout, self.near(&view, &collections, query, &question, &ranked)).await;
         if let Ok(Ok(Some(_))) = &near {
             self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
@@ -209,7 +228,7 @@ impl Knowledge {
             Ok(Some(near)) if words.is_empty() && self.lacks(&collections, query, &near) => {
                 Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }
             }
-            Ok(Some(near)) => self.found(view, &collections, query, &ranked, &near, nothing),
+            Ok(Some(near)) => self.found(&view, &collections, query, &ranked, &near, nothing),
             Ok(None) => Found { passages: view.passages_by_words(&words, query), ..nothing },
             Err(cause) => {
                 self.complain(&cause);
@@ -220,7 +239,7 @@ impl Knowledge {
 
     /// Returns the documents that personas with these folders see.
     pub fn pages(&self, folders: &[String]) -> Pages {
-        Pages(self.shelves.load().views.get(folders).cloned())
+        Pages::of(self.shelves.load().views.get(folders), &self.indexes)
     }
 }
 

@@ -1,2 +1,3 @@
+mod indexes;
 mod stores;
 mod sync;

@@ -239,7 +239,8 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
         let (mut pieces, mut questions) = (Vec::new(), Vec::new());
         for way in &part.ways {
             for posting in index.postings.get(&way.term).into_iter().flatten() {
-                let saturated = posting.frequency / (posting.frequency + SATURATION * index.lengths[posting.piece]);
+                let frequency = f64::from(posting.frequency);
+                let saturated = frequency / (frequency + SATURATION * index.lengths[posting.piece]);
                 let (score, covered) = &mut met[posting.piece];
                 *score = score.max(way.credit * saturated);
                 if posting.shown {

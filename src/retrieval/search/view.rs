@@ -1,11 +1,13 @@
 //! The documents as one persona sees them, indexed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use arc_swap::ArcSwapOption;
+
+use super::indexes::Indexes;
 use crate::domain::Vocabulary;
-use crate::nlu::long_text::made_once;
+use crate::nlu::long_text::work_long;
 use crate::retrieval::mention::Titles;
 use crate::retrieval::{Chunk, LexicalIndex, Library, Passage, Query, SearchRules, Shelf, in_one_language};
 
@@ -19,11 +21,13 @@ pub(super) struct Shelves {
     pub(super) personas: BTreeSet<Vec<String>>,
 }
 
-/// A view, indexed when it is first used.
+/// A view that is indexed when it is used ([`Indexes::view`]).
 pub(super) struct LazyView {
     shelf: Shelf,
     rules: SearchRules,
-    view: OnceLock<View>,
+    view: ArcSwapOption<View>,
+    /// Held while the documents are indexed.
+    indexing: Mutex<()>,
 }
 
 /// The views in use. Shops with the same documents and rules share one, and so do the documents before and after a reload that changed
@@ -38,33 +42,49 @@ impl LazyView {
         if let Some(same) = views.iter().filter_map(Weak::upgrade).find(is_same) {
             return same;
         }
-        let view = Arc::new(Self { shelf, rules: rules.clone(), view: OnceLock::new() });
+        let view =
+            Arc::new(Self { shelf, rules: rules.clone(), view: ArcSwapOption::empty(), indexing: Mutex::default() });
         views.push(Arc::downgrade(&view));
         view
     }
 
     /// Indexes the documents, unless they are indexed already.
-    pub(super) fn index_now(&self) -> &View {
-        made_once(&self.view, || View::index(self.shelf.clone(), &self.rules))
+    pub(super) fn index_now(&self) -> Arc<View> {
+        self.view.load_full().unwrap_or_else(|| work_long(|| self.index_once()))
     }
-}
 
-impl Deref for LazyView {
-    type Target = View;
+    fn index_once(&self) -> Arc<View> {
+        let _only = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.view.load_full().unwrap_or_else(|| {
+            let view = Arc::new(View::index(self.shelf.clone(), &self.rules));
+            self.view.store(Some(view.clone()));
+            view
+        })
+    }
 
-    fn deref(&self) -> &View {
-        self.index_now()
+    pub(super) fn is_indexed(&self) -> bool {
+        self.view.load().is_some()
+    }
+
+    /// Drops the index. Searches that have it keep it until they end.
+    pub(super) fn drop_index(&self) {
+        self.view.store(None);
     }
 }
 
 /// The documents that a persona sees, as of one moment: they stay the same when the documents are read again. Empty for folders that were
 /// not read.
 #[derive(Clone, Default)]
-pub struct Pages(pub(super) Option<Arc<LazyView>>);
+pub struct Pages(Option<(Arc<Indexes>, Arc<LazyView>)>, OnceLock<Arc<View>>);
 
 impl Pages {
+    pub(super) fn of(view: Option<&Arc<LazyView>>, indexes: &Arc<Indexes>) -> Self {
+        Self(view.map(|view| (indexes.clone(), view.clone())), OnceLock::new())
+    }
+
     pub(in crate::retrieval) fn view(&self) -> Option<&View> {
-        self.0.as_ref().map(|view| view.index_now())
+        let Self(pages, view) = self;
+        pages.as_ref().map(|(indexes, lazy)| &**view.get_or_init(|| indexes.view(lazy)))
     }
 
     pub(in crate::retrieval) fn index(&self) -> Option<&LexicalIndex> {
@@ -82,6 +102,8 @@ pub(in crate::retrieval) struct View {
     /// The index of each chunk by its id.
     pub(in crate::retrieval) places: HashMap<String, usize>,
     pub(super) vocabulary: Arc<Vocabulary>,
+    /// The memory that it takes, in bytes, as far as that is much.
+    pub(super) bytes: usize,
 }
 
 impl View {
@@ -90,7 +112,8 @@ impl View {
         let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
         let vocabulary = Arc::new(vocabulary(index.chunks()));
         let titles = Titles::new(index.chunks(), rules);
-        Self { index, titles, places, vocabulary }
+        let bytes = index.bytes();
+        Self { index, titles, places, vocabulary, bytes }
     }
 
     pub(super) fn passages_by_words(&self, words: &[(usize, f64)], query: &Query) -> Vec<Passage> {

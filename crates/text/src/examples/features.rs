@@ -77,6 +77,11 @@ impl Features {
         self.known.len()
     }
 
+    /// Returns the bytes of memory that the features take.
+    pub fn bytes(&self) -> usize {
+        self.known.allocation_size()
+    }
+
     /// Returns the share of a text's words that the examples know: with the same letters, or with most of their runs of four.
     /// Numbers do not count.
     pub fn known_share(&self, text: &str) -> f64 {

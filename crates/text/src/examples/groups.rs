@@ -19,6 +19,12 @@ pub struct Groups {
 const EVERYWHERE: f64 = 0.05;
 
 impl Groups {
+    /// Returns the bytes of memory that they take.
+    pub fn bytes(&self) -> usize {
+        let having = |list: &Vec<(usize, f64)>| size_of_val(list) + size_of_val(&**list);
+        self.features.bytes() + self.weights.iter().map(having).sum::<usize>()
+    }
+
     /// Learns from examples with the position of their group. `count` is the number of groups.
     pub fn new(examples: &[(usize, &Counts)], count: usize) -> Self {
         let features = Features::of(examples.iter().map(|(_, example)| *example));

@@ -12,6 +12,12 @@ pub struct Nearest {
 }
 
 impl Nearest {
+    /// Returns the bytes of memory that they take.
+    pub fn bytes(&self) -> usize {
+        let having = |list: &Vec<(usize, f64)>| size_of_val(list) + size_of_val(&**list);
+        self.features.bytes() + self.examples.iter().map(having).sum::<usize>()
+    }
+
     pub fn new(examples: &[&Counts]) -> Self {
         let features = Features::of(examples.iter().copied());
         let mut having = vec![Vec::new(); features.len()];
@@ -20,6 +26,7 @@ impl Nearest {
                 having[feature].push((n, value));
             }
         }
+        having.iter_mut().for_each(Vec::shrink_to_fit);
         Self { features, examples: having, count: examples.len() }
     }
 
