@@ -316,7 +316,8 @@ fn needs_person(state: &ConversationState, incoming: &Incoming, may_call: bool) 
     if incoming.topic.is_some() {
         return Some(Reason::Topic);
     }
-    if may_call && said.affirms() && said.utterance.only_answers() {
+    // "Ok, pay" is no answer to the offer of a person.
+    if may_call && said.affirms() && said.utterance.only_answers() && !said.says(Says::Pay) {
         return Some(Reason::Clarifications);
     }
     // "Can I get a refund?" is a question about the rules; a claim after a purchase is none.

@@ -53,7 +53,7 @@ pub(super) struct CommerceRules {
 pattern_lists! {
     /// The rule files, which explain each list.
     RuleFile => WordLists {
-        greeting, filler, polite, without, negated, dislikes, turns, permits, unsure, joins, alternatives, exchanged,
+        greeting, filler, polite, mpesa, without, negated, dislikes, turns, permits, unsure, joins, alternatives, exchanged,
         occasions, measures, brands, coupon, cancel, yes, no, hesitate, question, abuse, spam, says_ai,
     } with {
         plain_words: Vec<String>,
@@ -195,9 +195,9 @@ impl CommerceRules {
         let is_clear = intents.iter().any(|(_, strength)| *strength == Strength::Clear);
         let asks_more = utterance.has_question() && (0..covered.len()).any(|at| !covered[at] && !is_padding(at));
         let small_talk = social.into_iter().find(|topic| *topic != Social::Person);
-        // "Thanks, when will it arrive?" is a question, and "remove it, bye" a wish.
+        // "Thanks, when will it arrive?" is a question, "remove it, bye" and "thanks. Pay" are wishes.
         let is_question = |topic: Social| asks_more && matches!(topic, Social::Thanks | Social::Compliment);
-        let is_wish = utterance.mentions(Says::Remove) || utterance.cancels();
+        let is_wish = utterance.mentions(Says::Remove) || utterance.mentions(Says::Pay) || utterance.cancels();
         if let Some(topic) = small_talk.filter(|topic| !is_clear && !is_wish && !is_question(*topic)) {
             utterance.set(Act::Chat(topic), true);
         }
@@ -221,9 +221,11 @@ impl CommerceRules {
         let (measured, disliking) = (mask(&self.lists.measures), mask(&self.lists.dislikes));
         let occasions = mask(&self.lists.occasions);
         let methods: Vec<_> = self.methods.iter().map(|(method, patterns)| (*method, mask(patterns))).collect();
+        let mpesa = mask(&self.lists.mpesa);
         let is_other = |at: usize| {
             let is_answer = is_padding(at) || yes[at] || no[at] || hesitating[at] || aside[at] || negated[at];
-            is_answer || measured[at] || occasions[at] || disliking[at] || methods.iter().any(|(_, mask)| mask[at])
+            let is_method = mpesa[at] || methods.iter().any(|(_, mask)| mask[at]);
+            is_answer || measured[at] || occasions[at] || disliking[at] || is_method
         };
         let goods = (0..stream.tokens().len()).filter(|at| !is_other(*at) && !is_in_limit(*at) && !in_phrase[*at]);
         let goods = goods.filter(|at| !is_number(*at)).map(|at| stream.tokens()[at].folded().to_owned());
@@ -242,6 +244,11 @@ impl CommerceRules {
             table.iter().filter(|(_, patterns)| find(patterns)).map(|(name, _)| name.clone()).collect()
         };
         let methods = methods.iter().filter(|(_, mask)| mask.contains(&true)).map(|(method, _)| *method);
+        let mut methods: Vec<_> = methods.collect();
+        let is_mpesa = |method: &PaymentMethod| *method != PaymentMethod::Pesapal;
+        if mpesa.contains(&true) && !methods.iter().any(is_mpesa) {
+            methods.insert(0, PaymentMethod::MpesaStk);
+        }
         let needs: Vec<String> =
             all(&self.needs).iter().flat_map(|of| of.split_whitespace()).map(str::to_owned).collect();
         let words = if self.names_need_only(&words, &needs) { needs.clone() } else { words };
@@ -264,7 +271,7 @@ impl CommerceRules {
             needs,
             unwanted,
             words,
-            methods: methods.collect(),
+            methods,
             compliance: all(&self.compliance),
             subjects: all(&self.subjects),
             introduces_code: has(&self.lists.coupon),

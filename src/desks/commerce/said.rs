@@ -261,7 +261,7 @@ impl Said {
         let utterance = &self.utterance;
         let shillings = u64::try_from(amount.whole()).ok();
         let names_other = self.all_numbers.iter().any(|number| Some(*number) != shillings);
-        let means_other = |act: &Act<Says>| matches!(act, Act::Mention(says) if !matches!(says, Says::Pay | Says::Wants | Says::Consents));
+        let means_other = |act: &Act<Says>| matches!(act, Act::Mention(says) if !matches!(says, Says::Pay | Says::Takes | Says::Wants | Says::Consents));
         let affirms = utterance.answer == Some(Answer::Yes) && utterance.only_answers();
         let is_unsure = utterance.has_question() || utterance.hesitates() || utterance.acts.iter().any(means_other);
         affirms && !is_unsure && !names_other && self.most.is_none()

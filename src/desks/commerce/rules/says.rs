@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub(in crate::desks::commerce) enum Says {
     /// Wants to pay for the cart.
     Pay,
+    /// Takes what is in the cart: "ok, I'll take it".
+    Takes,
     SeeAll,
     /// None of what was shown.
     Reject,

@@ -256,7 +256,10 @@ fn draft(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
         return Some(cheaper(state, Vec::new(), category, (last.item.price, said.most)));
     }
     let is_yes = said.affirms() && said.utterance.only_answers() && said.details.numbers.is_empty();
-    let pays = said.says(Says::Pay) || is_yes || said.says(Says::NoCoupon) || (said.method().is_some() && !is_question);
+    let pays = [Says::Pay, Says::Takes].into_iter().any(|says| said.says(says))
+        || is_yes
+        || said.says(Says::NoCoupon)
+        || (said.method().is_some() && !is_question);
     let pays = pays && !incoming.describes_other_goods() && !said.says(Says::WentThrough);
     let asks_price = said.says(Says::HowMuch) && !said.describes_goods();
     match state.changes_line(incoming).filter(|_| !asks_price) {
