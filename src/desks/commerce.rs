@@ -183,6 +183,7 @@ impl Commerce {
             store: &self.services.store,
             tenant: &situation.tenant,
             conversation: turn.conversation.id,
+            request: turn.message.id,
             shopper: &situation.shopper,
             phone: situation.phone.as_ref(),
             payments: &self.payments,

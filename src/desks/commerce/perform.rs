@@ -301,9 +301,10 @@ fn note_result<T>(
     Ok(result)
 }
 
-/// Notes a tool with its result in the receipt. Arguments can hold the customer's data, so they are left out.
+/// Notes a tool with its request and its result in the receipt. Arguments can hold the customer's data, so they are left out.
 fn note_call(turn: &mut Turn, name: &'static str, error: Option<&ToolError>) {
-    turn.note_one_more("tools", json!({ "name": name, "ok": error.is_none(), "error": error }));
+    let request = turn.message.id;
+    turn.note_one_more("tools", json!({ "name": name, "request_id": request, "ok": error.is_none(), "error": error }));
 }
 
 /// Returns the summary of a ticket: the customer, the cart, an open payment, and what to do.

@@ -1,7 +1,7 @@
 //! The desk's 15 tools: typed functions with exactly these names and arguments. The journeys call 13 of them (see
 //! `docs/desks/commerce.md`), and no model calls any.
 //!
-//! The server fills in the shop, the customer and the conversation ([`ToolContext`]); an argument that is not listed is refused. The
+//! The server fills in the shop, the customer, the conversation and the request ([`ToolContext`]); an argument that is not listed is refused. The
 //! receipt of a message has each call with its error, if there is one.
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::payments::Payments;
-use crate::domain::ConversationId;
 use crate::domain::commerce::Tenant;
 use crate::domain::identity::e164::E164;
+use crate::domain::{ConversationId, MessageId};
 use crate::store::sales::SaleOwner;
 use crate::store::shoppers::Shopper;
 use crate::store::{Store, StoreError, TenantStore};
@@ -29,6 +29,8 @@ pub struct ToolContext<'a> {
     pub store: &'a Store,
     pub tenant: &'a Tenant,
     pub conversation: ConversationId,
+    /// The request: the message that the turn answers.
+    pub request: MessageId,
     pub shopper: &'a Shopper,
     /// The number that may be asked to pay.
     pub phone: Option<&'a E164>,

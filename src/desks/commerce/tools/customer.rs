@@ -68,7 +68,7 @@ pub struct CustomerUpdatePreferences {
     pub language: Option<String>,
     pub marketing_opt_in: Option<bool>,
     pub notification_prefs: Option<bool>,
-    /// The message that asks for it.
+    /// The message that asks for it: the request's.
     #[schemars(with = "String")]
     pub source_message_id: Uuid,
 }
@@ -85,6 +85,9 @@ impl Tool for CustomerUpdatePreferences {
     type Output = CustomerUpdated;
 
     async fn run(&self, context: &ToolContext<'_>) -> Result<CustomerUpdated, CallError> {
+        if self.source_message_id != context.request.0 {
+            return Err(CallError::refused("other_message"));
+        }
         let language = self.language.as_ref().map(|language| language.parse()).transpose();
         let language = language.map_err(|_| CallError::refused("unknown_language"))?;
         if language.is_some_and(|language| !context.tenant.settings.languages.allowed().contains(&language)) {

@@ -159,3 +159,14 @@ async fn shop_without_settings_says_so() {
     let said = say_all(&mut chat, &["hi"]).await;
     assert!(said.contains("not open yet"), "{said}");
 }
+
+#[tokio::test]
+async fn each_tool_call_names_its_request() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    say_all(&mut chat, &["canvas shoes size 40 black"]).await;
+    let history = desk.app.history(&chat.id).await;
+    let request = &history.iter().find(|message| message["sender"] == "user").unwrap()["id"];
+    let calls = history.last().unwrap()["receipt"]["tools"].as_array().cloned().unwrap_or_default();
+    assert!(calls.len() > 2 && calls.iter().all(|call| call["request_id"] == *request), "{request}: {calls:?}");
+}
