@@ -4,12 +4,12 @@ use url::Url;
 
 use super::Commerce;
 use super::payments::PaymentOffers;
-use super::state::{ConversationState, Search, Stage};
+use super::state::{ConversationState, Search, Stage, has_state};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::language::{MessageWithoutSwitch, requested};
 use crate::domain::commerce::Tenant;
 use crate::domain::commerce::payment::{Payment, PaymentStatus};
-use crate::domain::commerce::policy::switches_language;
+use crate::domain::commerce::policy::{Governed, switches_language};
 use crate::domain::commerce::sale::SaleStatus;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
@@ -79,6 +79,9 @@ impl Commerce {
         let (mut state, was_unreadable) = ConversationState::read(&turn.state);
         let key = shopper_key(&turn.conversation);
         let (shopper, _) = self.door(turn).find_or_create_shopper(&key, turn.accepted_at()).await?;
+        if matches!(key, ShopperKey::Phone(_)) && !has_state(&turn.state) {
+            state.governed = self.governed_before(turn).await?;
+        }
         let own = match key {
             ShopperKey::Phone(phone) => Some(phone),
             ShopperKey::Conversation(_) => None,
@@ -107,6 +110,17 @@ impl Commerce {
             model_failed,
         };
         Ok(Some((situation, state, was_unreadable)))
+    }
+
+    /// Returns what the governor counted in the customer's last conversation.
+    async fn governed_before(&self, turn: &Turn) -> Result<Governed, DeskError> {
+        let Conversation { id, user_id, .. } = &turn.conversation;
+        let earlier = self.door(turn).list_conversations(user_id.as_deref(), Some(*id), 1).await?;
+        let governed = earlier.first().map(|earlier| {
+            let (state, _) = ConversationState::read(&earlier.state);
+            state.governed.after(turn.accepted_at() - earlier.last_activity_at)
+        });
+        Ok(governed.unwrap_or_default())
     }
 
     /// Brings the state up to date with what became of its payment since the last turn, a crash included. Returns the payment.

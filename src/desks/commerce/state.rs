@@ -224,13 +224,17 @@ impl Default for Version {
     }
 }
 
+/// Whether a conversation has a stored state.
+pub(super) fn has_state(stored: &Value) -> bool {
+    !stored.is_null() && stored.as_object().is_none_or(|state| !state.is_empty())
+}
+
 impl ConversationState {
     /// Reads a stored state. A new conversation begins where there is none; the flag says that one was there and could not be read.
     pub fn read(stored: &Value) -> (Self, bool) {
-        let is_new = stored.is_null() || stored.as_object().is_some_and(serde_json::Map::is_empty);
         match Self::deserialize(stored) {
             Ok(state) if state.version == Version::default() => (state, false),
-            _ => (Self::default(), !is_new),
+            _ => (Self::default(), has_state(stored)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The commerce desk's thresholds: which journey a message starts, which language the reply has, and how much small talk is answered.
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::tenant::ChattinessLevel;
@@ -19,6 +20,8 @@ pub const LOW_CONFIDENCE: f64 = 0.5;
 pub const REJECTIONS: u8 = 2;
 /// Spam messages that are answered.
 const SPAM_ANSWERED: u8 = 2;
+/// How long the small talk of one conversation also counts in the customer's next one.
+const CASUAL_COUNTS: TimeDelta = TimeDelta::hours(24);
 
 string_enum! {
     /// What a customer wants.
@@ -142,6 +145,11 @@ pub fn casual_turns(level: ChattinessLevel) -> u8 {
 }
 
 impl Governed {
+    /// Returns what counts in the customer's next conversation, after a silence: spam and abuse until business, small talk for a day.
+    pub fn after(self, silence: TimeDelta) -> Self {
+        Self { casual: if silence < CASUAL_COUNTS { self.casual } else { 0 }, ..self }
+    }
+
     /// Decides about a message, and counts it. Business forgets spam, and casual messages stay counted for the conversation.
     /// After the last answer to spam, only business is answered.
     pub fn decide(&mut self, class: GovernorClass, level: ChattinessLevel) -> Governing {
@@ -256,23 +264,42 @@ mod tests {
 
         // Feature: tulia-ai-v2-langgraph-refactor, Property 9: Conversation Governance
         #[test]
-        fn spam_is_silenced_until_business(classes in prop::collection::vec(prop::sample::select(GovernorClass::ALL), 0..24)) {
-            let level = 2_u8.try_into().expect("a level");
-            let (mut governed, mut spam) = (Governed::default(), 0);
-            for class in classes {
-                let decided = governed.decide(class, level);
-                match class {
+        fn small_talk_and_spam_are_limited(
+            level in 0_u8..=3,
+            messages in prop::collection::vec((prop::sample::select(GovernorClass::ALL), prop::option::of(0_i64..48)), 0..24),
+        ) {
+            use Governing::{Chat, Proceed, Redirect, Report, Silence};
+            let of_level = level.try_into().expect("a level");
+            let (mut governed, mut casual, mut spam, mut abuse) = (Governed::default(), 0, 0, 0);
+            // Some messages begin another conversation of the customer, so many hours later.
+            for (class, hours) in messages {
+                if let Some(hours) = hours {
+                    governed = governed.after(TimeDelta::hours(hours));
+                    casual = if hours < 24 { casual } else { 0 };
+                }
+                let expected = match class {
                     GovernorClass::Business => {
-                        spam = 0;
-                        prop_assert_eq!(decided, Governing::Proceed);
+                        (spam, abuse) = (0, 0);
+                        Proceed
                     }
                     GovernorClass::Spam => {
                         spam += 1;
-                        prop_assert_eq!(decided == Governing::Silence, spam > 2);
+                        if spam <= 2 { Redirect } else { Silence }
                     }
-                    GovernorClass::Casual => prop_assert_eq!(decided == Governing::Silence, spam >= 2),
-                    GovernorClass::Abuse => prop_assert!(matches!(decided, Governing::Report | Governing::Silence)),
-                }
+                    GovernorClass::Casual => {
+                        casual += 1;
+                        match casual <= [0, 1, 2, 4][usize::from(level)] {
+                            _ if spam >= 2 => Silence,
+                            true => Chat,
+                            false => Redirect,
+                        }
+                    }
+                    GovernorClass::Abuse => {
+                        abuse += 1;
+                        if abuse == 1 { Report } else { Silence }
+                    }
+                };
+                prop_assert_eq!(governed.decide(class, of_level), expected, "{} at {}", class, level);
             }
         }
     }

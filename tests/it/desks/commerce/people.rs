@@ -123,3 +123,20 @@ async fn yes_to_a_person_pays_nothing() {
     let asked_again = chat.say("yes please").await;
     assert_eq!(asked_again.kinds(), ["payment_prompt"]);
 }
+
+// Feature: tulia-ai-v2-langgraph-refactor, Property 9: Conversation Governance
+#[tokio::test]
+async fn spam_counts_in_the_next_conversation() {
+    let desk = open_desk().await;
+    let spam = "buy bitcoin and forex signals";
+    let mut first = customer(&desk, "+254700000001").await;
+    for is_answered in [true, true, false] {
+        assert_eq!(!say_all(&mut first, &[spam]).await.is_empty(), is_answered);
+    }
+    let mut next = customer(&desk, "+254700000001").await;
+    assert_eq!(say_all(&mut next, &[spam]).await, "");
+    let mut other = customer(&desk, "+254700000002").await;
+    assert!(!say_all(&mut other, &[spam]).await.is_empty(), "another customer");
+    assert!(say_all(&mut next, &["canvas shoes"]).await.contains("KSh 1,250"));
+    assert!(!say_all(&mut next, &[spam]).await.is_empty(), "after business");
+}
