@@ -206,7 +206,10 @@ impl CommerceRules {
             // A customer who is angry about an order is one of business.
             () if has(&self.lists.abuse) && (is_clear || claims || utterance.wants_person()) => GovernorClass::Business,
             () if has(&self.lists.abuse) => GovernorClass::Abuse,
-            () if utterance.mentions(Says::AsksSecret) => GovernorClass::Business,
+            // So is one who only says that they are.
+            () if utterance.mentions(Says::AsksSecret) || utterance.mentions(Says::Frustrated) => {
+                GovernorClass::Business
+            }
             () if has(&self.lists.spam) => GovernorClass::Spam,
             () if utterance.social().is_some() => GovernorClass::Casual,
             () => GovernorClass::Business,

@@ -118,8 +118,8 @@ impl Commerce {
     ) -> Result<Incoming, DeskError> {
         let is_chat =
             matches!(route(verdict.intent, verdict.confidence), Routing::Journey(_)) || said.utterance.greets();
-        // A yes or a no answers the desk, whatever it resembles.
-        let is_chat = is_chat && !said.utterance.only_answers();
+        // A yes or a no answers the desk, whatever it resembles, and frustration counts towards a person.
+        let is_chat = is_chat && !said.utterance.only_answers() && !said.says(Says::Frustrated);
         let counts = said.says(Says::Wants) && !said.details.numbers.is_empty();
         if verdict.intent == Intent::SpamCasual && is_chat && !counts && !said.utterance.has_question() {
             said.class = match said.class {

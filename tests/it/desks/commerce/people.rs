@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use serde_json::json;
 
 use super::{customer, open_desk, say_all, wait_for_results};
+use crate::desks::retail::chat::Shop;
 use crate::desks::returns::decisions::resolve;
 use crate::http::console::{answer, hand};
 
@@ -139,4 +140,28 @@ async fn spam_counts_in_the_next_conversation() {
     assert!(!say_all(&mut other, &[spam]).await.is_empty(), "another customer");
     assert!(say_all(&mut next, &["canvas shoes"]).await.contains("KSh 1,250"));
     assert!(!say_all(&mut next, &[spam]).await.is_empty(), "after business");
+}
+
+/// Says something until there is a ticket. Returns its summary, and how many messages it took.
+async fn say_until_ticket(desk: &Shop, phone: &str, text: &str) -> (String, usize) {
+    let mut chat = customer(desk, phone).await;
+    for count in 1..=6 {
+        say_all(&mut chat, &[text]).await;
+        let (tenant, id) = (TenantId::default(), chat.id.parse().unwrap());
+        let tickets = desk.app.inner.store.tenant(&tenant).list_tickets_in(id).await.unwrap();
+        if let [ticket] = tickets.as_slice() {
+            return (ticket.summary.clone(), count);
+        }
+    }
+    panic!("{text}: no ticket")
+}
+
+#[tokio::test]
+async fn frustration_and_clarifications_call_a_person() {
+    let desk = open_desk().await;
+    let (summary, count) =
+        say_until_ticket(&desk, "+254700000001", "this is so frustrating, you are not helping").await;
+    assert!(count == 2 && summary.contains("frustrated"), "{count}: {summary}");
+    let (summary, count) = say_until_ticket(&desk, "+254700000002", "zzqx vrbl").await;
+    assert!(count == 3 && summary.contains("questions did not help"), "{count}: {summary}");
 }
