@@ -1,5 +1,7 @@
 //! Properties of the whole desk, over HTTP: each holds in at least 100 random cases, the same ones on every run.
 
+mod policies;
+
 use std::sync::{Arc, LazyLock, Mutex};
 
 use chrono::Utc;
