@@ -15,6 +15,7 @@ use frontdesk::store::{Store, StoreOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::cli;
 use crate::support::copy;
 use crate::support::database;
 use crate::support::ollama::ScriptedOllama;
@@ -168,20 +169,36 @@ async fn search_with_chroma_passes_the_suite() {
     suite(&Shop::open(By::WordsAndMeaning, &settings).await).await;
 }
 
-/// The sample telecom pages: `tests/data/telecom/questions.jsonl` is answered as well as by words alone.
 #[tokio::test]
 async fn telecom_questions_are_answered_with_chroma() {
     let Ok(url) = std::env::var("TEST_CHROMA_URL") else { return };
+    answer_questions("telecom", &Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge/telecom"), url).await;
+}
+
+/// One of the pages is imported.
+#[tokio::test]
+async fn commerce_questions_are_answered_with_chroma() {
+    let Ok(url) = std::env::var("TEST_CHROMA_URL") else { return };
+    let cli = cli::shop::Shop::new();
+    std::fs::write(cli.path("parking.md"), "# Parking\n\nCustomers park their cars behind the house.\n").unwrap();
+    let arguments = ["import", "documents", "--type", "policy", "parking.md"];
+    let imported = cli.run(&arguments, &[("PERSONA_PATH", "prompts/commerce_en.md")]);
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    answer_questions("commerce", &cli.path("knowledge/commerce"), url).await;
+}
+
+/// `tests/data/DESK/questions.jsonl` is answered from the desk's pages as well as by words alone.
+async fn answer_questions(desk: &str, pages: &Path, url: String) {
     let ollama = ScriptedOllama::start().await;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let settings = [with_model(&ollama), vec![("CHROMA_URL", url)]].concat();
     let shop = Shop::open(By::WordsAndMeaning, &settings).await;
-    copy(&root.join("knowledge/telecom"), &shop.folder.path().join("knowledge/telecom"));
-    let prompts = Prompts::load(&root.join("prompts"), &root.join("prompts/telecom_en.md")).unwrap();
-    let folders = vec!["telecom".to_owned()];
+    copy(pages, &shop.folder.path().join("knowledge").join(desk));
+    let prompts = Prompts::load(&root.join("prompts"), &root.join(format!("prompts/{desk}_en.md"))).unwrap();
+    let folders = vec![desk.to_owned()];
     shop.knowledge.read(&BTreeSet::from([folders.clone()]), &SearchRules::read(&prompts).unwrap()).unwrap();
     shop.knowledge.sync().await.unwrap();
-    let questions = std::fs::read_to_string(root.join("tests/data/telecom/questions.jsonl")).unwrap();
+    let questions = std::fs::read_to_string(root.join(format!("tests/data/{desk}/questions.jsonl"))).unwrap();
     let (mut answered, mut all) = (0, 0);
     for line in questions.lines() {
         let question: Value = serde_json::from_str(line).unwrap();
@@ -191,7 +208,7 @@ async fn telecom_questions_are_answered_with_chroma() {
         let found = shop.knowledge.find(&folders, &query).await;
         assert_eq!(found.by, By::WordsAndMeaning);
         let wanted = question["documents"].as_array().unwrap();
-        let is_wanted = |file: &str| wanted.iter().any(|page| file == format!("telecom/{}.md", page.as_str().unwrap()));
+        let is_wanted = |file: &str| wanted.iter().any(|page| file == format!("{desk}/{}.md", page.as_str().unwrap()));
         answered += usize::from(found.passages.iter().any(|passage| is_wanted(&passage.file)));
         all += 1;
     }
