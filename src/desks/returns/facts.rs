@@ -2,8 +2,8 @@
 
 use super::advance::{self, Event};
 use super::aside::Aside;
-use super::knowledge::is_with_person;
 use super::items;
+use super::knowledge::is_with_person;
 use super::plan::Message;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
@@ -202,7 +202,8 @@ impl Returns {
         let [priced, priced_each] = [&self.texts(turn).lines.priced, &self.texts(turn).lines.priced_each];
         let lines = order.items.iter().map(|item| {
             let (price, quantity) = (item.unit_price.shown(numbers), item.quantity.to_string());
-            let whole = item.unit_price.times(item.quantity).map_or_else(|_| price.clone(), |whole| whole.shown(numbers));
+            let whole =
+                item.unit_price.times(item.quantity).map_or_else(|_| price.clone(), |whole| whole.shown(numbers));
             let line = if item.quantity > 1 { priced_each } else { priced };
             fill(line, &[("name", &item.name), ("price", &price), ("quantity", &quantity), ("whole", &whole)])
         });

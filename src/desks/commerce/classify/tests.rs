@@ -36,13 +36,13 @@ fn words_and_examples_understand_85_messages_of_100() {
     assert!(right * 100 >= all * 85, "{right} of {all}");
 }
 
-/// Messages by somebody else, from which no rule and no example was made.
+/// Messages by others, from which no rule and no example was made. At its first run, 164 of 200 in the second file were right.
 #[test]
 fn unseen_messages_are_understood() {
     let (right, all) = measure(include_str!("../../../../tests/data/commerce/messages_blind.tsv"));
     assert!(right * 100 >= all * 81, "{right} of {all}");
     let (right, all) = measure(include_str!("../../../../tests/data/commerce/messages_blind_2.tsv"));
-    assert!(right * 100 >= all * 1, "{right} of {all}");
+    assert!(right * 100 >= all * 82, "{right} of {all}");
 }
 
 #[test]

@@ -266,7 +266,7 @@ async fn uncertain_answer_offers_other_topics() {
     let conversation = app.open(&json!({"language": "vi"})).await;
     let asked = "Bác muốn ghé tiệm coi laptop mà bác đi xe lăn, tiệm có lối vào không cháu?";
     let reply = app.ask(&conversation, asked).await.text("reply");
-    assert!(reply.contains("xe lăn") && reply.ends_with("• Giao không thành công"), "{reply}");
+    assert!(reply.contains("xe lăn") && reply.contains("• Giao không thành công"), "{reply}");
     let chosen = app.ask(&conversation, "giao không thành công").await.text("reply");
     assert!(chosen.contains("tối đa 3 lần"), "{chosen}");
 }
