@@ -67,7 +67,7 @@ class Buyer(Customer):
             self.pay_by_card(conversation)
 
     def pay_by_card(self, conversation):
-        """Pays on the page that the desk has sent. A kill may have lost it, and then nobody can pay."""
+        """Pays on the page that the desk has sent. A kill may have lost it: then it cannot be paid."""
         texts = [message["text"] for message in self.world.history(conversation) if message["sender"] == "assistant"]
         pages = {page for text in texts for page in PAGE.findall(text)}
         for page in pages:
@@ -94,7 +94,7 @@ def check_bought(world, daraja, pesapal, conversations):
     if missing := due - set(paid):
         said(f"nothing was said about the payments of {sorted(missing)}")
     if unpaid := set(paid) - due:
-        said(f"the orders {sorted(unpaid)} are said to be paid, and nobody paid them")
+        said(f"the orders {sorted(unpaid)} are said to be paid, but were not")
     for order in set(paid):
         if paid.count(order) > 1:
             said(f"order {order}: the payment was said {paid.count(order)} times")

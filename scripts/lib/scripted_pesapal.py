@@ -1,4 +1,4 @@
-"""PesaPal's API, version 3, for tests: makes checkouts, reports those that a customer pays, and says so to whoever asks."""
+"""PesaPal's API, version 3, for tests: makes checkouts, reports those that a customer pays, and answers questions about them."""
 import random
 import threading
 import time

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::Shops;
+use super::{Desk, Shops};
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::returns::{Notice, Outcome, Resolution};
 use crate::domain::{Kind, Metadata};
@@ -44,10 +44,15 @@ impl Job for AnnounceDecision {
         let shops = self.shops.upgrade().ok_or_else(|| JobError::Unavailable("the server has stopped".to_owned()))?;
         let shop = shops.get(&job.tenant);
         let persona = shop.prompts().find_persona(&conversation.persona);
-        let desk = persona.and_then(|persona| shop.find_desk(&persona.desk));
+        // Without the persona, any desk of the shop that knows such a decision.
+        let desks = match persona {
+            Some(persona) => shop.find_desk(&persona.desk).into_iter().collect(),
+            None => shop.desks(),
+        };
         // The variant depends on the job alone, so that a repeated job says the same.
         let (language, variant) = (conversation.language, usize::from(job.subject.as_bytes()[0]));
-        let text = match desk.and_then(|desk| desk.decision(&notice, language, variant).transpose()) {
+        let words = |desk: &Arc<dyn Desk>| desk.decision(&notice, language, variant).transpose();
+        let text = match desks.iter().find_map(words) {
             Some(text) => Some(text.map_err(JobError::failed)?),
             None => shop.common(language).decision(&notice),
         };

@@ -142,6 +142,11 @@ impl Shop {
         self.desks.get(name).cloned()
     }
 
+    /// Returns all desks that its personas use.
+    pub fn desks(&self) -> Vec<Arc<dyn Desk>> {
+        self.desks.values().cloned().collect()
+    }
+
     /// Whether a desk of the shop sells goods of its catalogue.
     pub fn sells_goods(&self) -> bool {
         self.registry.used_by(&self.prompts).any(|factory| factory.sells_goods())

@@ -203,10 +203,10 @@ impl TenantStore<'_> {
             customers.all(&self.store.read).await?.into_iter().map(|row| (row.id, row)).collect();
         let asked = rows.iter().filter_map(|row| row.message_id);
         let asked = self.rows::<messages::Entity>().filter(messages::Column::Id.is_in(asked));
-        let mut asked: HashMap<Uuid, messages::Model> =
+        let asked: HashMap<Uuid, messages::Model> =
             asked.all(&self.store.read).await?.into_iter().map(|row| (row.id, row)).collect();
         let entry = |row: consent_changes::Model| {
-            let message = row.message_id.and_then(|id| asked.remove(&id));
+            let message = row.message_id.and_then(|id| asked.get(&id));
             let customer = customers.get(&row.shopper_id).cloned().map(read_shopper).transpose()?;
             Ok(ConsentEntry {
                 id: row.id,
@@ -215,8 +215,8 @@ impl TenantStore<'_> {
                 customer: customer.and_then(|customer| customer.phone),
                 from: preferences(row.before)?,
                 to: preferences(row.after)?,
-                conversation_id: message.as_ref().map(|message| ConversationId(message.conversation_id)),
-                message: message.map(|message| message.text),
+                conversation_id: message.map(|message| ConversationId(message.conversation_id)),
+                message: message.map(|message| message.text.clone()),
             })
         };
         rows.into_iter().map(entry).collect()

@@ -16,6 +16,9 @@ use crate::domain::identity::e164::E164;
 use crate::domain::{Conversation, Language, LanguageSource};
 use crate::store::shoppers::{Shopper, ShopperKey};
 
+/// Earlier conversations of a customer among which the last one with this desk is looked for.
+const EARLIER: u64 = 5;
+
 /// The shop, the customer and the payment of one turn.
 pub(super) struct Situation {
     pub tenant: Tenant,
@@ -112,13 +115,14 @@ impl Commerce {
         Ok(Some((situation, state, was_unreadable)))
     }
 
-    /// Returns what the governor counted in the customer's last conversation.
+    /// Returns what the governor counted in the customer's last conversation with this desk.
     async fn governed_before(&self, turn: &Turn) -> Result<Governed, DeskError> {
         let Conversation { id, user_id, .. } = &turn.conversation;
-        let earlier = self.door(turn).list_conversations(user_id.as_deref(), Some(*id), 1).await?;
-        let governed = earlier.first().map(|earlier| {
-            let (state, _) = ConversationState::read(&earlier.state);
-            state.governed.after(turn.accepted_at() - earlier.last_activity_at)
+        let earlier = self.door(turn).list_conversations(user_id.as_deref(), Some(*id), EARLIER).await?;
+        // One that was opened and not used, or is of another desk, counted nothing.
+        let governed = earlier.iter().filter(|earlier| has_state(&earlier.state)).find_map(|earlier| {
+            let (state, was_unreadable) = ConversationState::read(&earlier.state);
+            (!was_unreadable).then(|| state.governed.after(turn.accepted_at() - earlier.last_activity_at))
         });
         Ok(governed.unwrap_or_default())
     }

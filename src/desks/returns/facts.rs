@@ -43,10 +43,12 @@ impl Fact {
             return Some(Self::Changes);
         }
         let order = state.order().filter(|_| !utterance.names_order_or_contact())?;
-        if utterance.asks(Topic::Price) && utterance.intent.is_none() && !utterance.mentions(Topic::OtherOrder) {
+        let is_about_goods = !utterance.mentions(Topic::Return) && !utterance.mentions(Topic::OtherOrder);
+        // "What does it cost?" in a return is about the return.
+        let is_in_return = state.open_question().is_some() || state.meta.last_rma.is_some();
+        if utterance.asks(Topic::Price) && utterance.intent.is_none() && is_about_goods && !is_in_return {
             return Some(Self::Price);
         }
-        let is_about_goods = !utterance.mentions(Topic::Return) && !utterance.mentions(Topic::OtherOrder);
         let is_under_way = matches!(order.status, OrderStatus::Pending | OrderStatus::Shipped);
         let asks_why = utterance.mentions(Topic::Reason) || utterance.mentions(Topic::Window);
         if state.was_refused() && asks_why && !utterance.asks(Topic::Exception) {

@@ -93,12 +93,13 @@ fn read(row: &OfferRow, checks: &OfferChecks<'_>) -> Result<Offer, Vec<BadOffer>
     reader.finish(made)
 }
 
-/// Reads a code that a message can name: see `Said::codes` of the desk.
+/// Reads a code that a message can name in any case: without a digit, it may be a word. See `Said::codes` of the desk.
 fn code(text: &str) -> Result<String, String> {
     let code = text.to_ascii_uppercase();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let has = |is: fn(&char) -> bool| code.chars().any(|c| is(&c));
     let is_code = CODE_LENGTH.contains(&code.len()) && code.chars().all(is_part);
-    if !is_code || !code.contains(|c: char| c.is_ascii_alphabetic()) {
+    if !is_code || !has(char::is_ascii_alphabetic) || !has(char::is_ascii_digit) {
         let (least, most) = (CODE_LENGTH.start(), CODE_LENGTH.end());
         return Err(format!("write {least} to {most} letters and digits, such as KARIBU10"));
     }
@@ -195,6 +196,7 @@ mod tests {
         for (field, text, hint) in [
             (Code, "ABC", "write 4 to 20 letters and digits"),
             (Code, "2026", "write 4 to 20 letters and digits"),
+            (Code, "WELCOME", "write 4 to 20 letters and digits"),
             (Code, "TEN OFF", "write 4 to 20 letters and digits"),
             (Code, "K48213", "choose another code"),
             (Terms, &"x".repeat(201), "longer than 200"),

@@ -5,7 +5,7 @@ import { Escalation } from "./escalation.js";
 import { badge, empty, fill, head, pages, textElement, word } from "./parts.js";
 import { element } from "../assets/render.js";
 
-// The badges of states that wait for nobody.
+// The badges of states that need no person.
 const KINDS = { paid: "taken", failed: "closed", timeout: "closed" };
 
 export function sales() {
