@@ -139,6 +139,10 @@ impl Retail {
         if let Some(about) = self.settled_first(turn, &asked, understood, memory).filter(|_| !is_for_person) {
             return About { names_products: !mentions.is_empty(), ..about };
         }
+        let likely = match memory.current {
+            Some(Current::Record) if understood.utterance.asks(Topic::Records) => Some(Guessed::Record),
+            _ => likely,
+        };
         match likely {
             Some(Guessed::Chat(Social::Person)) if decisive.is_some() => {
                 understood.utterance.set(Act::Chat(Social::Person), true);

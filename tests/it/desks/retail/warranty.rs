@@ -51,6 +51,19 @@ async fn the_english_answers_are_the_contracts() {
 }
 
 #[tokio::test]
+async fn shown_records_are_compared() {
+    let shop = open_shop(TestApp::builder()).await;
+    for (language, question) in [("vi", "vậy cái nào hết hạn trước?"), ("en", "which one ends first?")] {
+        let mut chat = shop.chat_with(json!({"language": language})).await;
+        chat.say("FUT-2099").await;
+        chat.say("XYZ789").await;
+        let messages = chat.say(question).await.messages();
+        let said: String = messages.iter().map(|(_, text)| text.as_str()).collect();
+        assert!(said.contains("FUT-2099") && said.contains("XYZ789"), "{question}: {said}");
+    }
+}
+
+#[tokio::test]
 async fn serial_is_found_in_any_spelling() {
     let shop = open_shop(TestApp::builder()).await;
     for text in [

@@ -30,6 +30,19 @@ async fn short_question_is_answered_from_the_order() {
             "reply",
             "45",
         ),
+        (
+            "en",
+            &["where is ABC-100006? huy.do@example.com", "how much is one of them"],
+            "reply",
+            "**¥4,800** each, **¥14,400** together",
+        ),
+        ("vi", &["đơn ABC-100006 đâu rồi, huy.do@example.com", "thế cả đơn là bao nhiêu"], "reply", "**¥14.400**"),
+        (
+            "en",
+            &["where is 77899? buyer-77899@example.com", "how much does it cost to send it back?"],
+            "reply",
+            "a return is free",
+        ),
         ("en", &["return order 77896", "buyer-77896@example.com", "why not?"], "reply", "final sale"),
         ("en", &["return order 77894", "buyer-77894@example.com", "why?"], "reply", "30 days"),
     ] {
