@@ -44,17 +44,15 @@ impl Job for AnnounceDecision {
         let shops = self.shops.upgrade().ok_or_else(|| JobError::Unavailable("the server has stopped".to_owned()))?;
         let shop = shops.get(&job.tenant);
         let persona = shop.prompts().find_persona(&conversation.persona);
-        // Without the persona, any desk of the shop that knows such a decision.
-        let desks = match persona {
-            Some(persona) => shop.find_desk(&persona.desk).into_iter().collect(),
-            None => shop.desks(),
-        };
+        let own = persona.and_then(|persona| shop.find_desk(&persona.desk));
         // The variant depends on the job alone, so that a repeated job says the same.
         let (language, variant) = (conversation.language, usize::from(job.subject.as_bytes()[0]));
-        let words = |desk: &Arc<dyn Desk>| desk.decision(&notice, language, variant).transpose();
-        let text = match desks.iter().find_map(words) {
-            Some(text) => Some(text.map_err(JobError::failed)?),
-            None => shop.common(language).decision(&notice),
+        let words =
+            |desk: &Arc<dyn Desk>| desk.decision(&notice, language, variant).map_err(JobError::failed).transpose();
+        // The persona may be gone, or use another desk by now: then any desk of the shop that can say it.
+        let text = match own.as_ref().and_then(words).transpose()?.or_else(|| shop.common(language).decision(&notice)) {
+            Some(text) => Some(text),
+            None => shop.desks().find_map(words).transpose()?,
         };
         // A persona may come back at a reload: what only its desk can say waits for it.
         let Some(text) = text else { return Err(JobError::without_persona(job)) };

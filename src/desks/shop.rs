@@ -143,8 +143,8 @@ impl Shop {
     }
 
     /// Returns all desks that its personas use.
-    pub fn desks(&self) -> Vec<Arc<dyn Desk>> {
-        self.desks.values().cloned().collect()
+    pub fn desks(&self) -> impl Iterator<Item = &Arc<dyn Desk>> {
+        self.desks.values()
     }
 
     /// Whether a desk of the shop sells goods of its catalogue.

@@ -95,7 +95,7 @@ impl Returns {
         match fact {
             Fact::Reason => self.answer_reason(turn, state, &order).await,
             Fact::Window => self.answer_window(turn, state, &order, &asked).await,
-            Fact::Price => self.answer_price(turn, state, &order).await,
+            Fact::Price => self.answer_order_price(turn, state, &order).await,
             _ => self.answer_shipping(turn, state, &order, fact).await,
         }
     }
@@ -199,7 +199,7 @@ impl Returns {
     }
 
     /// Says what the order cost.
-    async fn answer_price(&self, turn: &mut Turn, state: &mut State, order: &Order) -> Result<(), DeskError> {
+    async fn answer_order_price(&self, turn: &mut Turn, state: &mut State, order: &Order) -> Result<(), DeskError> {
         let numbers = &self.common.get(turn.language()).number_format;
         let [priced, priced_each] = [&self.texts(turn).lines.priced, &self.texts(turn).lines.priced_each];
         let lines = order.items.iter().map(|item| {
@@ -215,7 +215,7 @@ impl Returns {
     }
 
     /// Says what the goods cost, where the amount of a refund is not certain. What the order no longer shows, the documents answer.
-    pub(super) async fn answer_prices(
+    pub(super) async fn answer_piece_price(
         &self,
         turn: &mut Turn,
         state: &mut State,

@@ -146,7 +146,7 @@ impl Returns {
                 made.pop().map(|rma| (rma.lines.iter().map(|line| line.line).collect(), rma.refund))
             }
         };
-        let Some((lines, amount)) = known else { return self.answer_prices(turn, state, question).await };
+        let Some((lines, amount)) = known else { return self.answer_piece_price(turn, state, question).await };
         let items = self.item_names(turn, &order, &lines);
         let amount = amount.shown(&self.common.get(turn.language()).number_format);
         let values = [

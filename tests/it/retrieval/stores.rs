@@ -180,7 +180,8 @@ async fn telecom_questions_are_answered_with_chroma() {
 async fn commerce_questions_are_answered_with_chroma() {
     let Ok(url) = std::env::var("TEST_CHROMA_URL") else { return };
     let cli = cli::shop::Shop::new();
-    std::fs::write(cli.path("parking.md"), "# Parking\n\nCustomers park their cars behind the house.\n").unwrap();
+    std::fs::write(cli.path("parking.md"), "# Parking\n\nCustomers park their cars in the yard of the house.\n")
+        .unwrap();
     let arguments = ["import", "documents", "--type", "policy", "parking.md"];
     let imported = cli.run(&arguments, &[("PERSONA_PATH", "prompts/commerce_en.md")]);
     assert_eq!(imported.code, Some(0), "{imported:?}");

@@ -294,3 +294,16 @@ async fn only_words_of_a_missing_desk_wait() {
     let due = store.list_due_jobs(&[SAY_DECISION], Utc::now() + TimeDelta::minutes(5)).await.unwrap();
     assert_eq!((due, chat.decisions(1).await.len()), (Vec::<String>::new(), 1));
 }
+
+/// The conversation's persona may have been taken away, or have another desk since a reload.
+#[tokio::test]
+async fn another_desk_says_what_its_own_cannot() {
+    let app = open(TestApp::builder().every_desk()).await;
+    let chat = Chat::open_with(&app, json!({ "persona": "telecom_en", "language": "en" })).await;
+    let (shop, now, conversation) = (TenantId::default(), Utc::now(), chat.id.parse().unwrap());
+    let notice = Notice { ticket: "T-1".to_owned(), order: None, by: None, outcome: Outcome::Rejected, at: now };
+    let job = NewJob::new(SAY_DECISION, Uuid::from_u128(1), &shop, now).in_conversation(conversation);
+    app.inner.jobs.enqueue(&job.with_payload(json!(notice))).await.unwrap();
+    let said = chat.decisions(1).await;
+    assert_eq!(said[0]["metadata"]["decision"]["decision"], "reject", "{said:?}");
+}
