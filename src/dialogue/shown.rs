@@ -157,6 +157,9 @@ impl Shown {
         let some = |rows: Vec<Row>| Some(rows).filter(|rows| !rows.is_empty());
         // "The cheapest with 16 GB": those that have the rest of the words, if any has. "The cheapest": of those that were shown.
         let fitting = |rest: &str| {
+            // "Is the cheapest one in stock?"
+            let rest = rules.without_attributes(rest).unwrap_or_else(|| rest.to_owned());
+            let rest = rest.as_str();
             let is_of_shown = rows.len() > 1
                 && (rules.says(Sign::Among, &query.text)
                     || pages.names_nothing(&Query { text: rest.to_owned(), ..query.clone() }));
@@ -166,7 +169,9 @@ impl Shown {
             }
         };
         let Some((pick, rest)) = pick else {
-            let text = query.text.as_str();
+            // "How many are left?": not the mice for left hands.
+            let text = rules.without_attributes_of_all(&query.text).unwrap_or_else(|| query.text.clone());
+            let text = text.as_str();
             let with = if is_short { with(text) } else { Vec::new() };
             let with = if with.is_empty() && is_short && has_code(text) { told(&of_kind(), text) } else { with };
             return is_current.then(|| self.implied(pages, rules, query, &shown, with))?;

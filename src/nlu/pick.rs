@@ -59,7 +59,12 @@ struct Attribute {
     asked: Vec<Pattern>,
     /// The part of a row that says it. Without any, the whole row does.
     said: Vec<Pattern>,
+    /// Whether every row has it, so that it tells no row from another: the price.
+    is_of_all: bool,
 }
+
+/// Begins a pattern for a field that every row has.
+const FIELD: &str = "^ ";
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -117,7 +122,8 @@ impl PickRules {
             (Pick::It, file.it),
         ];
         let attribute = |words: AttributeWords| -> Result<Attribute, InvalidPattern> {
-            Ok(Attribute { asked: lexicon.patterns(&words.asked)?, said: lexicon.patterns(&words.said)? })
+            let is_of_all = !words.said.is_empty() && words.said.iter().all(|said| said.starts_with(FIELD));
+            Ok(Attribute { asked: lexicon.patterns(&words.asked)?, said: lexicon.patterns(&words.said)?, is_of_all })
         };
         let attributes = file.attribute.into_values().map(attribute).collect::<Result<_, _>>()?;
         let fit_values = file.fit_values.into_values().collect();
@@ -136,9 +142,18 @@ impl PickRules {
 
     /// Returns the message without the words that ask for what a product has, or `None` if it has no such words: "còn hàng không".
     pub fn without_attributes(&self, text: &str) -> Option<String> {
+        self.without(text, |_| true)
+    }
+
+    /// Returns the message without the words that ask for what every product has, or `None` if it has no such words.
+    pub fn without_attributes_of_all(&self, text: &str) -> Option<String> {
+        self.without(text, |attribute| attribute.is_of_all)
+    }
+
+    fn without(&self, text: &str, is_meant: impl Fn(&Attribute) -> bool) -> Option<String> {
         let stream = self.lexicon.tokenize(text);
         let mut mask = vec![false; stream.tokens().len()];
-        for attribute in &self.attributes {
+        for attribute in self.attributes.iter().filter(|attribute| is_meant(attribute)) {
             let asked = match_mask(&attribute.asked, &stream, &[]);
             mask.iter_mut().zip(asked).for_each(|(mask, asked)| *mask |= asked);
         }

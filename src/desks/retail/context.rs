@@ -172,7 +172,10 @@ impl Retail {
             understood.settle(Intent::Shopping, "catalogue");
             return About { goods, names_products, besides: Some(text), searched, ..About::default() };
         }
-        let is_chat = decisive.is_some_and(|kind| !kind.is_business()) && self.picks.pieces(&text).is_none();
+        // "Who makes it?", after products.
+        let asks_of_goods = memory.current == Some(Current::Products) && self.picks.without_attributes(&text).is_some();
+        let is_chat =
+            decisive.is_some_and(|kind| !kind.is_business()) && self.picks.pieces(&text).is_none() && !asks_of_goods;
         if (is_unclear || !understood.clarify_needed)
             && !is_chat
             && let Some(goods) = self.goods(turn, &asked, memory)
@@ -272,9 +275,12 @@ impl Retail {
         // "The CPU and the board, how much is that?" asks about the goods.
         let is_of_goods =
             |clause: &str| self.picks.without_attributes(clause).is_some_and(|rest| self.names_nothing(turn, &rest));
+        // "A keyboard and a mouse. Delivery fee?"
+        let asked = text.trim_end().strip_suffix('?').unwrap_or_default();
+        let least = |clause: &str| if asked.ends_with(clause) { CLAUSE - 1 } else { CLAUSE };
         let is_question = |clause: &&str| {
             clause.len() < text.len()
-                && clause.split_whitespace().count() >= CLAUSE
+                && clause.split_whitespace().count() >= least(clause)
                 && self.guess(clause).at_least(LIKELY) == Some(Guessed::Shop)
                 && !is_of_goods(clause)
         };

@@ -141,8 +141,10 @@ impl Retail {
     /// much ram, and is that enough for word?".
     fn asks_attribute(&self, turn: &Turn, pages: &Pages, text: &str, is_other: bool) -> bool {
         let is_attribute = |text: &str| {
-            let rest = self.picks.without_attributes(text);
-            rest.is_some_and(|rest| pages.names_nothing(&wish(turn, &rest)))
+            let Some(rest) = self.picks.without_attributes(text) else { return false };
+            let names_nothing = |rest: &str| pages.names_nothing(&wish(turn, rest));
+            // "Nó có bảo hành không?": without the word that points.
+            names_nothing(&rest) || matches!(self.picks.pick(&rest), Some((Pick::It, rest)) if names_nothing(&rest))
         };
         let names_no_kind = |clause: &str| pages.categories(clause, turn.language()).is_empty();
         is_attribute(text) || (is_other && clauses(text).all(|clause| is_attribute(clause) || names_no_kind(clause)))

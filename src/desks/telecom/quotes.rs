@@ -58,7 +58,7 @@ impl Telecom {
             part.as_ref().is_some_and(|part| part.is_sure && memory.last_quotes.last() == Some(&part.text));
         // No new sentence surely answers, so all of them do.
         let is_whole = new.is_empty() && is_unsaid(&&first.text);
-        if is_whole || !is_just_said && self.covers(turn, question, first) {
+        if is_whole || !is_just_said && self.services.pages(turn).covers(&retrieve::query(turn, question), first) {
             return (of_first(&first.text), false);
         }
         // "Where is that?" is about no other section.
@@ -73,13 +73,6 @@ impl Telecom {
             (None, None) if first.text.len() <= SHORT => (of_first(&first.text), true),
             (None, None) => (of_first(part.as_ref().map_or(first.section.as_str(), |part| &part.text)), true),
         }
-    }
-
-    /// Whether a section has most of the question's meaningful words, in its passage or in the questions that it lists.
-    fn covers(&self, turn: &Turn, question: &str, passage: &Passage) -> bool {
-        let query = retrieve::query(turn, question);
-        let (words, all) = self.services.pages(turn).met_by(&query, passage);
-        words > 0 && 2 * words >= all
     }
 
     /// Returns passages in their order, but before a quoted one the best of the same page that is new and has as many words of the

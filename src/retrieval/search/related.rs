@@ -96,6 +96,12 @@ impl Pages {
         self.met_of(&query.text, &text, query.language)
     }
 
+    /// Whether a section has most of a question's meaningful words, in its heading, its passage or its listed questions.
+    pub fn covers(&self, query: &Query, passage: &Passage) -> bool {
+        let (met, all) = self.met_by(query, passage);
+        met > 0 && 2 * met >= all
+    }
+
     /// Returns the weight of a question's meaningful words that a text has: rare words weigh more.
     pub fn weight_met(&self, question: &str, text: &str, language: Language) -> f64 {
         self.index().map(|index| index.weight_met(question, text, language)).unwrap_or_default()

@@ -25,7 +25,7 @@ pub(super) enum Repeated {
 impl Retail {
     /// Replaces a passage that the last reply quoted: by those of its sentences that answer; else by the next one of nearly the same score;
     /// else by the passage that answers the question alone, without the subject of the conversation. If that is the same one, it is quoted
-    /// again, and so is the section of a topic.
+    /// again, and so is the section of a topic or one that has most of the question's words.
     pub(super) fn replace_repeated(
         &self,
         turn: &Turn,
@@ -71,6 +71,10 @@ impl Retail {
                 }
                 next = Some(other.clone());
             }
+        }
+        // "And are there any fees?", after the section that says it among other things.
+        if next.is_none() && !is_same && self.services.pages(turn).covers(search, first) {
+            return Ok(Repeated::Again);
         }
         *quoted = next.into_iter().collect();
         Ok(if quoted.is_empty() { Repeated::AllSaid } else { Repeated::Not })
