@@ -33,6 +33,7 @@ mod replay;
 pub mod route;
 pub(super) mod rules;
 mod said;
+mod talk;
 mod technical;
 mod texts;
 
@@ -55,6 +56,8 @@ pub struct Telecom {
     rules: Arc<TelecomRules>,
     /// Examples of the categories.
     examples: Classifier,
+    /// What customers say about what the conversation came to.
+    talk: Classifier,
     /// The model's instructions for classification, technical answers and billing.
     classify_prompt: String,
     technical_prompt: String,
@@ -122,6 +125,7 @@ impl Telecom {
         let language_rules = LanguageRules::read(prompts)?;
         let rules = TelecomRules::read(prompts)?;
         let examples = Classifier::read(prompts, "telecom")?;
+        let talk = Classifier::read(prompts, "telecom_talk")?;
         let grounding = GroundingRules::read(prompts)?;
         let classify_prompt = prompts.text("telecom/classify.md")?.to_owned();
         let technical_prompt = prompts.text("telecom/technical.md")?.to_owned();
@@ -137,6 +141,7 @@ impl Telecom {
                 language_rules,
                 rules,
                 examples,
+                talk,
                 classify_prompt,
                 technical_prompt,
                 billing_prompt,
@@ -306,13 +311,17 @@ impl Telecom {
 impl Desk for Telecom {
     fn prepare(&self) {
         self.examples.prepare();
+        self.talk.prepare();
     }
 
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut memory: Memory = state_of(turn);
         self.settle_refund(turn, &mut memory).await?;
         let length = turn.message.text.len();
-        let (switched, parsed) = read_text(length, || self.listen(turn));
+        let (switched, parsed) = read_text(length, || {
+            let (switched, parsed) = self.listen(turn);
+            (switched, self.in_talk(parsed, &memory))
+        });
         let utterance = &parsed.utterance;
         if let (Some(user_id), None) = (parsed.said.user_id(), &memory.account.user_id) {
             memory.account.user_id = Some(user_id.to_owned());

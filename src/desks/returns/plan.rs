@@ -3,7 +3,7 @@
 use super::advance::{self, Effect, Event};
 use super::aside::Aside;
 use super::items;
-use super::rules::{Topic, Utterance};
+use super::rules::{InTalk, Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{Intent, OrderSnapshot, Question, State};
 use super::{Returns, remember};
@@ -51,9 +51,18 @@ impl Returns {
         let is_ticket_open = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
         let is_ticket_open = is_ticket_open && state.open_question().is_none();
         let is_decided = is_ticket_open || state.was_refused();
-        let parse = |text: &str| match is_decided {
-            true => self.rules.parse_after_decision(text),
-            false => self.rules.parse(text),
+        let has_return = state.meta.last_rma.is_some() || state.order().is_some_and(is_in_return);
+        let in_talk = InTalk {
+            order: state.order().is_some() && !has_return && !is_decided,
+            made_return: has_return && !is_decided,
+            asked_detail: state.open_question().is_some_and(Question::is_for_slot),
+        };
+        let parse = |text: &str| {
+            let by_examples = self.rules.parse_in_talk(text, in_talk);
+            by_examples.unwrap_or_else(|| match is_decided {
+                true => self.rules.parse_after_decision(text),
+                false => self.rules.parse(text),
+            })
         };
         let mut utterance = parse(&text);
         // The number of the order in talk says no more than "it".
@@ -86,7 +95,6 @@ impl Returns {
             utterance.entities.pieces.extend(self.rules.pieces_of(&text, &order.items));
         }
         // A label that does not open any more: the customer wants it again.
-        let has_return = state.meta.last_rma.is_some() || state.order().is_some_and(is_in_return);
         if utterance.reports(Topic::BrokenLabel) && has_return && !utterance.wants_person() {
             utterance.intent = Some(Intent::OrderStatus);
             utterance.set(Act::Ask(Topic::Policy), false);

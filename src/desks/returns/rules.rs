@@ -31,11 +31,13 @@ mod file;
 mod goods;
 mod guess;
 mod intent;
+mod talk;
 mod topic;
 
 use answer::{AnswerRules, Reading};
 use file::{AsideLists, IntentLists, OrderWords, RuleFile, Signs};
 use goods::{GoodsWords, PieceRules};
+pub use talk::InTalk;
 pub use topic::{Topic, without_question};
 
 /// A parsed message of this desk's customer.
@@ -53,6 +55,7 @@ pub struct ReturnsRules {
     requests: Vec<(Intent, Vec<Pattern>)>,
     small_talk: SmallTalk,
     examples: Classifier,
+    talk: Classifier,
     answers: AnswerRules,
     signs: Signs,
     order_words: OrderWords,
@@ -62,11 +65,14 @@ impl ReturnsRules {
     /// Reads `rules/common.*.toml`, `rules/social*.toml`, `rules/returns*.toml` and `rules/orders*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Arc<Self>, PromptError> {
         let mut files = prompts.files_of_rules(&["common", "serials", "social", "returns", "orders"])?;
-        files.extend(Classifier::files(prompts, "returns")?);
+        for examples in ["returns", "returns_talk"] {
+            files.extend(Classifier::files(prompts, examples)?);
+        }
         prompts.shared(&files, || {
             let order_words = prompts.rules(&["orders"], Ok::<OrderWords, InvalidPattern>)?;
             let serial_words = prompts.serial_words()?;
-            let learned = (SmallTalk::read(prompts)?, Classifier::read(prompts, "returns")?);
+            let [examples, talk] = ["returns", "returns_talk"].map(|name| Classifier::read(prompts, name));
+            let learned = (SmallTalk::read(prompts)?, examples?, talk?);
             prompts.rules(&["common", "returns"], |file| Self::new(file, order_words, serial_words, learned))
         })
     }
@@ -75,7 +81,7 @@ impl ReturnsRules {
         mut file: RuleFile,
         order_words: OrderWords,
         serial_words: SerialWords,
-        (small_talk, examples): (SmallTalk, Classifier),
+        (small_talk, examples, talk): (SmallTalk, Classifier, Classifier),
     ) -> Result<Self, InvalidPattern> {
         file.classes.insert(goods::COUNT.to_owned(), file.piece_counts.keys().cloned().collect());
         let lexicon = Lexicon::new(file.aliases, file.classes)
@@ -93,6 +99,7 @@ impl ReturnsRules {
             requests,
             small_talk,
             examples,
+            talk,
             answers: file.answers.parse(&lexicon)?,
             signs: file.signs,
             pieces: PieceRules::new(&file.piece_counts, take(&mut asides.pieces), take(&mut asides.no_pieces)),
@@ -105,6 +112,7 @@ impl ReturnsRules {
     /// Trains the examples.
     pub fn prepare(&self) {
         self.examples.prepare();
+        self.talk.prepare();
     }
 
     /// Parses a message by patterns, and by its likeness to examples where they do not understand it. The examples may show that it
@@ -117,6 +125,11 @@ impl ReturnsRules {
     /// flow.
     pub fn parse_after_decision(&self, text: &str) -> Utterance {
         guess::continue_talk(self.parse_by_patterns(text), text, &self.examples)
+    }
+
+    /// Parses a message about what the conversation has, or returns `None` if the examples do not know it as such.
+    pub fn parse_in_talk(&self, text: &str, in_talk: InTalk) -> Option<Utterance> {
+        talk::complete(&self.parse_by_patterns(text), text, &self.talk, in_talk)
     }
 
     /// Parses a message by patterns alone.

@@ -1,6 +1,7 @@
 //! The retail desk, driven over HTTP: the dialogue of every path, and what the language model was asked.
 
 mod any_text;
+mod attributes;
 mod builds;
 pub mod chat;
 mod clarify;

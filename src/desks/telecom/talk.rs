@@ -1,0 +1,52 @@
+//! What a message says about what the conversation came to: the case, the claim, the invoices that were shown, or the page that was
+//! quoted. The patterns decide where they understand it; else its likeness to examples (`prompts/examples/telecom_talk.LANG.tsv`).
+
+use super::Telecom;
+use super::memory::Memory;
+use super::rules::{Parsed, Topic};
+use crate::dialogue::{Act, Answer};
+
+/// The probability from which the examples decide, and the one from which they take something back.
+const LIKELY: f64 = 0.6;
+const SURE: f64 = 0.8;
+/// The share of known words from which they decide.
+const KNOWN: f64 = 0.5;
+
+impl Telecom {
+    /// Completes a message that the patterns do not understand.
+    pub(super) fn in_talk(&self, mut parsed: Parsed, memory: &Memory) -> Parsed {
+        let utterance = &parsed.utterance;
+        let is_understood = utterance.answer.is_some() || utterance.wants_person() || parsed.is_small_talk();
+        if is_understood || parsed.said.is_concrete() || parsed.said.names_account() {
+            return parsed;
+        }
+        // A guess about what is not there means nothing.
+        let times = |label: &str| {
+            let may_be_meant = match label {
+                "case" | "policy" | "withdraw" => memory.has_open_request(),
+                "total" | "invoices" => memory.account.verified.is_some(),
+                "tried" => memory.has_page(),
+                _ => true,
+            };
+            f64::from(u8::from(may_be_meant))
+        };
+        let Some(guess) = self.talk.classify_where(&utterance.text, times) else { return parsed };
+        if guess.probability < LIKELY || guess.known < KNOWN {
+            return parsed;
+        }
+        let asked = match guess.label {
+            "case" => Topic::Progress,
+            "policy" => Topic::Policy,
+            "total" => Topic::Total,
+            "invoices" => Topic::Invoices,
+            "tried" if !utterance.has_question() => Topic::Tried,
+            "withdraw" if guess.probability >= SURE && !utterance.has_question() => {
+                parsed.utterance.answer = Some(Answer::Cancel);
+                return parsed;
+            }
+            _ => return parsed,
+        };
+        parsed.utterance = parsed.utterance.with(Act::Ask(asked));
+        parsed
+    }
+}
