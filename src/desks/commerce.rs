@@ -319,8 +319,10 @@ impl Desk for Commerce {
             return Ok(());
         }
         state.has_introduced |= turn.conversation.channel.is_some();
+        let answers_person = self.answer_person(turn, &situation, &incoming.said).await?;
         let is_only_switch = switched_to.is_some() && text.trim().is_empty();
-        let incoming = Incoming { switched_to: switched_to.filter(|_| is_only_switch), ..incoming };
+        let switched_to = switched_to.filter(|_| is_only_switch);
+        let incoming = Incoming { switched_to, answers_person, ..incoming };
         let begun = advance::advance(state, Event::Message(Box::new(incoming)));
         let store = self.services.store.clone();
         let running = Running { desk: self, situation: tokio::sync::Mutex::new(situation) };

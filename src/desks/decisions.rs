@@ -1,16 +1,57 @@
-//! Announces a person's decision on a ticket in the chat, whatever the conversation's desk.
+//! Decisions of the shop's people on tickets, whatever the conversation's desk: announces them in the chat, and takes the customer's
+//! answers to their questions.
 
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::{Desk, Shops};
+use super::{Desk, Services, Shops, Turn};
 use crate::domain::commerce::consent::MessagePurpose;
-use crate::domain::returns::{Notice, Outcome, Resolution};
+use crate::domain::returns::{Notice, Outcome, Resolution, Ticket};
 use crate::domain::{Kind, Metadata};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
+use crate::store::StoreError;
+use crate::store::audit::Actor;
 use crate::store::returns::SAY_DECISION;
+
+/// How many characters of an answer are stored with the ticket. The conversation has all of it.
+const ANSWER_MAX_CHARS: usize = 1000;
+
+/// Returns the ticket with a question that the customer has read and not answered: the newest question, if there are several.
+/// Asks the store only if there may be one; most conversations have none.
+pub(super) async fn find_asking(services: &Services, turn: &Turn) -> Result<Option<Ticket>, StoreError> {
+    let store = services.store.tenant(&turn.conversation.tenant);
+    for message in turn.history.iter().rev().filter(|message| message.created_at <= turn.accepted_at()) {
+        let decision = message.metadata.0.get("decision");
+        let asked = decision.filter(|decision| decision["decision"] == Resolution::MoreInfo.as_str());
+        let Some(id) = asked.and_then(|asked| asked["ticket_id"].as_str()) else { continue };
+        if let Some(ticket) = store.find_ticket(id).await?.filter(|ticket| ticket.question.is_some()) {
+            return Ok(Some(ticket));
+        }
+    }
+    Ok(None)
+}
+
+/// Stores the customer's message with a ticket, as the answer to its question or else as a detail, and calls the person. Returns
+/// whether the ticket took it.
+pub(super) async fn add_message(
+    services: &Services,
+    turn: &mut Turn,
+    ticket: &Ticket,
+    by: &Actor<'_>,
+) -> Result<bool, StoreError> {
+    let words: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
+    let store = services.store.tenant(&turn.conversation.tenant);
+    let stored = match ticket.question {
+        Some(_) => store.answer_question(&ticket.id, &words, by).await?,
+        None => store.add_detail(&ticket.id, &words, by).await?,
+    };
+    if stored.is_some() && services.config.console.on {
+        turn.call_person();
+    }
+    Ok(stored.is_some())
+}
 
 /// Announces a decision in the customer's language: in the desk's own words, if it has any for it, else in the shop's common texts.
 pub struct AnnounceDecision {

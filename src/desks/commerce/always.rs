@@ -29,7 +29,7 @@ fn no_picture(state: ConversationState, incoming: &Incoming) -> Next {
     say_and_remind(state, Line::NoPicture { link })
 }
 
-/// Answers messages that mean the same at every stage: why a payment failed, "let me ask her first", when sold-out
+/// Answers messages that mean the same at every stage: the answer to a person's question, why a payment failed, "let me ask her first", when sold-out
 /// goods come back, and goods that may not be returned.
 pub(super) fn answer_at_every_stage(
     mut state: ConversationState,
@@ -37,6 +37,9 @@ pub(super) fn answer_at_every_stage(
     (was_sold_out, asked): (bool, &[String]),
 ) -> Result<Next, Box<ConversationState>> {
     let said = &incoming.said;
+    if incoming.answers_person && !incoming.wants_more_than_answer() {
+        return Ok(say_and_remind(state, Line::Plain(Text::AnswerTaken)));
+    }
     let is_paying = matches!(state.stage, Stage::Paying | Stage::Done | Stage::Review);
     // The order's status names the last payment.
     if let Some(order) = state.order.as_ref().filter(|_| said.says(Says::WhyFailed) && !is_paying) {
@@ -131,6 +134,12 @@ impl Incoming {
     pub(super) fn wants_unknown_goods(&self) -> bool {
         let wants = [Says::More, Says::Wants, Says::AsksStock].into_iter().any(|says| self.said.says(says));
         self.is_strange && wants && self.said.subjects.is_empty()
+    }
+
+    /// Whether a message that answers a person also asks the desk for something.
+    fn wants_more_than_answer(&self) -> bool {
+        let said = &self.said;
+        said.utterance.has_question() || !said.clear_intents().is_empty() || self.asks_else()
     }
 
     /// Whether the message surely wants something else than what a person was called for.

@@ -38,6 +38,8 @@ pub(super) struct Incoming {
     pub is_waiting: bool,
     /// Whether the message was sent before the desk's last reply.
     pub is_earlier: bool,
+    /// Whether a person's question got the message as its answer.
+    pub answers_person: bool,
     pub rules: EscalationRules,
     /// The first topic of the message that the shop leaves to people.
     pub topic: Option<String>,

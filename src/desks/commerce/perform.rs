@@ -4,6 +4,7 @@ use chrono::Utc;
 use serde_json::json;
 
 use super::effect::{Asking, Began, Effect, Event, Line, Reason};
+use super::said::Said;
 use super::state::ConversationState;
 use super::texts::Text;
 use super::tools::catalog::CatalogGetItem;
@@ -16,6 +17,7 @@ use super::tools::support::HandoffCreateTicket;
 use super::tools::{CallError, Tool, ToolError};
 use super::{Commerce, Situation, kind, payments};
 use crate::desks::DeskError;
+use crate::desks::decisions::{add_message, find_asking};
 use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::payment::{Payment, PaymentStatus};
@@ -145,7 +147,7 @@ impl Commerce {
             }
             Line::Asked | Line::Plain(Text::StillWaiting | Text::AlreadyPaid | Text::PayReview) => kind::PAYMENT,
             Line::Orders(_) => kind::ORDER,
-            Line::HandedOver | Line::Plain(Text::PersonWaiting) => Kind::Escalation,
+            Line::HandedOver | Line::Plain(Text::PersonWaiting | Text::AnswerTaken) => Kind::Escalation,
             _ => Kind::Reply,
         };
         let metadata = match (line, &situation.payment) {
@@ -261,6 +263,22 @@ impl Commerce {
         let text = self.words_of(turn, situation, text)?;
         turn.say(Kind::Escalation, &text).await?;
         Ok(Some(Event::Said))
+    }
+
+    /// Stores the message as the answer to a person's question about a ticket. Returns whether there was one.
+    pub(super) async fn answer_person(
+        &self,
+        turn: &mut Turn,
+        situation: &Situation,
+        said: &Said,
+    ) -> Result<bool, DeskError> {
+        // "Hello", or "one moment".
+        if said.utterance.stalls() && said.utterance.answer.is_none() {
+            return Ok(false);
+        }
+        let Some(ticket) = find_asking(&self.services, turn).await? else { return Ok(false) };
+        let by = self.context(turn, situation).actor();
+        Ok(add_message(&self.services, turn, &ticket, &by).await?)
     }
 
     async fn change_preferences(

@@ -192,6 +192,7 @@ reply_keys! {
         HandedOver = "handed_over" [] must ["minutes"],
         PersonCall = "person_call" ["hotline"],
         PersonWaiting = "person_waiting" [],
+        AnswerTaken = "answer_taken" [],
         /// Nobody was called whom the customer could wait for.
         NobodyCalled = "nobody_called" [],
         /// The rules do not settle it: a person may.

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::payments::Payments;
 use crate::domain::commerce::Tenant;
 use crate::domain::identity::e164::E164;
-use crate::domain::{ConversationId, MessageId};
+use crate::domain::{ActorKind, ConversationId, MessageId};
+use crate::store::audit::Actor;
 use crate::store::sales::SaleOwner;
 use crate::store::shoppers::Shopper;
 use crate::store::{Store, StoreError, TenantStore};
@@ -101,6 +102,12 @@ impl ToolContext<'_> {
     /// Returns the customer and the conversation, for rows.
     pub fn owner(&self) -> SaleOwner {
         SaleOwner { shopper: self.shopper.id, conversation: self.conversation }
+    }
+
+    /// Returns who acts, for the audit log.
+    pub fn actor(&self) -> Actor<'static> {
+        let conversation = Some(self.conversation);
+        Actor { kind: ActorKind::Automatic, who: "desk", conversation, now: self.now }
     }
 }
 

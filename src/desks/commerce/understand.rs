@@ -152,6 +152,7 @@ impl Commerce {
             is_waiting: turn.conversation.status == ConversationStatus::Waiting,
             is_earlier: last.is_some_and(is_other),
             switched_to: None,
+            answers_person: false,
             said,
             goods: named.goods,
             later: named.later,

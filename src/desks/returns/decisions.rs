@@ -9,6 +9,7 @@ use super::scenario::Scenario;
 use super::state::{Intent, State};
 use super::texts::ReturnsTexts;
 use super::{Returns, remember};
+use crate::desks::decisions::add_message;
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::{Act, Answer};
 use crate::domain::language::NumberFormat;
@@ -17,9 +18,6 @@ use crate::domain::{Kind, Metadata};
 use crate::persona::Mode;
 use crate::replies::MissingValue;
 use crate::store::StoreError;
-
-/// How many characters of an answer are stored with the ticket. The conversation has all of it.
-const ANSWER_MAX_CHARS: usize = 1000;
 
 /// Returns the message about a decision. `variant` picks one of its texts.
 pub(super) fn text(
@@ -183,17 +181,9 @@ impl Returns {
         if (ticket.question.is_none() && !is_detail) || utterance.asks(Topic::Ticket) {
             return Ok(false);
         }
-        let answer: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
-        let (store, by) = (self.store_of(turn), by(turn));
-        let stored = match ticket.question {
-            Some(_) => store.answer_question(&ticket.id, &answer, &by).await?,
-            None => store.add_detail(&ticket.id, &answer, &by).await?,
-        };
-        if stored.is_none() {
+        let by = by(turn);
+        if !add_message(&self.services, turn, ticket, &by).await? {
             return Ok(false);
-        }
-        if self.services.config.console.on {
-            turn.call_person();
         }
         if has_other_request(utterance, ticket) {
             return Ok(false);

@@ -141,6 +141,7 @@ fn unrouted(said: Said) -> Incoming {
         knows_number: false,
         is_waiting: false,
         is_earlier: false,
+        answers_person: false,
         said,
     }
 }

@@ -4,12 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CallError, Tool, ToolContext};
-use crate::domain::ActorKind;
 use crate::domain::commerce::policy::Journey;
 use crate::domain::returns::Priority;
 use crate::retrieval::Passage;
 use crate::retrieval::search::Found;
-use crate::store::audit::Actor;
 use crate::store::returns::escalate::NewEscalation;
 
 const MOST_SNIPPETS: u8 = 8;
@@ -96,13 +94,7 @@ impl Tool for HandoffCreateTicket {
             claim: None,
             once: None,
         };
-        let by = Actor {
-            kind: ActorKind::Automatic,
-            who: "desk",
-            conversation: Some(context.conversation),
-            now: context.now,
-        };
-        let escalated = context.door().escalate(&new, &by).await?;
+        let escalated = context.door().escalate(&new, &context.actor()).await?;
         let expected_wait = context.tenant.settings.handoff.expected_wait_minutes;
         Ok(TicketCreated { ticket_id: escalated.ticket().id.clone(), expected_wait })
     }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::Resolution;
+use frontdesk::domain::{ConversationStatus, TenantId};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
 
-use super::{customer, open_desk, say_all, wait_for_results};
+use super::{ask, customer, open_desk, say_all, wait_for_results};
 use crate::desks::retail::chat::Shop;
 use crate::desks::returns::decisions::resolve;
 use crate::http::console::{answer, hand};
@@ -49,6 +49,39 @@ async fn decision_is_said_in_the_customers_language() {
         let said = wait_for_results(app, &chat.id, 2).await;
         assert!(said[0].contains(question) && said[1].contains(closed), "{code}: {said:?}");
         assert!(said.iter().all(|text| text.contains(&tickets[0].id)), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn answer_to_a_person_reaches_the_ticket() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000007").await;
+    say_all(&mut chat, &["I want to talk to a person"]).await;
+    let (tenant, id) = (TenantId::default(), chat.id.parse().unwrap());
+    let store = desk.app.inner.store.tenant(&tenant);
+    let ticket = store.list_tickets_in(id).await.unwrap().remove(0);
+    let mut answers = Vec::new();
+    for (at, (question, answer, reply)) in [
+        ("Which colour did you get?", "Black, size 42", "passed that on"),
+        ("Shall we exchange them?", "yes, thanks", "passed that on"),
+        // The desk answers what it can.
+        ("Where do you live?", "Kisumu. Where is my order?", "order"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        resolve(&desk.app, &ticket.id, Resolution::MoreInfo, question).await;
+        wait_for_results(&desk.app, &chat.id, at + 1).await;
+        // A greeting is no answer.
+        ask(&desk.app, &chat.id, "hello").await;
+        let said = ask(&desk.app, &chat.id, answer).await;
+        assert!(said.contains(reply), "{answer}: {said}");
+        answers.push(format!("Question: {question}\nAnswer: {answer}"));
+        let stored = store.find_ticket(&ticket.id).await.unwrap().unwrap();
+        assert!(answers.iter().all(|answer| stored.summary.contains(answer)), "{}", stored.summary);
+        assert_eq!(stored.question, None);
+        let conversation = store.find_conversation(id).await.unwrap().unwrap();
+        assert_eq!(conversation.status, ConversationStatus::Waiting);
     }
 }
 
