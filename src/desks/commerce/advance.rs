@@ -262,6 +262,7 @@ impl ConversationState {
     /// Notes what the message is about, for this turn and for what the next ones point at.
     fn note_message(&mut self, incoming: &Incoming) {
         let said = &incoming.said;
+        self.pays_next &= self.item().is_some();
         if incoming.names_goods() {
             self.topic.clone_from(&said.sought);
         }

@@ -215,6 +215,8 @@ pub(super) enum Line {
     /// Goods sorted by price.
     Ranked(Vec<Shown>, PriceOrder),
     AskChoices(Wanted),
+    /// Names the item and what is not chosen of it yet.
+    StillMissing(Wanted),
     NoSuchChoice {
         item: CatalogItem,
         choice: String,

@@ -86,10 +86,10 @@ pub(super) fn listed(mut state: ConversationState, offers: Vec<Offer>) -> Next {
             state.coupon = Some(only.code.clone());
         }
         // The cart was changed while an amount waited: the new one is asked.
-        let method = state.method.take();
-        let cart = Line::Cart { sale: Box::new(sale), offers, is_paid_next: method.is_some() };
+        let payment = state.take_payment();
+        let cart = Line::Cart { sale: Box::new(sale), offers, is_paid_next: payment.is_some() };
         let mut effects = vec![Effect::Say(cart)];
-        effects.extend(method.map(|method| Effect::ListMethods(Some(method))));
+        effects.extend(payment.map(Effect::ListMethods));
         return (state, effects);
     }
     // "Use that code": there is only one.
@@ -112,20 +112,20 @@ pub(super) fn applied(mut state: ConversationState, result: Result<Box<Sale>, Co
                 true => Line::Cart { sale, offers: Vec::new(), is_paid_next: true },
                 false => Line::CouponApplied { code, sale },
             };
-            let method = state.method.take();
-            (state, vec![Effect::Say(line), Effect::ListMethods(method)])
+            let payment = state.take_payment();
+            (state, vec![Effect::Say(line), Effect::ListMethods(payment.flatten())])
         }
         Err(refused) => {
             let mut effects = vec![Effect::Say(Line::CouponRefused(refused))];
-            let method = state.method.take();
-            let cart = |sale| Line::Cart { sale, offers: Vec::new(), is_paid_next: method.is_some() };
+            let payment = state.take_payment();
+            let cart = |sale| Line::Cart { sale, offers: Vec::new(), is_paid_next: payment.is_some() };
             let next = match order.filter(|_| with_cart) {
                 Some(sale) => Some(cart(sale)),
-                None if method.is_none() => super::sales::reminder(&state),
+                None if payment.is_none() => super::sales::reminder(&state),
                 None => None,
             };
             effects.extend(next.map(Effect::Say));
-            effects.extend(method.map(|method| Effect::ListMethods(Some(method))));
+            effects.extend(payment.map(Effect::ListMethods));
             (state, effects)
         }
     }

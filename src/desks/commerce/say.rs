@@ -135,6 +135,10 @@ impl Speaker<'_> {
                 self.answering(*known, format!("{} {}", self.details(wanted)?, self.ask_choices(wanted)?))
             }
             Line::AskChoices(wanted) => self.ask_choices(wanted),
+            Line::StillMissing(wanted) => {
+                let choices = self.choices(wanted)?;
+                self.text(Text::StillMissing, &[("name", &wanted.item.name), ("choices", &choices)])
+            }
             Line::NoSuchChoice { item, choice } => {
                 let choices: Vec<String> = item.variants.values().map(|choices| choices.join(", ")).collect();
                 let choices = choices.join("; ");

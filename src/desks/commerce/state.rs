@@ -84,6 +84,9 @@ pub(super) struct ConversationState {
     pub paying: Option<Paying>,
     /// The way to pay that the customer has chosen: a changed cart leads back to it.
     pub method: Option<PaymentMethod>,
+    /// The customer wants to pay, and the choices of an item are missing: paying follows them.
+    #[serde(default)]
+    pub pays_next: bool,
     /// The coupon that the customer named last.
     pub coupon: Option<String>,
     /// The coupon is for an order that is not made yet.
@@ -250,7 +253,7 @@ impl ConversationState {
         self.cart.clear();
         self.later.clear();
         self.earlier.clear();
-        (self.last, self.replaces, self.method) = (None, false, None);
+        (self.last, self.replaces, self.method, self.pays_next) = (None, false, None, false);
         self.stage = Stage::Narrow;
     }
 
@@ -283,6 +286,12 @@ impl ConversationState {
             Stage::ConfirmAmount { method, .. } => Some(*method),
             _ => self.method,
         }
+    }
+
+    /// Takes the wish to pay that a completed cart leads back to, with the way to pay if it is chosen.
+    pub fn take_payment(&mut self) -> Option<Option<PaymentMethod>> {
+        let (method, pays) = (self.method.take(), std::mem::take(&mut self.pays_next));
+        (pays || method.is_some()).then_some(method)
     }
 
     /// Whether goods were shown, chosen or ordered, and are not paid yet.

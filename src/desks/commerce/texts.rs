@@ -90,6 +90,7 @@ reply_keys! {
         NoPicture = "no_picture" [],
         TakeIt = "take_it" [],
         AskChoices = "ask_choices" [] must ["choices"],
+        StillMissing = "still_missing" [] must ["name" "choices"],
         Choice = "choice" [] must ["variant" "choices"],
         NoSuchChoice = "no_such_choice" [] must ["name" "choice" "choices"],
         SoldOut = "sold_out" [] must ["name"],

@@ -102,7 +102,7 @@ fn cancel(mut state: ConversationState, said: &Said) -> Option<Next> {
             Some((state, vec![Effect::CancelOrder]))
         }
         Stage::Item { .. } | Stage::Disambiguate { .. } | Stage::Options => {
-            state.replaces = false;
+            (state.replaces, state.method) = (false, None);
             state.later.clear();
             state.stage = if state.order.is_some() { Stage::Draft } else { Stage::Narrow };
             Some(say(state, Line::Plain(Text::Dropped)))

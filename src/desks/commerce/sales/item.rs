@@ -90,19 +90,22 @@ pub(super) fn item(mut state: ConversationState, incoming: &Incoming, mut line: 
     if took && strange.is_none() && (state.only_asks || state.asks_details) {
         return Some(show(state, line));
     }
+    let pays = said.says(Says::Pay) || said.method().is_some() || said.says(Says::NoCoupon);
+    let asks_to_go_on = pays || (said.affirms() && matches!(state.stage, Stage::Disambiguate { .. }));
+    if asks_to_go_on && !took && strange.is_none() && is_known && line.missing().next().is_some() {
+        state.pays_next |= pays;
+        state.method = said.method().or(state.method);
+        state.stage = Stage::Disambiguate { line: line.clone() };
+        return Some(say(state, Line::StillMissing(line)));
+    }
     let wants_it = said.affirms() || (said.says(Says::Wants) && !said.utterance.has_question());
     if took || strange.is_some() || (wants_it && is_known) {
         state.method = said.method().filter(|_| !said.utterance.has_question()).or(state.method);
         return Some(complete(state, line, strange));
     }
-    if (said.says(Says::Pay) || said.method().is_some() || said.says(Says::NoCoupon)) && is_known {
-        return Some(match state.order {
-            Some(_) if line.missing().next().is_some() => say(state, Line::AskChoices(line)),
-            _ => {
-                state.method = said.method().or(state.method);
-                complete(state, line, None)
-            }
-        });
+    if pays && is_known {
+        state.method = said.method().or(state.method);
+        return Some(complete(state, line, None));
     }
     let has_list = state.options.len() > 1;
     if has_list && let Some(at) = said.option(state.options.len()).filter(|_| line.missing().next().is_none()) {

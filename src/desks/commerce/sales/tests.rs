@@ -316,8 +316,8 @@ proptest! {
             ..state
         };
         prop_assert_eq!(ConversationState::read(&stored), (state, false));
-        const ADDED_LATER: [&str; 8] =
-            ["later", "is_later", "question", "earlier", "asked", "has_no_order", "topic", "was_sold_out"];
+        const ADDED_LATER: [&str; 9] =
+            ["later", "is_later", "question", "earlier", "asked", "has_no_order", "topic", "was_sold_out", "pays_next"];
         const UNKNOWN_IF_MISSING: [&str; 7] = ["search", "last", "order", "paying", "method", "coupon", "phone"];
         for field in stored.as_object().expect("an object").keys().filter(|field| !ADDED_LATER.contains(&field.as_str())) {
             let mut incomplete = stored.clone();

@@ -57,6 +57,28 @@ fn bare_size_changes_the_size() {
 }
 
 #[test]
+fn wish_to_pay_names_the_missing_choice() {
+    for texts in [&["canvas shoes", "1", "pay"][..], &["socks", "2", "canvas shoes", "1", "yes, pay with mpesa", "yes"]]
+    {
+        let (mut state, mut lines) = (new_state(), Vec::new());
+        for text in texts {
+            (state, lines, _) = play(state, text, 0);
+        }
+        assert!(
+            matches!(lines.as_slice(), [Line::StillMissing(line)] if line.item.name == "Canvas shoes"),
+            "{lines:?}"
+        );
+        let (paying, lines, _) = play(state.clone(), "40", 0);
+        assert!(matches!(paying.stage.as_str(), "method" | "confirm_amount"), "{:?}: {lines:?}", paying.stage);
+        // Who drops the item pays nothing.
+        let (state, _, _) = play(state, "cancel", 0);
+        let (state, _, _) = play(state, "canvas shoes", 0);
+        let (state, _, _) = play(play(state, "1", 0).0, "40", 0);
+        assert_eq!(state.stage.as_str(), "draft", "{texts:?}");
+    }
+}
+
+#[test]
 fn open_payment_lets_another_order_begin() {
     let (mut state, _, paid) = play(confirming(), "yes", 0);
     assert_eq!((paid.len(), state.paying.is_some(), state.cart.len()), (1, true, 0));
