@@ -22,6 +22,8 @@ pub(super) struct Incoming {
     pub routing: Routing,
     /// The words that are in the names of the shop's goods.
     pub goods: Vec<String>,
+    /// The last of them that names a kind of goods.
+    pub kind: Option<String>,
     /// The goods that it names after the first ones.
     pub later: Vec<Search>,
     /// Whether the shop's goods have none of its words.

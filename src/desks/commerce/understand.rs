@@ -21,6 +21,8 @@ use crate::store::shoppers::PreferenceChange;
 pub(super) struct Named {
     /// The words in the names of the shop's goods.
     pub goods: Vec<String>,
+    /// The last of them that names a kind of goods: "boots" of "leather boots".
+    pub kind: Option<String>,
     /// One of them is written as in the catalogue.
     pub is_sure: bool,
     /// The shop's goods have none of the message's words.
@@ -89,12 +91,13 @@ impl Commerce {
         let (mut said, later) = read_text(said.text().len(), || self.cut_goods(said, state, &known));
         said.sought = known.sought(&said);
         let goods = known.name_goods(&mut said);
+        let kind = goods.iter().rfind(|word| known.kinds.contains(word)).cloned();
         let (is_sure, is_strange) = (known.has_name_in(&said), known.has_none_of(&said));
         // Small talk next to a wish is business.
         if said.class == GovernorClass::Casual && is_sure {
             said.class = GovernorClass::Business;
         }
-        Ok((said, Named { goods, is_sure, is_strange, later }))
+        Ok((said, Named { goods, kind, is_sure, is_strange, later }))
     }
 
     /// Returns the code of a coupon that the message names.
@@ -155,6 +158,7 @@ impl Commerce {
             answers_person: false,
             said,
             goods: named.goods,
+            kind: named.kind,
             later: named.later,
             is_strange: named.is_strange,
             question,

@@ -11,6 +11,7 @@ use super::change::Change;
 use super::item::item;
 use super::remove::remove;
 use super::{cheaper, choose_method, complete, confirm, is_sales, say, search, search_of, show_cart, to_payment};
+use crate::domain::commerce::catalog::search::with_stems;
 use crate::domain::commerce::policy::{Journey, Routing, needs_link};
 use crate::domain::commerce::sale::add;
 use crate::domain::commerce::tenant::PaymentMethod;
@@ -175,6 +176,7 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
     // "Black ones", "size 42": narrows the list, if the whole is found.
     let narrows = said.describes_goods() || !said.details.numbers.is_empty();
     let narrows = narrows && is_sales(incoming.routing) && !said.says(Says::SeeAll) && is_refinement(said);
+    let narrows = narrows && !names_other_kind(&state, incoming);
     let earlier = state.search.clone().filter(|_| narrows)?;
     let mut refined = search_of(said, false);
     let mut all = earlier.words.clone();
@@ -193,6 +195,12 @@ fn options(mut state: ConversationState, incoming: &Incoming) -> Option<Next> {
 fn is_refinement(said: &Said) -> bool {
     let is_choice = |word: &String| said.details.choices.contains(word);
     said.words.iter().all(is_choice) || (said.words.len() == 1 && said.intents.is_empty())
+}
+
+/// Whether a message names a kind of goods that the list has none of: "show me shoes", after boots.
+fn names_other_kind(state: &ConversationState, incoming: &Incoming) -> bool {
+    let is_listed = |kind: &String| state.options.iter().any(|shown| with_stems(&shown.name).contains(kind));
+    incoming.kind.as_ref().is_some_and(|kind| !is_listed(kind))
 }
 
 /// Returns the only option that has the price that the message names.

@@ -130,6 +130,7 @@ fn unrouted(said: Said) -> Incoming {
         intent: Intent::Unknown,
         routing: Routing::Unknown,
         goods: Vec::new(),
+        kind: None,
         later: Vec::new(),
         is_strange: false,
         question: None,
