@@ -12,12 +12,15 @@ class Client:
         self.port = port
 
     def call(self, method, path, body=None, headers=None, timeout=15):
-        """Status, answer. Raises one of LOST where no whole answer came."""
+        """Status, answer; that of a 503 has the seconds of `Retry-After`. Raises one of LOST where no whole answer came."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             response = self._send(connection, method, path, body, headers)
             data = response.read()
-            return response.status, json.loads(data) if data else None
+            answer = json.loads(data) if data else None
+            if response.status == 503:
+                answer["retry_after"] = int(response.headers.get("retry-after", 0))
+            return response.status, answer
         finally:
             connection.close()
 

@@ -27,11 +27,10 @@ FATES = {"answered": 0.8, "lost": 0.13, "dropped": 0.07}
 
 
 class ScriptedTwilio(StandIn):
-    """Some answers are lost, and some messages. `outages`: the server may refuse a webhook with 503."""
+    """Some answers are lost, and some messages."""
 
-    def __init__(self, seed, outages):
+    def __init__(self, seed):
         self.chance, self.lock = random.Random(f"{seed}/twilio"), threading.Lock()
-        self.refusals = (None, 503) if outages else (None,)
         # Receiver -> its messages, oldest first.
         self.sent = {}
         # Requests and answers of the server that are wrong.
@@ -76,7 +75,8 @@ class ScriptedTwilio(StandIn):
         """Posts a webhook until the server accepts it."""
         end = time.monotonic() + PATIENCE
         while (status := attempt(url, fields)) != 200:
-            if status not in self.refusals or time.monotonic() > end:
+            # 503: the server's store is too slow, or away.
+            if status not in (None, 503) or time.monotonic() > end:
                 return self.problems.append(f"the webhook of {fields['MessageSid']} was answered with {status}")
             time.sleep(0.1)
 
