@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use crate::domain::{
     Conversation, ConversationStatus, ErrorCode, Event, GuardReason, IntentSource, Kind, Language, LanguageSource,
-    Message, MessageId, Metadata, Sender, Timings, TurnFigures, TurnStatus,
+    Message, MessageId, Metadata, Sender, ShopperId, Timings, TurnFigures, TurnStatus,
 };
 use crate::persona::Persona;
 use crate::store::journal::Change;
@@ -245,6 +245,11 @@ impl Turn {
         self.error = Some(code);
         let retryable = !matches!(code, ErrorCode::Internal);
         self.emit(Event::Error { code, message: message.to_owned(), retryable }).await
+    }
+
+    /// Notes that this customer wrote the message; stored with the next event.
+    pub fn note_seen(&mut self, shopper: ShopperId) {
+        self.pending.push(Change::Seen(shopper, self.accepted_at()));
     }
 
     /// Lets the conversation wait for a person; stored with the next event.

@@ -115,5 +115,6 @@ string_enum! {
         RmaAdvanced = "rma_advanced",
         EscalationResolved = "escalation_resolved",
         RefundDecided = "refund_decided",
+        CustomerTagged = "customer_tagged",
     }
 }

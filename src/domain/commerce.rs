@@ -18,6 +18,7 @@ pub mod order_number;
 pub mod payment;
 pub mod policy;
 pub mod sale;
+mod tags;
 pub mod tenant;
 
 pub use catalog::{CatalogItem, ItemId};
@@ -25,4 +26,5 @@ pub use money::{Currency, Money, in_thousands};
 pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
 pub use order_number::OrderNumber;
 pub use sale::{CartLine, Sale, SaleId};
+pub use tags::Tags;
 pub use tenant::{Tenant, TenantSettings};

@@ -57,6 +57,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoff::reopen))
         .routes(routes!(handoff::answer))
         .routes(routes!(panel::get))
+        .routes(routes!(panel::put_tags))
         .routes(routes!(returns::get))
         .routes(routes!(returns::advance))
         .routes(routes!(returns::resolve))

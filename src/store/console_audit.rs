@@ -27,7 +27,8 @@ pub struct ConsoleEntry {
     /// The name given at sign-in; empty if none was given. The name of a refused sign-in is not verified.
     pub who: String,
     /// `signed_in`, `sign_in_refused`, `signed_out`, `taken`, `given_back`, `closed`, `reopened`, `answered`, `deleted`,
-    /// `answer_reported`, `list_imported`, `persona_saved`, `rma_advanced`, `escalation_resolved` or `refund_decided`.
+    /// `answer_reported`, `list_imported`, `persona_saved`, `rma_advanced`, `escalation_resolved`, `refund_decided` or
+    /// `customer_tagged`.
     #[schema(value_type = String)]
     pub what: ConsoleDeed,
     /// The address that the request came from.

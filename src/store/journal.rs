@@ -16,13 +16,14 @@ use super::entities::{conversations, events, messages};
 use super::messages::{enqueue_embedding, insert_statement};
 use super::rows::{json_or_null, with_rows};
 use super::settings::SERVING;
+use super::shoppers::note_seen;
 use super::transaction::Transaction;
 use super::turns::StoredEvent;
 use super::{Result, Store, StoreError, to_db};
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::{
-    ConversationId, ConversationStatus, EventId, Language, LanguageSource, Message, MessageId, TenantId, Timings,
-    TurnFigures, TurnStatus,
+    ConversationId, ConversationStatus, EventId, Language, LanguageSource, Message, MessageId, ShopperId, TenantId,
+    Timings, TurnFigures, TurnStatus,
 };
 
 /// An event and the rows that change with it, stored together.
@@ -46,6 +47,8 @@ pub enum Change {
     Deliver { message: MessageId, position: u32 },
     /// The conversation's language has changed.
     Language(Language, LanguageSource),
+    /// The customer of a shop wrote at this time.
+    Seen(ShopperId, DateTime<Utc>),
     /// The customer waits for a person, unless one has taken the conversation.
     Waiting,
     /// The turn has ended. Without `state`, the desk's memory stays unchanged.
@@ -186,6 +189,8 @@ async fn insert_new_messages(connection: &impl ConnectionTrait, new: &[(&TenantI
 struct Updates {
     conversations: BTreeMap<Uuid, ConversationUpdate>,
     turns: BTreeMap<(Uuid, u32), TurnUpdate>,
+    /// When each customer last wrote.
+    seen: BTreeMap<Uuid, DateTime<Utc>>,
 }
 
 #[derive(Default)]
@@ -229,6 +234,9 @@ impl Updates {
             Change::Language(language, source) => {
                 self.conversations.entry(conversation).or_default().language = Some((*language, *source));
             }
+            Change::Seen(shopper, at) => {
+                self.seen.insert(shopper.0, *at);
+            }
             // A repeated request does not restart the wait.
             Change::Waiting => {
                 self.conversations.entry(conversation).or_default().waiting.get_or_insert(entry.at);
@@ -266,7 +274,11 @@ impl Updates {
         }
         update(connection, UPDATE_CONVERSATIONS, rows).await?;
         let turns = self.turns.into_iter().map(|(place, turn)| turn.row(backend, place));
-        update(connection, UPDATE_TURNS, turns.collect()).await
+        update(connection, UPDATE_TURNS, turns.collect()).await?;
+        for (shopper, at) in self.seen {
+            note_seen(connection, shopper, at).await?;
+        }
+        Ok(())
     }
 }
 

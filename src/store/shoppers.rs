@@ -15,6 +15,7 @@ use super::entities::{TenantEntity, consent_changes, messages, sales, shoppers};
 use super::{Result, TenantStore, unreadable};
 use crate::domain::calendar::time;
 use crate::domain::commerce::SaleId;
+use crate::domain::commerce::Tags;
 use crate::domain::commerce::consent::{Consent, ConsentActor, ConsentChange, ConsentCommand};
 use crate::domain::identity::e164::E164;
 use crate::domain::{ConversationId, Language, MessageId, ShopperId};
@@ -44,6 +45,11 @@ pub struct Shopper {
     pub language: Option<Language>,
     #[serde(flatten)]
     pub consent: Consent,
+    /// What the shop's people note about the customer.
+    pub tags: Tags,
+    /// When the customer last wrote to the desk.
+    #[serde(serialize_with = "time")]
+    pub last_seen: DateTime<Utc>,
 }
 
 /// A change that a customer asks for.
@@ -180,13 +186,22 @@ impl TenantStore<'_> {
             language_preference: Set(after.language.map(|language| language.code().to_owned())),
             marketing_opt_in: Set(after.consent.marketing),
             notifications: Set(after.consent.notifications),
-            last_seen: Set(now),
             ..Default::default()
         };
         let update = shoppers::Entity::update_of(self.tenant).set(changed).filter(shoppers::Column::Id.eq(shopper.0));
         update.exec(&transaction).await?;
         transaction.commit().await?;
         Ok(Some((after, Some(id))))
+    }
+
+    /// Replaces the tags of a customer.
+    pub async fn set_tags(&self, shopper: ShopperId, tags: &Tags) -> Result<()> {
+        let transaction = self.store.begin_fenced().await?;
+        let changed = shoppers::ActiveModel { tags: Set(json!(tags)), ..Default::default() };
+        let update = shoppers::Entity::update_of(self.tenant).set(changed).filter(shoppers::Column::Id.eq(shopper.0));
+        update.exec(&transaction).await?;
+        self.record_act(&transaction).await?;
+        transaction.commit().await
     }
 
     /// Lists at most `limit` rows of the shop's consent log, newest first: those older than `after`.
@@ -226,6 +241,13 @@ impl TenantStore<'_> {
     pub async fn list_consent_changes(&self, shopper: ShopperId) -> Result<Vec<ConsentChange>> {
         changes_of(&self.store.read, self, shopper).await
     }
+}
+
+/// Notes when a customer last wrote.
+pub(super) async fn note_seen(connection: &impl ConnectionTrait, shopper: Uuid, at: DateTime<Utc>) -> Result<()> {
+    let seen = shoppers::ActiveModel { last_seen: Set(at), ..Default::default() };
+    shoppers::Entity::update_many().set(seen).filter(shoppers::Column::Id.eq(shopper)).exec(connection).await?;
+    Ok(())
 }
 
 fn named(key: &ShopperKey) -> sea_orm::sea_query::SimpleExpr {
@@ -271,5 +293,8 @@ fn read_shopper(row: shoppers::Model) -> Result<Shopper> {
         phone: phone.map_err(|error| unreadable("shoppers", error))?,
         language: language.map_err(|_| unreadable("shoppers", "language_preference"))?,
         consent: Consent { marketing: row.marketing_opt_in, notifications: row.notifications },
+        // A customer whose data was erased has none.
+        tags: serde_json::from_value(row.tags).unwrap_or_default(),
+        last_seen: row.last_seen,
     })
 }

@@ -23,6 +23,8 @@ pub(super) fn read(store: Store, conversation: Conversation) -> BoxFuture<'stati
         let mut rows = vec![
             row("marketing", on(shopper.consent.marketing)),
             row("notifications", on(shopper.consent.notifications)),
+            row("last_seen", shown(shopper.last_seen)),
+            row("tags", shopper.tags.as_slice().join(", ")),
         ];
         let changes = door.list_consent_changes(shopper.id).await?;
         rows.extend(changes.iter().rev().take(SHOWN).map(|change| row("consent_change", changed(change))));

@@ -82,6 +82,7 @@ impl Commerce {
         let (mut state, was_unreadable) = ConversationState::read(&turn.state);
         let key = shopper_key(&turn.conversation);
         let (shopper, _) = self.door(turn).find_or_create_shopper(&key, turn.accepted_at()).await?;
+        turn.note_seen(shopper.id);
         if matches!(key, ShopperKey::Phone(_)) && !has_state(&turn.state) {
             state.governed = self.governed_before(turn).await?;
         }

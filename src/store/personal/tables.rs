@@ -293,8 +293,8 @@ pub const TABLES: &[Table] = &[
         &["item_id", "name", "category", "description", "currency", "attributes", "variants", "url", "searched"],
     ),
     Table {
-        person: &[("phone_e164", Blank::Null)],
-        ..about("shoppers", &[("id", Key::Shopper)], Rows::Kept, &["language_preference", "tags"])
+        person: &[("phone_e164", Blank::Null), ("tags", Blank::JsonNull)],
+        ..about("shoppers", &[("id", Key::Shopper)], Rows::Kept, &["language_preference"])
     },
     // They prove what the customer agreed to.
     about("consent_changes", &[("shopper_id", Key::Shopper)], Rows::Kept, &["who", "before", "after"]),

@@ -123,6 +123,20 @@ async fn stop_and_start_change_the_consent() {
 }
 
 #[tokio::test]
+async fn each_message_says_when_a_customer_was_seen() {
+    let desk = open_desk().await;
+    let mut chat = customer(&desk, "+254700000001").await;
+    let (tenant, key) = (TenantId::default(), ShopperKey::Phone("+254700000001".parse().unwrap()));
+    let door = desk.app.inner.store.tenant(&tenant);
+    let mut seen = Vec::new();
+    for text in ["hello", "canvas shoes", "STOP"] {
+        say_all(&mut chat, &[text]).await;
+        seen.push(door.find_shopper(&key).await.unwrap().unwrap().last_seen);
+    }
+    assert!(seen.is_sorted_by(|earlier, later| earlier < later), "{seen:?}");
+}
+
+#[tokio::test]
 async fn unreadable_state_begins_again() {
     let desk = open_desk().await;
     let mut chat = customer(&desk, "+254700000001").await;

@@ -34,7 +34,7 @@ async fn panel_has_consent_orders_and_payments() {
     }
     let rows = panel().await;
     let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["marketing", "notifications", "consent_change", "order", "payment"]);
+    assert_eq!(names, ["marketing", "notifications", "last_seen", "tags", "consent_change", "order", "payment"]);
     let value = |name: &str| rows.iter().find(|(of, _)| of == name).unwrap().1.as_str();
     assert_eq!((value("marketing"), value("notifications")), ("off", "off"));
     assert!(
@@ -43,6 +43,31 @@ async fn panel_has_consent_orders_and_payments() {
     );
     assert!(value("order").contains("draft, 1250.00 KES: 1 × Canvas shoes"), "{rows:?}");
     assert!(value("payment").contains("mpesa_stk (sandbox), pending, 1250.00 KES"), "{rows:?}");
+}
+
+#[tokio::test]
+async fn tags_of_a_customer_are_replaced() {
+    let keys = format!("savanna:{SAVANNA},kijani:{KIJANI}");
+    let desk = open_desk_with(TestApp::builder().env("X_API_KEYS", keys)).await;
+    let chat = desk.chat_as(SAVANNA, json!({ "user_id": "+254700000001" })).await;
+    let path = format!("/console/api/conversations/{}", chat.id);
+    let put = async |key: &str, tags: Value| {
+        let body = json!({ "tags": tags });
+        let request = desk.app.request(Method::PUT, &format!("{path}/tags")).header("x-api-key", key).json(&body);
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.json::<Value>().await.unwrap())
+    };
+    assert_eq!(put(SAVANNA, json!(["VIP"])).await.0, 404, "no customer has written yet");
+    let mut chat = chat;
+    chat.say("hello").await;
+    assert_eq!(put(KIJANI, json!(["VIP"])).await.0, 404);
+    assert_eq!(put(SAVANNA, json!(["a,b"])).await.0, 422);
+    let (status, stored) = put(SAVANNA, json!([" wholesale ", "VIP", "VIP", ""])).await;
+    assert_eq!((status, stored), (200, json!({ "tags": ["wholesale", "VIP"] })));
+    let panel = read(&desk, SAVANNA, &format!("conversations/{}/panel", chat.id)).await;
+    assert!(panel.to_string().contains("wholesale, VIP"), "{panel}");
+    let audit = read(&desk, SAVANNA, "audit").await;
+    assert!(audit.to_string().contains("customer_tagged"), "{audit}");
 }
 
 #[tokio::test]
