@@ -23,6 +23,7 @@ use crate::persona::Prompts;
 
 mod docx;
 mod page;
+mod pdf;
 pub mod read;
 
 /// The arguments of `frontdesk import documents`.

@@ -2,11 +2,19 @@
 
 use std::io::{Cursor, Write};
 
-use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::shop::{Run, Shop};
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
 
 /// A PDF with a line of text for each string, or one without text.
 fn pdf(lines: &[&str]) -> Vec<u8> {
@@ -24,8 +32,20 @@ fn pdf(lines: &[&str]) -> Vec<u8> {
         let y = 800.0 - 40.0 * at as f32;
         text.begin_text().set_font(Name(b"F1"), 12.0).next_line(50.0, y).show(Str(line.as_bytes())).end_text();
     }
-    pdf.stream(content, &text.finish());
+    pdf.stream(content, &packed(&text.finish())).filter(Filter::FlateDecode);
     pdf.type1_font(font).base_font(Name(b"Helvetica"));
+    pdf.finish()
+}
+
+/// A PDF with compressed streams of this content.
+fn pdf_of_streams(count: i32, content: &[u8]) -> Vec<u8> {
+    let mut pdf = Pdf::new();
+    pdf.catalog(Ref::new(1)).pages(Ref::new(2));
+    pdf.pages(Ref::new(2)).count(0);
+    let content = packed(content);
+    for at in 0..count {
+        pdf.stream(Ref::new(3 + at), &content).filter(Filter::FlateDecode);
+    }
     pdf.finish()
 }
 
@@ -111,6 +131,7 @@ fn one_bad_file_prevents_the_import() {
         ("entity.docx", docx(&document("<w:p><w:t>&lol;</w:t></w:p>")), "&lol; is not defined"),
         ("empty.docx", docx(&document("<w:p/>")), "no text"),
         ("bomb.docx", docx(&spaces), "more than 100 MB"),
+        ("bomb.pdf", pdf_of_streams(3, &spaces[..40_000_000]), "more than 100 MB"),
         ("latin.txt", b"caf\xe9 closed".to_vec(), "UTF-8"),
         ("large.txt", vec![b'a'; 20_000_001], "more than 20 MB"),
         ("empty.txt", b" \n".to_vec(), "no text"),

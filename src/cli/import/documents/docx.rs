@@ -8,7 +8,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use zip::ZipArchive;
 
 use super::page::escaped;
-use super::read::EXPANDED_MAX_BYTES;
+use super::read::{EXPANDED_MAX_BYTES, EXPANDED_TOO_MUCH};
 
 /// How an encrypted file, or one of Word before 2007, begins.
 const COMPOUND_FILE: [u8; 4] = [0xd0, 0xcf, 0x11, 0xe0];
@@ -28,7 +28,7 @@ pub(super) fn text(bytes: &[u8]) -> anyhow::Result<String> {
     let mut xml = Vec::new();
     entry.take(EXPANDED_MAX_BYTES + 1).read_to_end(&mut xml).context("the DOCX file is damaged")?;
     if xml.len() as u64 > EXPANDED_MAX_BYTES {
-        bail!("it holds more than 100 MB once it is unpacked");
+        bail!(EXPANDED_TOO_MUCH);
     }
     let text = read(&xml).context("the DOCX file is damaged")?;
     if !text.chars().any(char::is_alphanumeric) {

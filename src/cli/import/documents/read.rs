@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::docx;
+use super::{docx, pdf};
 use crate::cli::output;
 use crate::domain::string_enum;
 
@@ -18,6 +18,8 @@ use crate::domain::string_enum;
 const FILE_MAX_BYTES: u64 = 20_000_000;
 /// The most that a file may hold once it is unpacked, and the most text.
 pub(super) const EXPANDED_MAX_BYTES: u64 = 100_000_000;
+/// Refuses a file that holds more than [`EXPANDED_MAX_BYTES`].
+pub(super) const EXPANDED_TOO_MUCH: &str = "it holds more than 100 MB once it is unpacked";
 /// How long a file may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Memory of the process that reads a file: the unpacked file a few times, and the program itself.
@@ -141,29 +143,10 @@ fn limit_process() -> io::Result<()> {
 
 fn text(format: Format, bytes: Vec<u8>) -> anyhow::Result<String> {
     match format {
-        Format::Pdf => pdf_text(&bytes),
+        Format::Pdf => pdf::text(&bytes),
         Format::Docx => docx::text(&bytes),
         Format::Text | Format::Markdown => {
             String::from_utf8(bytes).map_err(|_| anyhow!("it is not text in UTF-8: save it as UTF-8"))
         }
     }
-}
-
-fn pdf_text(bytes: &[u8]) -> anyhow::Result<String> {
-    if !bytes.windows(5).take(1024).any(|window| window == b"%PDF-") {
-        bail!("it is no PDF file");
-    }
-    let document = pdf_extract::Document::load_mem(bytes)
-        .map_err(|error| anyhow!("the PDF is damaged: {error}. Open it and save a copy"))?;
-    // A file that opens without a password was decrypted.
-    if document.trailer.has(b"Encrypt") {
-        bail!("the PDF is encrypted: save a copy without a password");
-    }
-    let mut text = String::new();
-    let mut output = pdf_extract::PlainTextOutput::new(&mut text);
-    pdf_extract::output_doc(&document, &mut output).map_err(|error| anyhow!("the PDF cannot be read: {error}"))?;
-    if !text.chars().any(char::is_alphanumeric) {
-        bail!("the PDF has no text: if its pages are scanned, run a text recognition first");
-    }
-    Ok(text)
 }
