@@ -75,3 +75,29 @@ fn least(utterance: &Utterance) -> Option<f64> {
         Some(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::persona::Prompts;
+
+    /// `tests/data/returns_talk.tsv`: kind and message, none of which the examples have.
+    #[test]
+    fn examples_understand_follow_ups() {
+        let talk = Classifier::read(&Prompts::shipped(), "returns_talk").expect("the shipped examples");
+        let lines: Vec<(&str, &str)> = include_str!("../../../../tests/data/returns_talk.tsv")
+            .lines()
+            .filter_map(|line| line.split_once('\t'))
+            .collect();
+        let mut right = 0;
+        for (wanted, text) in &lines {
+            let got = talk.classify(text).map_or("", |guess| guess.label);
+            right += usize::from(got == *wanted);
+            if got != *wanted {
+                eprintln!("{text:?}: wanted {wanted}, got {got}");
+            }
+        }
+        eprintln!("{right} of {}", lines.len());
+        assert!(right * 100 >= lines.len() * 75, "{right} of {}", lines.len());
+    }
+}
