@@ -314,12 +314,12 @@ impl Desk for Commerce {
             self.say_line(turn, &mut situation, &Line::Plain(Text::Restarted)).await?;
         }
         let wants_person = incoming.said.utterance.wants_person();
-        if !wants_person && !self.govern(turn, &mut situation, &mut state, &incoming.said).await? {
+        let answers_person = self.answer_person(turn, &situation, &incoming.said).await?;
+        if !wants_person && !answers_person && !self.govern(turn, &mut situation, &mut state, &incoming.said).await? {
             turn.state = serde_json::to_value(&state).unwrap_or_default();
             return Ok(());
         }
         state.has_introduced |= turn.conversation.channel.is_some();
-        let answers_person = self.answer_person(turn, &situation, &incoming.said).await?;
         let is_only_switch = switched_to.is_some() && text.trim().is_empty();
         let switched_to = switched_to.filter(|_| is_only_switch);
         let incoming = Incoming { switched_to, answers_person, ..incoming };

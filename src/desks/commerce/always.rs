@@ -29,8 +29,8 @@ fn no_picture(state: ConversationState, incoming: &Incoming) -> Next {
     say_and_remind(state, Line::NoPicture { link })
 }
 
-/// Answers messages that mean the same at every stage: the answer to a person's question, why a payment failed, "let me ask her first", when sold-out
-/// goods come back, and goods that may not be returned.
+/// Answers messages that mean the same at every stage: the answer to a person's question, why a payment failed, "let me ask her first",
+/// when sold-out goods come back, and goods that may not be returned.
 pub(super) fn answer_at_every_stage(
     mut state: ConversationState,
     incoming: &Incoming,

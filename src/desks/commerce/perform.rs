@@ -21,6 +21,7 @@ use crate::desks::decisions::{add_message, find_asking};
 use crate::dialogue::Turn;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::payment::{Payment, PaymentStatus};
+use crate::domain::commerce::policy::GovernorClass;
 use crate::domain::commerce::sale::Offer;
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::identity::e164::E164;
@@ -272,8 +273,9 @@ impl Commerce {
         situation: &Situation,
         said: &Said,
     ) -> Result<bool, DeskError> {
-        // "Hello", or "one moment".
-        if said.utterance.stalls() && said.utterance.answer.is_none() {
+        // "Hello", or "one moment", but not "yes, thanks".
+        let is_chat = said.class != GovernorClass::Business || said.utterance.stalls();
+        if is_chat && said.utterance.answer.is_none() {
             return Ok(false);
         }
         let Some(ticket) = find_asking(&self.services, turn).await? else { return Ok(false) };

@@ -28,7 +28,7 @@ pub(super) fn close_if_old(
     let age = now - payment.created_at;
     let is_over = TimeDelta::from_std(wait).is_ok_and(|wait| age >= wait);
     match report {
-        // The answer with the page was lost, so that nobody can pay.
+        // The answer with the page was lost, so the customer cannot pay.
         PaymentReport::StillRunning if is_over && has_no_page => PaymentReport::Failed,
         PaymentReport::StillRunning if is_over => PaymentReport::NoResult,
         // The provider does not answer, so the customer may have paid.
