@@ -1,11 +1,10 @@
 //! Payments: which ways a shop offers, how a payment begins, and what its provider says about it.
 //!
-//! [`jobs`] follow a payment to its end, [`late`] closes one without a result, and [`receipt`] counts payments that customers made by
-//! themselves.
+//! [`jobs`] follow a payment to its end, and [`receipt`] counts payments that customers made by themselves.
 
 use std::sync::Arc;
 
-use chrono::{TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use tracing::warn;
 
 use super::kind;
@@ -13,7 +12,9 @@ use super::sandbox::{PAYBILL, Sandbox};
 use super::tools::payment::Started;
 use super::tools::{CallError, ToolContext};
 use crate::config::{Config, PaymentMode, PaymentProvidersConfig};
-use crate::domain::commerce::payment::{CallbackPurpose, CannotPay, Payment, PaymentProvider, PaymentReport};
+use crate::domain::commerce::payment::{
+    CallbackPurpose, CannotPay, Payment, PaymentProvider, PaymentReport, PaymentStatus,
+};
 use crate::domain::commerce::tenant::PaymentMethod;
 use crate::domain::commerce::{Money, SaleId, Tenant};
 use crate::domain::identity::e164::E164;
@@ -26,7 +27,6 @@ use crate::store::{Store, StoreError};
 use crate::tools::payment_callback::{OpenCallback, PaymentCallbacks};
 
 pub(super) mod jobs;
-mod late;
 pub(super) mod receipt;
 
 pub use receipt::Checking;
@@ -323,13 +323,13 @@ impl Payments {
         let report = self.query(tenant, &payment).await?;
         let is_unanswered = report == PaymentReport::AnswerLost;
         let is_definite = !is_unanswered && report != PaymentReport::StillRunning;
-        let report = late::close_if_old(&self.config, &payment, report, Utc::now());
+        let report = self.close_if_old(&payment, report, Utc::now());
         let payment = match report {
             PaymentReport::StillRunning => payment,
             report => door.report_payment(id, &report, Utc::now()).await?.unwrap_or(payment),
         };
         let is_open = payment.request.status.is_open();
-        let is_over = !is_open && (is_definite || !late::may_be_late(&payment, Utc::now()));
+        let is_over = !is_open && (is_definite || !may_be_late(&payment, Utc::now()));
         Ok(Some(CheckedPayment { payment, is_over, is_unanswered }))
     }
 
@@ -357,6 +357,31 @@ impl Payments {
             report => Ok(report),
         }
     }
+
+    fn close_if_old(&self, payment: &Payment, report: PaymentReport, now: DateTime<Utc>) -> PaymentReport {
+        let wait = match (payment.provider, payment.method) {
+            // The sandbox closes its payments itself.
+            (PaymentProvider::Sandbox, _) => return report,
+            (_, PaymentMethod::MpesaStk) => self.config.stk_wait,
+            (_, PaymentMethod::MpesaC2b | PaymentMethod::Pesapal) => self.config.checkout_wait,
+        };
+        let age = now - payment.created_at;
+        let is_over = TimeDelta::from_std(wait).is_ok_and(|wait| age >= wait);
+        match report {
+            PaymentReport::StillRunning if is_over => PaymentReport::NoResult,
+            // The provider does not answer, so the customer may have paid.
+            PaymentReport::AnswerLost if age < FOLLOWED_FOR => PaymentReport::StillRunning,
+            PaymentReport::AnswerLost => PaymentReport::NoResult,
+            report => report,
+        }
+    }
+}
+
+/// Whether a payment that was closed may still be paid, and its provider can be asked.
+fn may_be_late(payment: &Payment, now: DateTime<Utc>) -> bool {
+    payment.request.status == PaymentStatus::Timeout
+        && payment.reference.is_some()
+        && now - payment.created_at < FOLLOWED_FOR
 }
 
 /// Returns the payment as clients see it.

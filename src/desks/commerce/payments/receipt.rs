@@ -10,9 +10,8 @@ use serde::Deserialize;
 use tracing::warn;
 
 use super::super::texts::Text;
-use super::Payments;
 use super::jobs::{SharedGateways, open_ticket, payments, say};
-use super::late::may_be_late;
+use super::{Payments, may_be_late};
 use crate::desks::TextsOfShops;
 use crate::domain::commerce::consent::MessagePurpose;
 use crate::domain::commerce::payment::{

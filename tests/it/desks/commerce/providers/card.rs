@@ -1,17 +1,13 @@
 //! Payments by card, on PesaPal's page.
 
 use chrono::{TimeDelta, Utc};
-use frontdesk::domain::commerce::payment::{PaymentProvider, PaymentReport, PaymentStatus};
+use frontdesk::domain::commerce::payment::{PaymentReport, PaymentStatus};
 use frontdesk::domain::commerce::sale::SaleStatus;
-use frontdesk::domain::commerce::tenant::PaymentMethod;
-use frontdesk::store::payments::NewPayment;
-use frontdesk::store::sales::SaleOwner;
-use frontdesk::store::shoppers::ShopperKey;
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 
-use super::super::{ask, customer, say_all, wait_for_results};
-use super::{DEFAULT, Desk, ORDER, PHONE};
+use super::super::{ask, wait_for_results};
+use super::{DEFAULT, Desk, PHONE};
 use crate::support::app::TestApp;
 use crate::support::eventually_async;
 use crate::support::payments::path_of;
@@ -141,26 +137,4 @@ async fn short_card_payment_does_not_settle() {
     let sale = desk.app().inner.store.tenant(&DEFAULT).find_any_sale(&payments[0].sale).await.unwrap().unwrap();
     assert_eq!(sale.status, SaleStatus::Draft);
     assert!(desk.tickets(&chat).await[0].contains("short"));
-}
-
-#[tokio::test]
-async fn lost_page_lets_customers_pay_otherwise() {
-    let desk = Desk::open().await;
-    let mut chat = customer(&desk.shop, PHONE).await;
-    say_all(&mut chat, &ORDER).await;
-    say_all(&mut chat, &["pay", "card"]).await;
-    // A server was killed two minutes ago, before it got the page.
-    let door = desk.app().inner.store.tenant(&DEFAULT);
-    let shopper = door.find_shopper(&ShopperKey::Phone(PHONE.parse().unwrap())).await.unwrap().unwrap();
-    let sale = door.list_sales(shopper.id).await.unwrap().remove(0);
-    let owner = SaleOwner { shopper: shopper.id, conversation: chat.id.parse().unwrap() };
-    let (method, provider) = (PaymentMethod::Pesapal, PaymentProvider::Pesapal);
-    let new = NewPayment { sale: &sale.id, method, phone: None, confirmed: sale.totals.total, provider };
-    door.begin_payment(owner, &new, Utc::now() - TimeDelta::minutes(2)).await.unwrap();
-    desk.wait_for(&chat, PaymentStatus::Failed).await;
-    wait_for_results(desk.app(), &chat.id, 1).await;
-    let said = ask(desk.app(), &chat.id, "pay with mpesa").await;
-    assert!(said.contains("KSh 2,500"), "{said}");
-    ask(desk.app(), &chat.id, "yes").await;
-    assert_eq!((desk.daraja.pushes().len(), desk.payments(&chat).await.len()), (1, 2));
 }
