@@ -53,7 +53,8 @@ impl Returns {
         let is_decided = is_ticket_open || state.was_refused();
         let has_return = state.meta.last_rma.is_some() || state.order().is_some_and(is_in_return);
         let in_talk = InTalk {
-            order: state.order().is_some() && !has_return && !is_decided,
+            // "Did you say yes?" is about the desk's own question.
+            order: state.order().is_some() && state.open_question().is_none() && !has_return && !is_decided,
             made_return: has_return && !is_decided,
             asked_detail: state.open_question().is_some_and(Question::is_for_slot),
         };

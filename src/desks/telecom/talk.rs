@@ -12,11 +12,28 @@ const SURE: f64 = 0.8;
 /// The share of known words from which they decide.
 const KNOWN: f64 = 0.5;
 
+/// What the patterns know of a message about the account.
+const UNDERSTOOD: [Topic; 9] = [
+    Topic::Subscription,
+    Topic::Invoices,
+    Topic::Refund,
+    Topic::CaseStatus,
+    Topic::Correction,
+    Topic::Total,
+    Topic::Difference,
+    Topic::Allowance,
+    Topic::OutOfScope,
+];
+
 impl Telecom {
     /// Completes a message that the patterns do not understand.
     pub(super) fn in_talk(&self, mut parsed: Parsed, memory: &Memory) -> Parsed {
         let utterance = &parsed.utterance;
-        let is_understood = utterance.answer.is_some() || utterance.wants_person() || parsed.is_small_talk();
+        let asks = |topic: &Topic| utterance.asks(*topic);
+        let is_understood = utterance.answer.is_some()
+            || utterance.wants_person()
+            || parsed.is_small_talk()
+            || UNDERSTOOD.iter().any(asks);
         // "How do I block it?" is about the line.
         let is_technical = parsed.technical > parsed.billing;
         if is_understood || is_technical || parsed.said.is_concrete() || parsed.said.names_account() {
@@ -25,7 +42,7 @@ impl Telecom {
         // A guess about what is not there means nothing.
         let times = |label: &str| {
             let may_be_meant = match label {
-                "case" | "policy" | "withdraw" => memory.has_open_request(),
+                "case" | "withdraw" => memory.has_open_request(),
                 "total" | "invoices" => memory.account.verified.is_some(),
                 "tried" => memory.has_page(),
                 _ => true,
@@ -38,7 +55,6 @@ impl Telecom {
         }
         let asked = match guess.label {
             "case" => Topic::Progress,
-            "policy" => Topic::Policy,
             "total" => Topic::Total,
             "invoices" => Topic::Invoices,
             "tried" if !utterance.has_question() => Topic::Tried,
