@@ -19,6 +19,8 @@ pub(super) struct FactLock<'a> {
     /// Where the current word begins in `held`.
     word: usize,
     in_number: bool,
+    /// Whether a whole word of `held` is a number.
+    has_number: bool,
     /// Nothing was said since the placeholder.
     after_placeholder: bool,
 }
@@ -33,6 +35,7 @@ impl<'a> FactLock<'a> {
             held: String::new(),
             word: 0,
             in_number: false,
+            has_number: false,
             after_placeholder: false,
         }
     }
@@ -44,7 +47,9 @@ impl<'a> FactLock<'a> {
         }
         let word = self.held[self.word..].trim();
         if !word.is_empty() {
-            let (continues, ends) = match place_of(word, self.lexicon) {
+            let place = place_of(word, self.lexicon);
+            self.has_number |= matches!(place, Place::Number { .. });
+            let (continues, ends) = match place {
                 Place::Number { ends } => (true, ends),
                 Place::Joining { ends } => (self.in_number, ends),
                 Place::Outside => (false, true),
@@ -76,11 +81,18 @@ impl<'a> FactLock<'a> {
     /// Checks the held text and releases it.
     fn settle(&mut self) -> Vec<Piece> {
         let held = std::mem::take(&mut self.held);
-        self.word = 0;
+        let last_word = std::mem::take(&mut self.word);
         self.in_number = false;
+        let is_number = |word| matches!(place_of(word, self.lexicon), Place::Number { .. });
+        let has_number = std::mem::take(&mut self.has_number) || held[last_word..].split_whitespace().any(is_number);
+        let mut pieces = Vec::new();
+        if !has_number {
+            self.say(&held, &mut pieces);
+            self.remember(&held);
+            return pieces;
+        }
         let before = self.context.len();
         let text = format!("{}{held}", self.context);
-        let mut pieces = Vec::new();
         let mut at = before;
         for block in self.blocks(&text, before) {
             self.say(&text[at..block.start], &mut pieces);
@@ -103,10 +115,6 @@ impl<'a> FactLock<'a> {
     /// Returns the unsupported numbers in order. Words that only join two of them are removed as well.
     fn blocks(&self, text: &str, before: usize) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
-        let is_number = |word| matches!(place_of(word, self.lexicon), Place::Number { .. });
-        if !text[before..].split_whitespace().any(is_number) {
-            return blocks;
-        }
         for fact in read(text, self.lexicon) {
             if fact.range.end <= before || self.known.supports(&fact) {
                 continue;

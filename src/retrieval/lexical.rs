@@ -88,6 +88,8 @@ pub struct LexicalIndex {
     listed: Vec<usize>,
     /// The entries of `listed` whose question has a term.
     listed_terms: HashMap<Term, Vec<usize>>,
+    /// The budgets of the texts that came last.
+    budgets: Memo<String, Budget>,
     /// The parsed questions that came last. A turn compares one with many texts.
     parsed: Memo<(Language, String), Question>,
     /// The terms of the texts that questions were compared with last: mostly catalogue rows.
@@ -195,6 +197,7 @@ impl LexicalIndex {
             listed,
             listed_terms,
             pieces,
+            budgets: Memo::new(QUESTIONS),
             parsed: Memo::new(QUESTIONS),
             compared: Memo::new(TEXTS),
             similar: Memo::new(COMPARED_TEXTS),
@@ -226,8 +229,7 @@ impl LexicalIndex {
 
     /// Returns the budget that a question names.
     pub fn budget(&self, text: &str) -> Budget {
-        let words = self.rules.words(None);
-        take_budget(text, words).0
+        *self.budgets.of(text.to_owned(), |text| take_budget(text, self.rules.words(None)).0)
     }
 
     /// Returns whether only rows of the catalogue have a word.

@@ -102,10 +102,16 @@ impl Analyzer {
     /// `1.890.000` is `1890000`, `2,5` is `2.5`; a number and its unit are one word (`1 TB` is `1tb`); a name and its number are two
     /// (`RTX4060` is `rtx 4060`).
     pub fn tokens(&self, text: &str) -> Vec<Token> {
-        let text: String = text.nfc().flat_map(char::to_lowercase).collect();
+        let text: String = match text.is_ascii() {
+            true => text.to_ascii_lowercase(),
+            false => text.nfc().flat_map(char::to_lowercase).collect(),
+        };
         let mut words: Vec<Token> = Vec::new();
         for found in WORD.find_iter(&text) {
-            let word: String = found.as_str().chars().filter(|c| !is_combining_mark(*c)).collect();
+            let word: String = match found.as_str() {
+                word if word.is_ascii() => word.to_owned(),
+                word => word.chars().filter(|c| !is_combining_mark(*c)).collect(),
+            };
             if word.starts_with(|c: char| c.is_ascii_digit()) && word.contains(['.', ',']) {
                 words.push(self.token(&plain_number(&word)));
                 continue;
@@ -116,8 +122,7 @@ impl Analyzer {
                 *last = self.token(&format!("{}{word}", last.exact));
                 continue;
             }
-            let name_number =
-                word.ends_with(|c: char| c.is_ascii_alphanumeric()).then(|| NAME_NUMBER.captures(&word)).flatten();
+            let name_number = word.contains(char::is_numeric).then(|| NAME_NUMBER.captures(&word)).flatten();
             match name_number {
                 Some(parts) => {
                     words.push(self.token(&parts[1]));
@@ -132,6 +137,9 @@ impl Analyzer {
 
     /// Returns a number with its unit as the shop spells it: `24inch` for `24in`.
     fn with_unit(&self, word: String) -> String {
+        if !word.starts_with(char::is_numeric) {
+            return word;
+        }
         let parts = NUMBER_UNIT.captures(&word);
         let spelled = parts.and_then(|parts| Some(format!("{}{}", &parts[1], self.unit_spellings.get(&parts[2])?)));
         spelled.unwrap_or(word)

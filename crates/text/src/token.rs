@@ -1,5 +1,6 @@
 //! Splits a text into words.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
@@ -197,8 +198,29 @@ impl<'a> TokenStream<'a> {
 /// The combining marks that are tones. Breve, circumflex and horn make another letter.
 const TONES: [char; 5] = ['\u{300}', '\u{301}', '\u{303}', '\u{309}', '\u{323}'];
 
-/// What ends a clause.
-const CLAUSE_ENDS: &str = ",.;:!?…()–—\n。，！？；：";
+/// Whether a character ends a clause.
+fn is_clause_end(c: char) -> bool {
+    matches!(
+        c,
+        ',' | '.'
+            | ';'
+            | ':'
+            | '!'
+            | '?'
+            | '…'
+            | '('
+            | ')'
+            | '–'
+            | '—'
+            | '\n'
+            | '。'
+            | '，'
+            | '！'
+            | '？'
+            | '；'
+            | '：'
+    )
+}
 
 /// Lower case, decomposed, tones last: the vowel and the order in which they were typed do not matter.
 pub(super) fn exact(word: &str) -> String {
@@ -211,7 +233,12 @@ pub(super) fn exact(word: &str) -> String {
 }
 
 /// The word without apostrophes and without stretched letters ("alooo" is "alo").
-fn normalize(run: &str) -> String {
+fn normalize(run: &str) -> Cow<'_, str> {
+    let is_stretched = |three: &[u8]| three[0].is_ascii_alphabetic() && three.iter().all(|byte| *byte == three[0]);
+    // Most words.
+    if run.is_ascii() && !run.contains(is_apostrophe) && !run.as_bytes().windows(3).any(is_stretched) {
+        return Cow::Borrowed(run);
+    }
     let mut word = String::new();
     let mut repeated = 0;
     let composed: Vec<char> = match run.is_ascii() {
@@ -229,7 +256,7 @@ fn normalize(run: &str) -> String {
         }
         word.push(*c);
     }
-    word
+    Cow::Owned(word)
 }
 
 /// The runs of letters and digits, each with the number of its clause.
@@ -254,7 +281,7 @@ fn runs(text: &str) -> Vec<(Range<usize>, usize)> {
         }
         let is_decimal = before.is_ascii_digit() && next.is_ascii_digit();
         let is_dash = c == '-' && before == ' ' && next == ' ';
-        if is_dash || (CLAUSE_ENDS.contains(c) && !is_decimal) {
+        if is_dash || (is_clause_end(c) && !is_decimal) {
             clause += 1;
         }
         before = c;

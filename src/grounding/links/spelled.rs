@@ -36,7 +36,7 @@ struct Host<'a> {
 /// The first label of a host is an ordinary word, which is not held back: of "evil dot com" only "dot com" is found, with
 /// the host "evil.com".
 pub(super) fn read_spelled(words: &LinkWords, previous: &str, held: &str, is_whole: bool) -> Spelled {
-    let label = first_label(previous, words).filter(|_| begins_with_dot(held, words));
+    let label = begins_with_dot(held, words).then(|| first_label(previous, words)).flatten();
     let start = if label.is_some() { 0 } else { held.find(char::is_alphanumeric).unwrap_or(held.len()) };
     let text = label.unwrap_or_default();
     let mut host = Host { words, text, dots: 0, is_bracketed: false, is_lettered: false };

@@ -38,11 +38,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut letters = text.char_indices().peekable();
     while let Some((start, c)) = letters.next() {
-        let mut cluster = String::from(c);
+        // The character with its marks, if it has any.
+        let mut cluster: Option<String> = None;
         let mut end = start + c.len_utf8();
         while let Some((at, mark)) = letters.next_if(|(_, mark)| is_combining_mark(*mark) || is_unseen(*mark)) {
             if !is_unseen(mark) {
-                cluster.push(mark);
+                cluster.get_or_insert_with(|| c.into()).push(mark);
                 end = at + mark.len_utf8();
             }
         }
@@ -51,10 +52,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             continue;
         }
         // NFKC does not change ASCII.
-        if cluster.is_ascii() {
+        if c.is_ascii() && cluster.is_none() {
             push(&mut tokens, c.to_ascii_lowercase(), start..end);
             continue;
         }
+        let mut cluster = cluster.unwrap_or_else(|| c.into());
         // The frame of an emoji digit, which models use to number a list.
         let framed = cluster.ends_with('\u{20e3}');
         if digit(c).is_some() {
