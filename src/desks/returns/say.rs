@@ -59,6 +59,9 @@ impl Returns {
             Question::Confirm | Question::OnlyReturn | Question::OnlyRefund | Question::OfferCancel if is_stuck => {
                 (kind_of_yes(question), Scenario::StuckAnswer)
             }
+            Question::OrderNumber if state.case.contact.is_needed && state.meta.contact.is_none() => {
+                (kind::ORDER_PROMPT, Scenario::AskOrder)
+            }
             Question::OrderNumber => (kind::ORDER_PROMPT, Scenario::AskOrderNumber),
             Question::OtherOrder => (kind::ORDER_PROMPT, Scenario::AskOtherOrder),
             Question::Contact => (kind::ORDER_PROMPT, Scenario::AskContact),

@@ -36,6 +36,7 @@ scenarios! {
     StuckContact = "stuck_contact" [] neutral,
     StuckAnswer = "stuck_answer" [] neutral,
     NotFoundAgain = "not_found_again" ["order_number"] neutral,
+    AskOrder = "ask_order" [] neutral,
     AskOrderNumber = "ask_order_number" [] neutral,
     AskContact = "ask_contact" ["order_number"] neutral,
     OrderNotFound = "order_not_found" ["order_number"] neutral,

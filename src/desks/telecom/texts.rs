@@ -35,6 +35,7 @@ reply_keys! {
         QuoteIntro = "quote_intro" ["hotline"],
         Quote = "quote" ["hotline"] must ["title" "text"],
         SourcesHeading = "sources_heading" [],
+        AskAccount = "ask_account" ["hotline"],
         AskUserId = "ask_user_id" ["hotline"],
         AskProof = "ask_proof" ["hotline"],
         OtherAccount = "other_account" ["hotline"],

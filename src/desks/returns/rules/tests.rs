@@ -139,9 +139,15 @@ fn absence_is_not_a_report_that_nothing_came() {
 #[test]
 fn bare_ticket_number_asks_for_its_status() {
     let rules = rules();
-    for text in
-        ["my ticket?", "and my ticket?", "so, the ticket", "ticket?", "ticket của em", "phiếu của mình đâu rồi ạ"]
-    {
+    for text in [
+        "my ticket?",
+        "and my ticket?",
+        "so, the ticket",
+        "ticket?",
+        "ticket của em",
+        "phiếu của mình đâu rồi ạ",
+        "ừ mở yêu cầu đi",
+    ] {
         assert!(rules.parse(text).asks(Topic::Ticket), "{text}");
     }
     for text in ["I lost my ticket to the concert order", "open a ticket please", "the boots are in my case"] {

@@ -1,5 +1,6 @@
 //! The questions that billing asks, and when they lead to a person.
 
+use crate::config::AccountVerification;
 use crate::desks::telecom::memory::{Asked, Memory, PUT_AT_MOST};
 use crate::desks::telecom::texts::Text;
 use crate::desks::telecom::{Telecom, kind};
@@ -71,6 +72,7 @@ impl Telecom {
             }
             return Ok(turn.say(kind::PROMPT, &text).await?);
         }
+        let needs_proof = self.services.config.telecom.verification == AccountVerification::Invoice;
         let (full, what) = match asked {
             // The customer ID is known until a proof was wrong.
             Asked::Proof if memory.account.user_id.is_some() && memory.account.invoice.is_none() => {
@@ -80,6 +82,7 @@ impl Telecom {
             Asked::Invoice => (Text::AskInvoice, Text::NeedInvoice),
             Asked::Amount => (Text::AskAmount, Text::NeedAmount),
             Asked::Reason => (Text::AskReason, Text::NeedReason),
+            Asked::UserId if needs_proof && memory.account.invoice.is_none() => (Text::AskAccount, Text::NeedUserId),
             Asked::UserId | Asked::Details | Asked::Person | Asked::Confirm => (Text::AskUserId, Text::NeedUserId),
         };
         let again = if memory.offered_person_with(asked) { Text::NeedOrPerson } else { Text::StillNeed };
