@@ -287,13 +287,6 @@ impl Telecom {
         Ok(is_meant)
     }
 
-    /// Whether a colleague can be offered: none was called yet, and the desk waits for no other answer.
-    fn may_offer_person(&self, turn: &Turn, memory: &Memory) -> bool {
-        turn.conversation.status != ConversationStatus::Waiting
-            && memory.asked.is_none()
-            && memory.open_wish().is_none()
-    }
-
     /// Asks what the customer needs. When that did not help, it offers a person.
     async fn clarify(&self, turn: &mut Turn, memory: &mut Memory) -> Result<(), DeskError> {
         memory.last_agent = Some(Route::Fallback);

@@ -112,6 +112,7 @@ impl<'a> Watched<'a> {
 /// A letter in lower case and without marks; nothing for what is no letter.
 fn letters(c: char) -> Vec<char> {
     use unicode_normalization::UnicodeNormalization;
+    // NFKD does not change ASCII.
     if c.is_ascii() {
         return Some(c.to_ascii_lowercase()).filter(char::is_ascii_alphabetic).into_iter().collect();
     }

@@ -19,8 +19,6 @@ pub(super) struct FactLock<'a> {
     /// Where the current word begins in `held`.
     word: usize,
     in_number: bool,
-    /// Whether a whole word of `held` is a number.
-    has_number: bool,
     /// Nothing was said since the placeholder.
     after_placeholder: bool,
 }
@@ -35,7 +33,6 @@ impl<'a> FactLock<'a> {
             held: String::new(),
             word: 0,
             in_number: false,
-            has_number: false,
             after_placeholder: false,
         }
     }
@@ -47,9 +44,7 @@ impl<'a> FactLock<'a> {
         }
         let word = self.held[self.word..].trim();
         if !word.is_empty() {
-            let place = place_of(word, self.lexicon);
-            self.has_number |= matches!(place, Place::Number { .. });
-            let (continues, ends) = match place {
+            let (continues, ends) = match place_of(word, self.lexicon) {
                 Place::Number { ends } => (true, ends),
                 Place::Joining { ends } => (self.in_number, ends),
                 Place::Outside => (false, true),
@@ -81,12 +76,12 @@ impl<'a> FactLock<'a> {
     /// Checks the held text and releases it.
     fn settle(&mut self) -> Vec<Piece> {
         let held = std::mem::take(&mut self.held);
-        let last_word = std::mem::take(&mut self.word);
+        self.word = 0;
         self.in_number = false;
-        let is_number = |word| matches!(place_of(word, self.lexicon), Place::Number { .. });
-        let has_number = std::mem::take(&mut self.has_number) || held[last_word..].split_whitespace().any(is_number);
         let mut pieces = Vec::new();
-        if !has_number {
+        // Most words. They need no context.
+        let is_number = |word| matches!(place_of(word, self.lexicon), Place::Number { .. });
+        if !held.split_whitespace().any(is_number) {
             self.say(&held, &mut pieces);
             self.remember(&held);
             return pieces;

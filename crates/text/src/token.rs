@@ -198,29 +198,9 @@ impl<'a> TokenStream<'a> {
 /// The combining marks that are tones. Breve, circumflex and horn make another letter.
 const TONES: [char; 5] = ['\u{300}', '\u{301}', '\u{303}', '\u{309}', '\u{323}'];
 
-/// Whether a character ends a clause.
-fn is_clause_end(c: char) -> bool {
-    matches!(
-        c,
-        ',' | '.'
-            | ';'
-            | ':'
-            | '!'
-            | '?'
-            | '…'
-            | '('
-            | ')'
-            | '–'
-            | '—'
-            | '\n'
-            | '。'
-            | '，'
-            | '！'
-            | '？'
-            | '；'
-            | '：'
-    )
-}
+/// What ends a clause.
+const CLAUSE_ENDS: [char; 18] =
+    [',', '.', ';', ':', '!', '?', '…', '(', ')', '–', '—', '\n', '。', '，', '！', '？', '；', '：'];
 
 /// Lower case, decomposed, tones last: the vowel and the order in which they were typed do not matter.
 pub(super) fn exact(word: &str) -> String {
@@ -281,7 +261,7 @@ fn runs(text: &str) -> Vec<(Range<usize>, usize)> {
         }
         let is_decimal = before.is_ascii_digit() && next.is_ascii_digit();
         let is_dash = c == '-' && before == ' ' && next == ' ';
-        if is_dash || (is_clause_end(c) && !is_decimal) {
+        if is_dash || (CLAUSE_ENDS.contains(&c) && !is_decimal) {
             clause += 1;
         }
         before = c;

@@ -12,7 +12,7 @@ use crate::dialogue::answer::{self, Written};
 use crate::dialogue::history::{room_for_history, window};
 use crate::dialogue::source_list::{block, citation, context, fitting, without_lists};
 use crate::dialogue::{DeskError, Turn, retrieve};
-use crate::domain::{Kind, Metadata, SourceItem};
+use crate::domain::{ConversationStatus, Kind, Metadata, SourceItem};
 use crate::grounding::claims::Facts;
 use crate::grounding::{Grounded, Placeholders, Sources};
 use crate::nlu::long_text::read_text;
@@ -245,6 +245,13 @@ impl Telecom {
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
         answer::begin(turn, &self.language_rules, ticket, request).await
+    }
+
+    /// Whether a colleague can be offered: none was called yet, and the desk waits for no other answer.
+    pub(super) fn may_offer_person(&self, turn: &Turn, memory: &Memory) -> bool {
+        turn.conversation.status != ConversationStatus::Waiting
+            && memory.asked.is_none()
+            && memory.open_wish().is_none()
     }
 
     /// Returns the texts that support a reply.

@@ -114,6 +114,7 @@ pub(super) fn is_target_allowed(target: &str, hosts: &[LinkHost], known: &KnownA
 }
 
 /// A word as a reader understands it, with the place of each byte in the original word.
+#[derive(Default)]
 pub(super) struct Normalized {
     pub text: String,
     /// For each byte of `text`, where its character begins and ends in the word.
@@ -127,10 +128,8 @@ pub(super) struct Normalized {
 impl Normalized {
     fn push(&mut self, c: char, place: Range<usize>, is_capital: bool) {
         self.text.push(c);
-        for _ in 0..c.len_utf8() {
-            self.places.push(place.clone());
-            self.capitals.push(is_capital);
-        }
+        self.places.resize(self.text.len(), place);
+        self.capitals.resize(self.text.len(), is_capital);
     }
 
     /// The place in the word of these bytes of `text`.
@@ -144,12 +143,7 @@ impl Normalized {
 }
 
 pub(super) fn normalize(word: &str, words: &LinkWords) -> Normalized {
-    let mut normalized = Normalized {
-        text: String::with_capacity(word.len()),
-        places: Vec::with_capacity(word.len()),
-        capitals: Vec::with_capacity(word.len()),
-        disguised: Vec::new(),
-    };
+    let mut normalized = Normalized::default();
     let mut at = 0;
     while let Some(c) = word[at..].chars().next() {
         if let Some((length, meant)) = words.disguise(&word[at..]) {
