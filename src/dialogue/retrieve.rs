@@ -93,9 +93,8 @@ pub async fn again(
 /// Finds what answers a message in a conversation about a subject. Returns the question that was answered as well.
 ///
 /// An answer to a question of the desk is searched together with the question that the documents did not answer (`earlier`), else by
-/// itself. Of a message that nothing answers, the most likely section of the page before answers; then each clause is searched; then the
-/// most likely section of all; then the message belongs to what was quoted before, then to the questions before. Of two sections that
-/// differ in one word, such as a device or a place, the one answers that the customer has named.
+/// itself. Of a message that nothing answers, each clause is searched; then it belongs to the questions before. Of two sections that differ
+/// in one word, such as a device, the one answers that the customer has named.
 pub async fn find_in_conversation(
     knowledge: &Knowledge,
     turn: &Turn,
@@ -148,44 +147,20 @@ async fn find_passages(
             return (both, found);
         }
         let asked = query(text);
-        let mut alone = knowledge.find(folders, &asked).await;
-        if alone.passages.is_empty() {
-            alone.passages = read_text(text.len(), || pages.find_likely(&asked));
-        }
+        // It answers a question of the desk, so it is about what the pages are about.
+        let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, Some(&Subject::default())));
+        let alone = knowledge.find_with(folders, &asked, hits).await;
         let question = if alone.passages.is_empty() { both } else { text.to_owned() };
         return (question, alone);
     }
     let asked = query(text);
     let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, subject));
     let mut found = knowledge.find_with(folders, &asked, hits).await;
-    if !found.passages.is_empty() {
-        // A word in the text of the page before does not outweigh a page about that word.
-        let is_about = |found: &Found| found.passages.first().is_some_and(|best| pages.is_about(&asked, best));
-        if subject.is_some() && !is_about(&found) {
-            let alone = read_text(text.len(), || pages.find_by_words(&asked));
-            if is_about(&alone) {
-                found.passages = alone.passages;
-            }
-        }
-        read_text(text.len(), || pages.sort_by_heading(&asked, subject, &mut found.passages));
-        return (text.to_owned(), found);
+    if found.passages.is_empty() {
+        found.passages = read_text(text.len(), || find_by_clauses(&pages, &asked, subject));
     }
-    let passages = read_text(text.len(), || {
-        let within = subject.map(|subject| pages.find_likely_within(&asked, subject));
-        let mut passages = within.unwrap_or_default();
-        if passages.is_empty() {
-            passages = find_by_clauses(&pages, &asked, subject);
-        }
-        if passages.is_empty() {
-            passages = pages.find_likely(&asked);
-        }
-        match subject {
-            Some(subject) if passages.is_empty() => pages.find_in_document(&asked, subject),
-            _ => passages,
-        }
-    });
-    if !passages.is_empty() {
-        return (text.to_owned(), Found { passages, ..found });
+    if !found.passages.is_empty() {
+        return (text.to_owned(), found);
     }
     let again = again(knowledge, turn, &asked, &found, query).await;
     (text.to_owned(), again.map_or(found, |(_, again)| again))

@@ -21,8 +21,8 @@
 //! students"); so is a section that is very probable and lists a similar question. Passages below that, or far below the best one, are not returned. The numbers were chosen with the first
 //! 100 lines of `tests/data/retrieval.jsonl` and 40 of `tests/data/unanswerable.jsonl`.
 //!
-//! A question that says little ("and on Sundays?") belongs to the [`Subject`] of the conversation: of the passages that have
-//! its words, those about the subject come first. In the subject's document, a similar listed question is enough for an answer.
+//! Which section of the pages answers in a conversation is decided by `sections` where one is likely enough. What stands above decides
+//! elsewhere, and among rows of the catalogue.
 //!
 //! Crates for BM25 compute a score, but neither coverage nor credits.
 
@@ -44,6 +44,7 @@ use crate::nlu::examples::{Counts, Groups, Nearest};
 mod met;
 mod question;
 mod rank;
+mod sections;
 mod split;
 
 use question::Question;
@@ -252,26 +253,26 @@ impl LexicalIndex {
         &self.pieces
     }
 
-    /// Returns the indices of the chunks that answer, best first, with the share of the question that each covers. The question may be in
-    /// a conversation about a subject.
+    /// Returns the indices of the chunks that answer, best first, with the share of the question that each covers, or with the probability of
+    /// its section. The question may be in a conversation about a subject.
     ///
     /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may rise slightly within
     /// the list.
     pub fn answering_about(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
-        scores(Ranking::of(query, subject, self).answering())
+        self.likely_first(query, subject, || scores(Ranking::of(query, self).answering()))
     }
 
     /// Returns the indices of all chunks that share a term with the question or list a similar one, whether or not they answer it.
     /// Scores and order are those of [`Self::answering_about`].
-    pub fn ranked(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
-        scores(Ranking::of(query, subject, self).related())
+    pub fn ranked(&self, query: &Query) -> ScoredChunks {
+        scores(Ranking::of(query, self).related())
     }
 
     /// Returns the results of [`Self::answering_about`] and [`Self::ranked`].
     pub fn answering_and_ranked(&self, query: &Query, subject: Option<&Subject>) -> (ScoredChunks, ScoredChunks) {
-        let ranking = Ranking::of(query, subject, self);
+        let ranking = Ranking::of(query, self);
         let ranked = scores(ranking.related());
-        (scores(ranking.answering()), ranked)
+        (self.likely_first(query, subject, || scores(ranking.answering())), ranked)
     }
 
     /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.
@@ -289,20 +290,6 @@ impl LexicalIndex {
         let of_sections = self.probable.of(question.to_owned(), |text| self.sections.probabilities(&Counts::of(text)));
         let of_chunk = |section: &Option<usize>| section.and_then(|n| of_sections.get(n)).copied().unwrap_or_default();
         self.section_of.iter().map(of_chunk).collect()
-    }
-
-    /// Returns the chunks of the section that most likely answers a question, with its probability among the sections in the question's
-    /// language, or among those of one `file`. None, if that is less than `least`, or if the section lists no question that is `alike`.
-    pub fn likely_section(&self, query: &Query, file: Option<&str>, least: f64, alike: f64) -> ScoredChunks {
-        let (probabilities, likeness) = (self.probabilities(&query.text), self.likeness(&query.text));
-        let mut places: Vec<usize> = (0..self.pieces.len()).filter(|place| self.section_of[*place].is_some()).collect();
-        places.retain(|place| file.is_none_or(|file| self.pieces[*place].path == file));
-        self.keep_own_language(&mut places, query.language, |place| *place);
-        let of_sections: HashMap<Option<usize>, f64> =
-            places.iter().map(|place| (self.section_of[*place], probabilities[*place])).collect();
-        let all: f64 = of_sections.values().sum();
-        let scored = places.into_iter().filter(|place| likeness[*place] >= alike);
-        scored.map(|place| (place, probabilities[place] / all)).filter(|(_, share)| *share >= least).collect()
     }
 
     /// Returns the inverse document frequency of a term: BM25's ln(1 + (N − n + ½)/(n + ½)), highest for a term that no

@@ -27,7 +27,7 @@ const QUOTES: usize = 2;
 /// A second passage with less than this share of the best score is about something else.
 const WORTH_QUOTING: f64 = 0.8;
 /// The score from which a passage answers better than the news that a person is still deciding.
-const SURE: f64 = 0.5;
+const SURE: f64 = 0.8;
 
 impl Returns {
     /// Whether the documents answer a message that the flow can do nothing with. A customer who hesitates over a yes, or who argues

@@ -28,7 +28,6 @@ mod sums;
 mod topic;
 
 use aside::clauses;
-pub(super) use aside::question_besides;
 pub(super) use identify::Identity;
 use refund::LIKELY;
 pub(super) use refund::about;

@@ -26,7 +26,6 @@ const WEAK: f64 = 0.6;
 const VERY_LIKELY: f64 = 0.75;
 const LIKELY: f64 = 0.5;
 /// The probability from which a message after a page asks for something that no page answers.
-const SURE_ELSEWHERE: f64 = 0.9;
 /// The share of known words from which the examples may decide without the words. See `gibberish_is_unknown`.
 const KNOWN: f64 = 0.5;
 
@@ -131,10 +130,9 @@ impl Telecom {
             return Verdict::by_rules(Category::Unknown, CLEAR, "small talk");
         }
         let elsewhere = elsewhere(&self.examples, parsed);
-        // After a page, a message is about that page, unless it is unlike all that pages have.
-        let is_new = || elsewhere >= SURE_ELSEWHERE && self.is_unlike_pages(turn, &utterance.text);
         let is_answer = utterance.answer.is_some() && !utterance.has_question();
-        if memory.refund.is_none() && !is_answer && elsewhere >= VERY_LIKELY && (!memory.has_page() || is_new()) {
+        let is_elsewhere = memory.refund.is_none() && !is_answer && elsewhere >= VERY_LIKELY;
+        if is_elsewhere && !self.is_on_pages(turn, &utterance.text, memory) {
             return Verdict::by_rules(Category::Unknown, CLEAR, NOT_COVERED);
         }
         // Examples alone do not end a specialist's thread: "it is blue now" resembles none of its messages.

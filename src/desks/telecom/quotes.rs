@@ -17,7 +17,6 @@ const SIMILAR: f64 = 0.1;
 const SHORT: usize = 400;
 /// The share of the best score from which another passage of the page replaces a quoted one: if it has as
 /// many words of the question, and if the quoted one has nothing new.
-const AS_GOOD: f64 = 0.7;
 const NEXT_TO_QUOTED: f64 = 0.5;
 /// The share of a question's words that a sentence needs to answer it alone, and of those that its section has, to do so surely.
 const MOST: f64 = 0.5;
@@ -41,7 +40,7 @@ impl Telecom {
         found: &[Passage],
         memory: &Memory,
     ) -> (Vec<Passage>, bool) {
-        let passages = self.new_first(turn, question, found, memory);
+        let passages = found;
         let is_known = |passage: &&Passage| memory.has_shown(passage);
         let best = passages.first().map_or(0.0, |passage| passage.score);
         let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best);
@@ -73,28 +72,6 @@ impl Telecom {
             (None, None) if first.text.len() <= SHORT => (of_first(&first.text), true),
             (None, None) => (of_first(part.as_ref().map_or(first.section.as_str(), |part| &part.text)), true),
         }
-    }
-
-    /// Returns passages in their order, but before a quoted one the best of the same page that is new and has as many words of the
-    /// question.
-    fn new_first(&self, turn: &Turn, question: &str, found: &[Passage], memory: &Memory) -> Vec<Passage> {
-        let mut passages = found.to_vec();
-        if self.stays(turn, question, found, memory) {
-            return passages;
-        }
-        let Some(first) = found.first().filter(|first| memory.has_shown(first)) else { return passages };
-        let query = retrieve::query(turn, question);
-        let met = |passage: &Passage| self.services.pages(turn).met_by(&query, passage).0;
-        let least = met(first).max(1);
-        let is_as_good = |passage: &Passage| {
-            let is_new = passage.file == first.file && !memory.has_shown(passage);
-            is_new && passage.score >= AS_GOOD * first.score && met(passage) >= least
-        };
-        if let Some(at) = found.iter().position(is_as_good) {
-            let new = Passage { score: first.score, ..passages.remove(at) };
-            passages.insert(0, new);
-        }
-        passages
     }
 
     /// Whether a question is about the section that was quoted last and names hardly anything: "how much is it?"

@@ -3,7 +3,6 @@
 use tracing::warn;
 
 use super::Telecom;
-use super::billing::question_besides;
 use super::memory::{Asked, Details, Memory};
 use super::rules::{Parsed, Topic};
 use super::texts::Text;
@@ -23,11 +22,6 @@ use crate::replies::MissingValue;
 use crate::retrieval::search::Found;
 use crate::retrieval::{Passage, Subject};
 
-/// The similarity to a question that a page lists below which no page answers, and the same for a message with an unknown word.
-const UNLIKE: f64 = 0.35;
-const LISTED: f64 = 0.5;
-/// Meaningful words of a question that is clear without the sentences next to it.
-const ALONE: usize = 3;
 /// Details that are asked for at once.
 const ASKED_AT_ONCE: usize = 2;
 
@@ -54,8 +48,8 @@ impl Telecom {
         }
         let earlier = memory.unanswered.take().filter(|_| asked == Some(Asked::Details));
         let is_vague = utterance.asks(Topic::Vague) && !memory.has_page();
-        let text = self.question_alone(turn, &utterance.text).unwrap_or_else(|| utterance.text.clone());
-        let (question, found) = turn.step("retrieve").take(self.find(turn, earlier, &text, memory)).await;
+        let find = self.find(turn, earlier, &utterance.text, memory);
+        let (question, found) = turn.step("retrieve").take(find).await;
         if !found.passages.is_empty() && !is_vague {
             return self.answer_from_pages(turn, &question, &found, memory).await;
         }
@@ -71,14 +65,6 @@ impl Telecom {
             }
         };
         self.ask_details(turn, question, &missing, memory).await
-    }
-
-    /// Returns the question of a message that says more, if it can be understood alone: "I pushed it in, still red. Can I clean the tip of
-    /// the cable?"
-    fn question_alone(&self, turn: &Turn, text: &str) -> Option<String> {
-        let question = question_besides(&self.rules, text)?;
-        let points = self.rules.parse(&question).utterance.asks(Topic::Pointing);
-        (!points && self.strong_words(turn, &question) >= ALONE).then_some(question)
     }
 
     /// Words a reply from these passages, or quotes the best of them.
@@ -181,14 +167,6 @@ impl Telecom {
             None => format!("{question} {title}"),
         };
         Some(Subject { words, asked: question.to_owned(), file: file.clone(), section: section.clone() })
-    }
-
-    /// Whether a message is unlike the questions that the pages list. One with a meaningful word that no document has may be a little more
-    /// like them.
-    pub(super) fn is_unlike_pages(&self, turn: &Turn, text: &str) -> bool {
-        let (pages, query) = (self.services.pages(turn), retrieve::query(turn, text));
-        let likeness = pages.likeness_to_listed(&query);
-        likeness < UNLIKE || likeness < LISTED && pages.names_unknown(&query)
     }
 
     /// Says that the documents have no answer, and asks for details that may find one.

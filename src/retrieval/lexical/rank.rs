@@ -1,11 +1,9 @@
 //! Scores passages and selects the answers.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::super::Query;
 use super::super::budget::Order;
-use super::super::chunk::Chunk;
-use super::super::{Query, Subject};
 use super::LexicalIndex;
 use super::question::{Part, Question};
 use crate::domain::Language;
@@ -35,27 +33,12 @@ const PAGE_BESIDE_PRICE: f64 = 0.7;
 
 /// A question with at most this many meaningful words depends on its subject: "còn loại nào rẻ hơn?", "màu đen có không".
 pub const FEW_WORDS: usize = 2;
-/// The similarity to a listed question from which a section of the subject answers a question without meaningful words.
-const FOLLOWING: f64 = 0.3;
-/// The same for a question with such words.
-const FOLLOWING_MORE: f64 = 0.45;
+/// The similarity to a listed question from which one word of several suffices, or the probability of the section.
+const SOMEWHAT_ALIKE: f64 = 0.3;
 /// The probability from which a section answers a question that is somewhat like one that it lists.
 const LIKELY: f64 = 0.8;
 /// The largest share of a section's probability in the score.
 const LEARNED: f64 = 0.5;
-/// The probability among the sections of the subject's document from which a section answers a question that says little.
-const LIKELY_WITHIN: f64 = 0.6;
-/// How much likelier the section that was quoted last is to answer such a question.
-const STAYS: f64 = 3.0;
-/// The share of the similarity to a listed question of another page that the subject's page needs, so that the question is about it.
-const AS_ALIKE: f64 = 0.8;
-/// The least probability of a section that answers a question together with the one before.
-const LEAST_LIKELY: f64 = 0.01;
-/// The weight of the subject's words, of its document, and of both for a question that says enough by itself.
-const SUBJECT: f64 = 1.5;
-const SAME_DOCUMENT: f64 = 1.5;
-const ASIDE: f64 = 0.25;
-
 /// A passage with its scores.
 #[derive(Clone)]
 pub(super) struct Hit {
@@ -70,8 +53,6 @@ pub(super) struct Hit {
     raw_likeness: f64,
     /// How likely it is that its section answers, by the questions of all sections. 0 if the pages list few questions.
     probability: f64,
-    /// Whether it answers as a part of the subject's document.
-    follows: bool,
     /// Whether it is a catalogue row of a category that the question names.
     named: bool,
 }
@@ -85,12 +66,9 @@ pub(super) struct Ranking<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    pub fn of(query: &Query, subject: Option<&Subject>, index: &'a LexicalIndex) -> Self {
+    pub fn of(query: &Query, index: &'a LexicalIndex) -> Self {
         let (question, language) = (index.parsed(&query.text, query.language), query.language);
-        let mut hits = met(&question, query.pages_only, subject.is_some(), index);
-        if let Some(subject) = subject {
-            follow(subject, &question, &mut hits, language, index);
-        }
+        let hits = met(&question, query.pages_only, index);
         Self { question, language, index, hits }
     }
 
@@ -99,13 +77,13 @@ impl<'a> Ranking<'a> {
         let Self { question, language, index, mut hits } = self;
         let strong = question.parts.iter().filter(|part| !part.weak).count();
         // One word of several is chance, unless the question is like one of the section.
-        let is_covered =
-            |hit: &Hit| hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= FOLLOWING);
-        let is_likely =
-            |hit: &Hit| hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING && hit.coverage >= LIKELY_COVERAGE;
-        hits.retain(|hit| {
-            hit.named || hit.follows || is_covered(hit) || hit.likeness >= MIN_LIKENESS || is_likely(hit)
-        });
+        let is_covered = |hit: &Hit| {
+            hit.coverage >= MIN_COVERAGE && (hit.words > 1 || strong < 2 || hit.raw_likeness >= SOMEWHAT_ALIKE)
+        };
+        let is_likely = |hit: &Hit| {
+            hit.probability >= LIKELY && hit.raw_likeness >= SOMEWHAT_ALIKE && hit.coverage >= LIKELY_COVERAGE
+        };
+        hits.retain(|hit| hit.named || is_covered(hit) || hit.likeness >= MIN_LIKENESS || is_likely(hit));
         let mut hits = ordered(hits, &question, language, index);
         index.keep_own_language(&mut hits, language, |hit| hit.piece);
         let best = hits.first().map_or(0.0, |hit| hit.score);
@@ -123,90 +101,6 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// Prefers passages about the subject, the more the less the question says. A question without meaningful words is answered by
-/// the subject's document, if that has its weak words or lists a similar question.
-fn follow(subject: &Subject, question: &Question, hits: &mut [Hit], language: Language, index: &LexicalIndex) {
-    let about = totals(&index.parsed(&subject.words, language), index);
-    let strong = question.parts.iter().filter(|part| !part.weak).count();
-    let says_little = strong <= FEW_WORDS;
-    let weight = if says_little { 1.0 } else { ASIDE };
-    // The rows of a catalogue are as many documents.
-    let is_of = |piece: &Chunk| !subject.file.is_empty() && piece.path == subject.file && piece.product.is_none();
-    // "How much is it?" asks about what was quoted last.
-    let likelihood = |hit: &Hit| {
-        let is_last = is_of(&index.pieces[hit.piece]) && index.pieces[hit.piece].section() == subject.section;
-        hit.probability * if is_last { STAYS } else { 1.0 }
-    };
-    let within = within(hits, index, is_of, likelihood);
-    // Which section answers the question before together with this one.
-    let together = if says_little && index.trust > 0.0 {
-        index.probabilities(&format!("{}. {}", subject.asked, question.text))
-    } else {
-        vec![0.0; index.pieces.len()]
-    };
-    for hit in hits.iter_mut() {
-        let piece = &index.pieces[hit.piece];
-        let is_same = is_of(piece);
-        let (score, coverage) = (about.score[hit.piece], about.coverage[hit.piece]);
-        let within = if is_same && says_little { likelihood(hit) / within } else { 0.0 };
-        let is_likely = within >= LIKELY_WITHIN;
-        if strong == 0 && piece.product.is_none() {
-            let is_alike = hit.raw_likeness >= FOLLOWING;
-            hit.follows =
-                (is_same && (is_alike || is_likely || hit.score > 0.0)) || (coverage >= MIN_COVERAGE && is_alike);
-            hit.score = hit.score.max(hit.raw_likeness);
-        } else if is_same {
-            let is_probable = hit.probability >= LIKELY || is_likely;
-            hit.follows = hit.raw_likeness >= FOLLOWING_MORE || (is_probable && hit.coverage > 0.0);
-        }
-        if is_same && says_little {
-            hit.score += LEARNED * index.trust * (within - hit.score);
-        }
-        let together = together[hit.piece];
-        // A question that a section nearly lists says enough by itself.
-        if strong > 1 && hit.probability >= LIKELY && hit.raw_likeness >= FOLLOWING_MORE {
-            continue;
-        }
-        let is_continued = together >= LIKELY && hit.probability >= LEAST_LIKELY;
-        hit.follows |= is_continued && piece.product.is_none();
-        let near = if is_same || is_continued { SAME_DOCUMENT } else { 0.0 };
-        if piece.product.is_none() {
-            hit.score += LEARNED * index.trust * together;
-        }
-        hit.score *= (1.0 + weight * (near + SUBJECT * score)) / (1.0 + weight * (SAME_DOCUMENT + SUBJECT));
-    }
-    if says_little {
-        stay(hits, index, language, is_of);
-    }
-}
-
-/// Puts a section of the subject's document first that covers as much of the question as the best other page, and lists a question that
-/// is as much like it.
-fn stay(hits: &mut [Hit], index: &LexicalIndex, language: Language, is_of: impl Fn(&Chunk) -> bool) {
-    let is_own = |hit: &&mut Hit| is_of(&index.pieces[hit.piece]);
-    let is_other = |hit: &&Hit| {
-        let piece = &index.pieces[hit.piece];
-        !is_of(piece) && piece.product.is_none() && piece.language.is_none_or(|of| of == language)
-    };
-    let Some(other) = hits.iter().filter(is_other).max_by(|a, b| a.score.total_cmp(&b.score)).cloned() else { return };
-    let order = |a: &Hit, b: &Hit| a.coverage.total_cmp(&b.coverage).then(a.score.total_cmp(&b.score));
-    let Some(own) = hits.iter_mut().filter(is_own).max_by(|a, b| order(a, b)) else { return };
-    let is_listed = own.raw_likeness >= FOLLOWING
-        && (other.raw_likeness < FOLLOWING_MORE || own.raw_likeness >= AS_ALIKE * other.raw_likeness);
-    if own.coverage >= MIN_COVERAGE && own.coverage >= other.coverage && is_listed && own.score < other.score {
-        own.follows = true;
-        own.score = other.score + f64::EPSILON;
-    }
-}
-
-/// Returns how likely it is that a section of the subject's document answers. Its passages have the same probability.
-fn within(hits: &[Hit], index: &LexicalIndex, is_of: impl Fn(&Chunk) -> bool, likelihood: impl Fn(&Hit) -> f64) -> f64 {
-    let of_document = hits.iter().filter(|hit| is_of(&index.pieces[hit.piece]));
-    let sections: HashMap<Option<usize>, f64> =
-        of_document.map(|hit| (index.section_of[hit.piece], likelihood(hit))).collect();
-    sections.values().sum::<f64>().max(f64::MIN_POSITIVE)
-}
-
 fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
     for hit in &mut hits {
         hit.score = (hit.score * fitness(hit, question, language, index)).clamp(0.0, 1.0);
@@ -216,14 +110,14 @@ fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &
 }
 
 /// For each passage, how much of a question it has.
-struct Totals {
-    score: Vec<f64>,
-    coverage: Vec<f64>,
+pub(super) struct Totals {
+    pub score: Vec<f64>,
+    pub coverage: Vec<f64>,
     /// The number of meaningful words that are covered.
     words: Vec<usize>,
 }
 
-fn totals(question: &Question, index: &LexicalIndex) -> Totals {
+pub(super) fn totals(question: &Question, index: &LexicalIndex) -> Totals {
     let weight = |part: &Part| part.idf * if part.weak { WEAK } else { 1.0 };
     let asked: f64 = question.parts.iter().map(weight).sum();
     let to_cover = question.to_cover();
@@ -278,11 +172,11 @@ fn totals(question: &Question, index: &LexicalIndex) -> Totals {
     }
 }
 
-/// Returns all passages with their raw scores, or none if the question has no searchable words and follows no subject.
-fn met(question: &Question, pages_only: bool, has_subject: bool, index: &LexicalIndex) -> Vec<Hit> {
+/// Returns all passages with their raw scores, or none if the question has no searchable words.
+fn met(question: &Question, pages_only: bool, index: &LexicalIndex) -> Vec<Hit> {
     let to_cover = question.to_cover();
     let likeness = index.likeness(&question.text);
-    if to_cover <= 0.0 && !has_subject && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
+    if to_cover <= 0.0 && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
         return Vec::new();
     }
     let Totals { score, coverage, words } = totals(question, index);
@@ -299,12 +193,12 @@ fn met(question: &Question, pages_only: bool, has_subject: bool, index: &Lexical
         let score = score[piece].max(likeness);
         let learns = index.section_of[piece].is_some();
         // Every section has some probability, even for a question about nothing here.
-        let is_related = score > 0.0 || raw_likeness >= FOLLOWING;
+        let is_related = score > 0.0 || raw_likeness >= SOMEWHAT_ALIKE;
         let learned = if learns && is_related { LEARNED * index.trust } else { 0.0 };
         let score = (1.0 - learned) * score + learned * probability;
         let (coverage, words) = (coverage[piece], words[piece]);
-        let (named, follows) = (named[piece], false);
-        Hit { piece, score, coverage, words, likeness, raw_likeness, probability, named, follows }
+        let named = named[piece];
+        Hit { piece, score, coverage, words, likeness, raw_likeness, probability, named }
     });
     hits.filter(|hit| !pages_only || index.pieces[hit.piece].product.is_none()).collect()
 }

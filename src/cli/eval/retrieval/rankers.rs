@@ -62,7 +62,7 @@ impl Lexical {
     }
 
     fn places(&self, question: &Question) -> Vec<(usize, f64)> {
-        self.0.ranked(&question.to_query(self.0.languages()), None)
+        self.0.ranked(&question.to_query(self.0.languages()))
     }
 
     fn chunks(&self, places: impl IntoIterator<Item = usize>) -> Vec<Arc<Chunk>> {

@@ -57,7 +57,7 @@ impl Telecom {
 }
 
 /// Returns the clauses of a message that ask, if others do not.
-pub(in crate::desks::telecom) fn question_besides(rules: &TelecomRules, text: &str) -> Option<String> {
+fn question_besides(rules: &TelecomRules, text: &str) -> Option<String> {
     // "Sorry?" asks nothing.
     let asks = |clause: &&str| clause.contains(' ') && rules.parse(clause).utterance.has_question();
     let (questions, others): (Vec<&str>, Vec<&str>) =

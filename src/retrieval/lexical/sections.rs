@@ -1,0 +1,123 @@
+//! How likely each section of the pages is to answer a message in a conversation.
+//!
+//! A multinomial logistic regression: the sections and "none of them" compete by the weighted sums of a few figures. The weights were
+//! learned from 2,000 turns of dialogues, whose sections are in `tests/data/dialogues/sections.tsv`, and from questions that no page answers;
+//! the tests of this module learn them again.
+
+use std::collections::BTreeMap;
+
+use super::rank::totals;
+use super::{LexicalIndex, ScoredChunks, as_f64};
+use crate::retrieval::{Query, Subject};
+
+#[cfg(test)]
+mod tests;
+
+/// What is known of a section for a message: the score of its words and the similarity to a listed question
+/// ([`super`]), the logarithm of its probability by the words of all sections, if the pages list enough questions, how many of the message's meaningful words its heading has,
+/// whether its document was quoted last, whether it was, and whether it was and the message has no meaningful word.
+type Figures = [f64; 7];
+/// What is known of "none of them": 1, and the largest coverage, similarity and score of any section.
+type NoneFigures = [f64; 4];
+
+const WEIGHTS: Figures = [5.14, 6.35, 0.36, 1.01, 2.07, 2.34, 1.95];
+const NONE_WEIGHTS: NoneFigures = [3.62, -1.64, 0.96, 2.91];
+/// Added for a page in another language. Not learned: the sample pages exist in all languages.
+const OTHER_LANGUAGE: f64 = -3.0;
+/// A smaller probability tells nothing more.
+const LEAST: f64 = 1e-9;
+/// Words of a heading that count.
+const HEADING_WORDS: usize = 2;
+/// How likely a section must be to answer: less where another one was quoted before, so that the message is about the shop.
+const LIKELY: f64 = 0.8;
+const LIKELY_NEXT: f64 = 0.35;
+/// How likely a section must be to be returned after the best one.
+const POSSIBLE: f64 = 0.1;
+
+impl LexicalIndex {
+    /// Returns the sections that probably answer with the rows of the catalogue that were found by words, best first, or all that was found by
+    /// words if no section does.
+    pub(super) fn likely_first(
+        &self,
+        query: &Query,
+        subject: Option<&Subject>,
+        by_words: impl FnOnce() -> ScoredChunks,
+    ) -> ScoredChunks {
+        let mut likely = self.likely_sections(query, subject);
+        if self.trust <= 0.0 {
+            // The words tell what answers, and the figures only in which order.
+            let found = by_words();
+            likely.retain(|(place, _)| found.iter().any(|(known, _)| known == place));
+            let all: f64 = likely.iter().map(|(_, probability)| probability).sum();
+            likely.iter_mut().for_each(|(_, probability)| *probability /= all);
+            likely.extend(found.into_iter().filter(|(place, _)| self.section_of[*place].is_none()));
+            likely.sort_by(|a, b| b.1.total_cmp(&a.1));
+            return likely;
+        }
+        let least = if subject.is_some() { LIKELY_NEXT } else { LIKELY };
+        if likely.first().is_none_or(|(_, probability)| *probability < least) {
+            return by_words();
+        }
+        likely.retain(|(_, probability)| *probability >= POSSIBLE);
+        let has_rows = !query.pages_only && self.section_of.contains(&None);
+        if has_rows {
+            likely.extend(by_words().into_iter().filter(|(place, _)| self.section_of[*place].is_none()));
+            likely.sort_by(|a, b| b.1.total_cmp(&a.1));
+        }
+        likely
+    }
+
+    /// Returns the best chunk of each section of the pages with the probability that the section answers, best first. With that of no
+    /// answer, the probabilities are together 1.
+    pub fn likely_sections(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
+        let (figures, none) = self.figures(query, subject);
+        let none = weighted(&none, &NONE_WEIGHTS);
+        let mut best: BTreeMap<Option<usize>, (usize, f64)> = BTreeMap::new();
+        for (place, figures) in figures {
+            let is_own = self.pieces[place].language.is_none_or(|of| of == query.language);
+            let score = weighted(&figures, &WEIGHTS) + if is_own { 0.0 } else { OTHER_LANGUAGE };
+            let known = best.entry(self.section_of[place]).or_insert((place, score));
+            if score > known.1 {
+                *known = (place, score);
+            }
+        }
+        let most = best.values().map(|(_, score)| *score).fold(none, f64::max);
+        let all = best.values().map(|(_, score)| (score - most).exp()).sum::<f64>() + (none - most).exp();
+        let mut likely: ScoredChunks =
+            best.into_values().map(|(place, score)| (place, (score - most).exp() / all)).collect();
+        likely.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        likely
+    }
+
+    /// Returns what is known of each chunk of the pages in the message's language, and of none of them.
+    fn figures(&self, query: &Query, subject: Option<&Subject>) -> (Vec<(usize, Figures)>, NoneFigures) {
+        let question = self.parsed(&query.text, query.language);
+        let (totals, says_nothing) = (totals(&question, self), question.strong().next().is_none());
+        let (likeness, probabilities) = (self.likeness(&query.text), self.probabilities(&query.text));
+        let mut places: Vec<usize> = (0..self.pieces.len()).filter(|place| self.section_of[*place].is_some()).collect();
+        self.keep_own_language(&mut places, query.language, |place| *place);
+        let largest = |of: &[f64]| places.iter().map(|place| of[*place]).fold(0.0, f64::max);
+        let none = [1.0, largest(&totals.coverage), largest(&likeness), largest(&totals.score)];
+        let of_chunk = |place: usize| {
+            let (piece, section) = (&self.pieces[place], self.pieces[place].section());
+            let is_same = subject.is_some_and(|subject| !subject.file.is_empty() && subject.file == piece.path);
+            let is_last = is_same && subject.is_some_and(|subject| subject.section == section);
+            let named = self.met_of(&query.text, &section, query.language).0;
+            let figures = [
+                totals.score[place],
+                likeness[place],
+                if self.trust > 0.0 { probabilities[place].max(LEAST).ln() } else { 0.0 },
+                as_f64(named.min(HEADING_WORDS)),
+                f64::from(is_same),
+                f64::from(is_last),
+                f64::from(is_last && says_nothing),
+            ];
+            (place, figures)
+        };
+        (places.into_iter().map(of_chunk).collect(), none)
+    }
+}
+
+fn weighted(figures: &[f64], weights: &[f64]) -> f64 {
+    figures.iter().zip(weights).map(|(figure, weight)| figure * weight).sum()
+}
