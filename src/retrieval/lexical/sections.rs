@@ -13,9 +13,9 @@ use crate::retrieval::{Query, Subject};
 #[cfg(test)]
 mod tests;
 
-/// What is known of a section for a message: the score of its words and the similarity to a listed question
-/// ([`super`]), the logarithm of its probability by the words of all sections, if the pages list enough questions, how many of the message's meaningful words its heading has,
-/// whether its document was quoted last, whether it was, and whether it was and the message has no meaningful word.
+/// What is known of a section for a message: the score of its words and the similarity to a listed question ([`super`]), the logarithm of
+/// its probability by the words of all sections if the pages list enough questions, how many of the message's meaningful words its
+/// heading has, whether its document was quoted last, whether it was, and whether it was and the message has no meaningful word.
 type Figures = [f64; 7];
 /// What is known of "none of them": 1, and the largest coverage, similarity and score of any section.
 type NoneFigures = [f64; 4];
@@ -45,7 +45,7 @@ impl LexicalIndex {
     ) -> ScoredChunks {
         let mut likely = self.likely_sections(query, subject);
         if self.trust <= 0.0 {
-            // The words tell what answers, and the figures only in which order.
+            // The words decide which passages answer, and the figures only their order.
             let found = by_words();
             likely.retain(|(place, _)| found.iter().any(|(known, _)| known == place));
             let all: f64 = likely.iter().map(|(_, probability)| probability).sum();

@@ -87,7 +87,7 @@ impl Labelled {
     }
 }
 
-/// When the labels were written, the best section of these turns was right in 78 of 100 turns, where words alone found 67.
+/// When the labels were written, 328 of these 397 sections were right, and 28 of 31 questions without an answer were declined.
 #[test]
 fn best_section_mostly_answers() {
     let indexes = indexes();
@@ -105,8 +105,8 @@ fn best_section_mostly_answers() {
         }
     }
     println!("{right} of {all} sections are right, {declined} of {foreign} questions without an answer declined");
-    assert!(all > 350 && right * 100 >= all * 75, "{right} of {all}");
-    assert!(foreign > 30 && declined * 100 >= foreign * 50, "{declined} of {foreign}");
+    assert!(all > 350 && right * 100 >= all * 78, "{right} of {all}");
+    assert!(foreign > 30 && declined * 100 >= foreign * 75, "{declined} of {foreign}");
 }
 
 /// The figures of one turn: each section with whether it answers, and "none of them" last.
