@@ -67,7 +67,7 @@ pub struct Query {
 /// What a conversation is about: what a question that says little means.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Words about it: the question before, and the title of its answer. With the section, other sections would answer less often.
+    /// Words about it, which are embedded with a question that says little: the question before, and the title of its answer.
     pub words: String,
     /// The question before.
     #[serde(default)]

@@ -259,7 +259,7 @@ impl LexicalIndex {
     /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may rise slightly within
     /// the list.
     pub fn answering_about(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
-        self.likely_first(query, subject, || scores(Ranking::of(query, self).answering()))
+        self.likely_first(query, subject, Ranking::of(query, self))
     }
 
     /// Returns the indices of all chunks that share a term with the question or list a similar one, whether or not they answer it.
@@ -272,7 +272,7 @@ impl LexicalIndex {
     pub fn answering_and_ranked(&self, query: &Query, subject: Option<&Subject>) -> (ScoredChunks, ScoredChunks) {
         let ranking = Ranking::of(query, self);
         let ranked = scores(ranking.related());
-        (self.likely_first(query, subject, || scores(ranking.answering())), ranked)
+        (self.likely_first(query, subject, ranking), ranked)
     }
 
     /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.

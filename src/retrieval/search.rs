@@ -266,11 +266,6 @@ impl Pages {
         self.index().map_or(usize::MAX, |index| index.strong_words(&query.text, query.language))
     }
 
-    /// Whether the question has a meaningful word that no document has.
-    pub fn names_unknown(&self, query: &Query) -> bool {
-        self.index().is_some_and(|index| index.names_unknown(&query.text, query.language))
-    }
-
     /// Whether the question has no meaningful word at all.
     pub fn names_nothing(&self, query: &Query) -> bool {
         self.index().is_none_or(|index| index.strong_words(&query.text, query.language) == 0)

@@ -25,7 +25,6 @@ const WEAK: f64 = 0.6;
 /// The probabilities from which the examples decide: clearly, and weakly.
 const VERY_LIKELY: f64 = 0.75;
 const LIKELY: f64 = 0.5;
-/// The probability from which a message after a page asks for something that no page answers.
 /// The share of known words from which the examples may decide without the words. See `gibberish_is_unknown`.
 const KNOWN: f64 = 0.5;
 

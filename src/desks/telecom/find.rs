@@ -1,4 +1,4 @@
-//! Finds what answers a message, and keeps the subject of a question that says little.
+//! Finds what answers a message.
 
 use super::Telecom;
 use super::memory::Memory;

@@ -15,8 +15,7 @@ const CLOSE: f64 = 0.9;
 const SIMILAR: f64 = 0.1;
 /// Bytes of a passage that may be repeated.
 const SHORT: usize = 400;
-/// The share of the best score from which another passage of the page replaces a quoted one: if it has as
-/// many words of the question, and if the quoted one has nothing new.
+/// The share of the best score from which another passage of the page replaces a quoted one that has nothing new.
 const NEXT_TO_QUOTED: f64 = 0.5;
 /// The share of a question's words that a sentence needs to answer it alone, and of those that its section has, to do so surely.
 const MOST: f64 = 0.5;
@@ -37,10 +36,9 @@ impl Telecom {
         &self,
         turn: &Turn,
         question: &str,
-        found: &[Passage],
+        passages: &[Passage],
         memory: &Memory,
     ) -> (Vec<Passage>, bool) {
-        let passages = found;
         let is_known = |passage: &&Passage| memory.has_shown(passage);
         let best = passages.first().map_or(0.0, |passage| passage.score);
         let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best);
@@ -61,7 +59,7 @@ impl Telecom {
             return (of_first(&first.text), false);
         }
         // "Where is that?" is about no other section.
-        let stays = self.stays(turn, question, found, memory);
+        let stays = self.stays(turn, question, passages, memory);
         let is_next =
             |passage: &&Passage| !stays && passage.file == first.file && passage.score >= NEXT_TO_QUOTED * best;
         let next = passages.iter().find(|passage| !is_known(passage) && is_next(passage));

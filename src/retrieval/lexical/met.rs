@@ -27,10 +27,6 @@ impl LexicalIndex {
         self.weights_met(question, text, language).iter().flatten().sum()
     }
 
-    fn is_known(&self, part: &Part) -> bool {
-        part.ways.iter().any(|way| self.postings.contains_key(&way.term))
-    }
-
     /// Returns the weight of each meaningful word of a question, or `None` for one that a text does not contain in any of its forms.
     fn weights_met(&self, question: &str, text: &str, language: Language) -> Vec<Option<f64>> {
         let (terms, question) = (self.terms(text, language), self.parsed(question, language));
@@ -53,18 +49,6 @@ impl LexicalIndex {
         let met = |at: usize| telling.iter().filter(|part| parts.has(part, at)).count();
         let most = exact.iter().map(|at| met(*at)).max().unwrap_or_default();
         if most == 0 { Vec::new() } else { exact.into_iter().filter(|at| met(*at) == most).collect() }
-    }
-
-    /// Whether a question has a meaningful word that no passage has.
-    pub fn names_unknown(&self, text: &str, language: Language) -> bool {
-        self.parsed(text, language).strong().any(|part| !self.is_known(part))
-    }
-
-    /// Returns the similarity of a question to the most similar one that a page in this language lists.
-    pub fn likeness_to_listed(&self, question: &str, language: Language) -> f64 {
-        let of_pieces = self.likeness(question).into_iter().zip(&self.pieces);
-        let own = of_pieces.filter(|(_, piece)| piece.language.is_none_or(|of| of == language));
-        own.map(|(likeness, _)| likeness).fold(0.0, f64::max)
     }
 
     /// Returns the place of a section next to the passage's whose heading differs in one word, if the customer has named that word and not

@@ -39,6 +39,7 @@ const SOMEWHAT_ALIKE: f64 = 0.3;
 const LIKELY: f64 = 0.8;
 /// The largest share of a section's probability in the score.
 const LEARNED: f64 = 0.5;
+
 /// A passage with its scores.
 #[derive(Clone)]
 pub(super) struct Hit {
@@ -62,19 +63,26 @@ pub(super) struct Ranking<'a> {
     question: Arc<Question>,
     language: Language,
     index: &'a LexicalIndex,
+    totals: Totals,
     hits: Vec<Hit>,
 }
 
 impl<'a> Ranking<'a> {
     pub fn of(query: &Query, index: &'a LexicalIndex) -> Self {
         let (question, language) = (index.parsed(&query.text, query.language), query.language);
-        let hits = met(&question, query.pages_only, index);
-        Self { question, language, index, hits }
+        let totals = totals(&question, index);
+        let hits = met(&question, &totals, query.pages_only, index);
+        Self { question, language, index, totals, hits }
+    }
+
+    /// Returns how much of the question each passage has.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Returns the passages that answer, best first.
     pub fn answering(self) -> Vec<Hit> {
-        let Self { question, language, index, mut hits } = self;
+        let Self { question, language, index, mut hits, .. } = self;
         let strong = question.parts.iter().filter(|part| !part.weak).count();
         // One word of several is chance, unless the question is like one of the section.
         let is_covered = |hit: &Hit| {
@@ -173,13 +181,13 @@ pub(super) fn totals(question: &Question, index: &LexicalIndex) -> Totals {
 }
 
 /// Returns all passages with their raw scores, or none if the question has no searchable words.
-fn met(question: &Question, pages_only: bool, index: &LexicalIndex) -> Vec<Hit> {
+fn met(question: &Question, totals: &Totals, pages_only: bool, index: &LexicalIndex) -> Vec<Hit> {
     let to_cover = question.to_cover();
     let likeness = index.likeness(&question.text);
     if to_cover <= 0.0 && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
         return Vec::new();
     }
-    let Totals { score, coverage, words } = totals(question, index);
+    let Totals { score, coverage, words } = totals;
     let probabilities =
         if index.trust > 0.0 { index.probabilities(&question.text) } else { vec![0.0; index.pieces.len()] };
     let mut named = vec![false; index.pieces.len()];

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::rank::totals;
-use super::{LexicalIndex, ScoredChunks, as_f64};
+use super::rank::{Ranking, Totals, totals};
+use super::{LexicalIndex, ScoredChunks, as_f64, scores};
 use crate::retrieval::{Query, Subject};
 
 #[cfg(test)]
@@ -35,42 +35,48 @@ const LIKELY_NEXT: f64 = 0.35;
 const POSSIBLE: f64 = 0.1;
 
 impl LexicalIndex {
-    /// Returns the sections that probably answer with the rows of the catalogue that were found by words, best first, or all that was found by
-    /// words if no section does.
-    pub(super) fn likely_first(
-        &self,
-        query: &Query,
-        subject: Option<&Subject>,
-        by_words: impl FnOnce() -> ScoredChunks,
-    ) -> ScoredChunks {
-        let mut likely = self.likely_sections(query, subject);
+    /// Returns the sections that probably answer and the rows of the catalogue that were found by words, best first. If no section does, it
+    /// returns what was found by words.
+    pub(super) fn likely_first(&self, query: &Query, subject: Option<&Subject>, ranking: Ranking<'_>) -> ScoredChunks {
+        let mut likely = self.likely_among(query, subject, ranking.totals());
         if self.trust <= 0.0 {
             // The words decide which passages answer, and the figures only their order.
-            let found = by_words();
+            let found = scores(ranking.answering());
             likely.retain(|(place, _)| found.iter().any(|(known, _)| known == place));
             let all: f64 = likely.iter().map(|(_, probability)| probability).sum();
             likely.iter_mut().for_each(|(_, probability)| *probability /= all);
-            likely.extend(found.into_iter().filter(|(place, _)| self.section_of[*place].is_none()));
-            likely.sort_by(|a, b| b.1.total_cmp(&a.1));
-            return likely;
+            return self.with_rows(likely, found);
         }
         let least = if subject.is_some() { LIKELY_NEXT } else { LIKELY };
         if likely.first().is_none_or(|(_, probability)| *probability < least) {
-            return by_words();
+            return scores(ranking.answering());
         }
         likely.retain(|(_, probability)| *probability >= POSSIBLE);
         let has_rows = !query.pages_only && self.section_of.contains(&None);
-        if has_rows {
-            likely.extend(by_words().into_iter().filter(|(place, _)| self.section_of[*place].is_none()));
-            likely.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if has_rows { self.with_rows(likely, scores(ranking.answering())) } else { likely }
+    }
+
+    /// Merges sections with the rows among what was found. The rows keep their order, which is not only that of their scores.
+    fn with_rows(&self, sections: ScoredChunks, found: ScoredChunks) -> ScoredChunks {
+        let (mut merged, mut sections) = (Vec::new(), sections.into_iter().peekable());
+        for row in found.into_iter().filter(|(place, _)| self.section_of[*place].is_none()) {
+            while let Some(section) = sections.next_if(|(_, score)| *score >= row.1) {
+                merged.push(section);
+            }
+            merged.push(row);
         }
-        likely
+        merged.extend(sections);
+        merged
     }
 
     /// Returns the best chunk of each section of the pages with the probability that the section answers, best first. With that of no
     /// answer, the probabilities are together 1.
     pub fn likely_sections(&self, query: &Query, subject: Option<&Subject>) -> ScoredChunks {
-        let (figures, none) = self.figures(query, subject);
+        self.likely_among(query, subject, &totals(&self.parsed(&query.text, query.language), self))
+    }
+
+    fn likely_among(&self, query: &Query, subject: Option<&Subject>, totals: &Totals) -> ScoredChunks {
+        let (figures, none) = self.figures(query, subject, totals);
         let none = weighted(&none, &NONE_WEIGHTS);
         let mut best: BTreeMap<Option<usize>, (usize, f64)> = BTreeMap::new();
         for (place, figures) in figures {
@@ -90,9 +96,13 @@ impl LexicalIndex {
     }
 
     /// Returns what is known of each chunk of the pages in the message's language, and of none of them.
-    fn figures(&self, query: &Query, subject: Option<&Subject>) -> (Vec<(usize, Figures)>, NoneFigures) {
-        let question = self.parsed(&query.text, query.language);
-        let (totals, says_nothing) = (totals(&question, self), question.strong().next().is_none());
+    fn figures(
+        &self,
+        query: &Query,
+        subject: Option<&Subject>,
+        totals: &Totals,
+    ) -> (Vec<(usize, Figures)>, NoneFigures) {
+        let says_nothing = self.parsed(&query.text, query.language).strong().next().is_none();
         let (likeness, probabilities) = (self.likeness(&query.text), self.probabilities(&query.text));
         let mut places: Vec<usize> = (0..self.pieces.len()).filter(|place| self.section_of[*place].is_some()).collect();
         self.keep_own_language(&mut places, query.language, |place| *place);

@@ -78,11 +78,6 @@ impl Pages {
         self.weight_met(&query.text, &text, query.language)
     }
 
-    /// Returns how similar a question is to the most similar one that a page in its language lists.
-    pub fn likeness_to_listed(&self, query: &Query) -> f64 {
-        self.index().map(|index| index.likeness_to_listed(&query.text, query.language)).unwrap_or_default()
-    }
-
     /// Returns how many of a question's meaningful words a text has.
     pub fn words_met(&self, question: &str, text: &str, language: Language) -> usize {
         self.met_of(question, text, language).0

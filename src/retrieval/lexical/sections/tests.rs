@@ -8,8 +8,8 @@ use super::super::tests::{query, root, rules};
 use super::*;
 use crate::domain::Language;
 
-/// One turn of these is measured, for the time that all take.
-const MEASURED: usize = 5;
+/// One turn of these is read, for the time that all take. All are, to learn the weights again.
+const READ: usize = 5;
 /// Steps of the descent, and the length of the first one.
 const STEPS: i32 = 300;
 const STEP: f64 = 0.3;
@@ -92,7 +92,7 @@ impl Labelled {
 fn best_section_mostly_answers() {
     let indexes = indexes();
     let (mut right, mut all, mut declined, mut foreign) = (0, 0, 0, 0);
-    for turn in labelled().iter().step_by(MEASURED) {
+    for turn in labelled().iter().step_by(READ) {
         let index = &indexes[turn.desk.as_str()];
         let likely = index.likely_sections(&turn.query, turn.subject.as_ref());
         let (place, probability) = likely[0];
@@ -109,12 +109,28 @@ fn best_section_mostly_answers() {
     assert!(foreign > 30 && declined * 100 >= foreign * 75, "{declined} of {foreign}");
 }
 
+#[test]
+fn rows_keep_their_order_among_sections() {
+    let index = &indexes()["retail"];
+    for text in ["cheapest monitor", "cheapest laptop"] {
+        let query = query(text, Language::EN, 8);
+        let rows = |found: ScoredChunks| -> Vec<usize> {
+            let places = found.into_iter().map(|(place, _)| place);
+            places.filter(|place| index.pieces[*place].product.is_some()).collect()
+        };
+        let by_words = rows(scores(Ranking::of(&query, index).answering()));
+        assert!(by_words.len() > 1, "{text}");
+        assert_eq!(rows(index.answering_about(&query, None)), by_words, "{text}");
+    }
+}
+
 /// The figures of one turn: each section with whether it answers, and "none of them" last.
 struct Example(Vec<([f64; 11], bool)>);
 
 impl Example {
     fn of(turn: &Labelled, index: &LexicalIndex) -> Self {
-        let (figures, none) = index.figures(&turn.query, turn.subject.as_ref());
+        let question = index.parsed(&turn.query.text, turn.query.language);
+        let (figures, none) = index.figures(&turn.query, turn.subject.as_ref(), &totals(&question, index));
         let mut rows: Vec<([f64; 11], bool)> = Vec::new();
         for (place, of_chunk) in figures {
             let mut row = [0.0; 11];
@@ -141,14 +157,14 @@ impl Example {
     }
 }
 
-/// Prints the weights that fit all labelled turns, and fails if they fit much better than those of the program. These learned from
-/// questions of another desk as well, which no page answers, so they fit a little worse: -0.837 for each turn, and -0.802.
+/// Prints the weights that fit these turns best, and fails if they fit much better than those of the program. These learned from all
+/// turns and from questions of another desk, so they fit a fifth of the turns a little worse: -0.816 for each, and -0.767.
 #[test]
-#[ignore = "takes minutes: learns the weights after more turns were labelled"]
 fn weights_fit_labelled_turns() {
     let indexes = indexes();
     let turns = labelled();
-    let examples: Vec<Example> = turns.iter().map(|turn| Example::of(turn, &indexes[turn.desk.as_str()])).collect();
+    let examples: Vec<Example> =
+        turns.iter().step_by(READ).map(|turn| Example::of(turn, &indexes[turn.desk.as_str()])).collect();
     let examples: Vec<Example> = examples.into_iter().filter(|of| of.0.iter().any(|(_, is_right)| *is_right)).collect();
     let mut weights = [0.0; 11];
     weights[..7].copy_from_slice(&WEIGHTS);
@@ -170,5 +186,5 @@ fn weights_fit_labelled_turns() {
     }
     let learned = mean(&weights, &mut [0.0; 11]);
     println!("{weights:.2?}: {learned:.4} per turn, the program's weights {shipped:.4}");
-    assert!(shipped >= learned - 0.05, "learn the weights again: {weights:.2?}");
+    assert!(shipped >= learned - 0.08, "learn the weights again: {weights:.2?}");
 }
