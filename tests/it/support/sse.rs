@@ -62,6 +62,11 @@ impl Events {
         self.first("turn.done")["status"].as_str().unwrap()
     }
 
+    /// The turn's number.
+    pub fn turn(&self) -> u32 {
+        self.ids()[0].split('.').next().unwrap().parse().unwrap()
+    }
+
     /// Kind and text of each assistant message, in order; the text is its deltas joined.
     pub fn messages(&self) -> Vec<(String, String)> {
         let mut messages: Vec<(String, String, String)> = Vec::new();
