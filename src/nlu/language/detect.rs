@@ -15,6 +15,8 @@ use crate::domain::text::{InvalidPattern, Lexicon, Pattern, Token, TokenStream};
 const SURE: f64 = 0.5;
 /// By so much a language must lead to be believed: the conversation's own language is the better guess else.
 const LEAD: usize = 2;
+/// One known word among so many shows no language: "i" is a word in English and in Polish.
+const SPARSE: usize = 8;
 const SHORTEST: usize = 4;
 /// The points of a word with a language's own letters, and of one that may be a name: "Gdańsk" says little in an English message.
 const OWN_LETTERS: usize = 4;
@@ -98,7 +100,9 @@ impl Detector {
         let mut scores: Vec<Score> = known().map(|markers| markers.score(stream, &text, &syllables)).collect();
         scores.sort_by(|a, b| b.cmp(a));
         let second = scores.get(1).map_or(0, |score| score.points);
-        if let Some(best) = scores.first().filter(|best| best.points >= second + LEAD) {
+        let is_sparse = |best: &Score| best.points * SPARSE < LEAD * stream.tokens().len();
+        let is_known = |best: &&Score| best.points > 0 && !is_sparse(best);
+        if let Some(best) = scores.first().filter(|best| best.points >= second + LEAD).filter(is_known) {
             return Some(best.language);
         }
         // Where the words do not tell, the letters do.
@@ -107,7 +111,7 @@ impl Detector {
         }
         match scores.first() {
             // Both have words in it: no letters that it is made of will tell more.
-            Some(best) if best.points > 0 => None,
+            Some(best) if is_known(&best) => None,
             _ => guess(stream.text(), known().map(|markers| markers.whatlang))
                 .and_then(|lang| known().find(|markers| markers.whatlang == Some(lang)))
                 .map(|markers| markers.language),
