@@ -180,6 +180,8 @@ pub fn with_nearest(pages: &Pages, asked: &Query, found: &[Passage], subject: Op
 /// Finds what answers the clauses of a message that has no answer as a whole: it tells a story or asks several things. Each clause has
 /// its own best passage, so they count the same.
 pub fn find_by_clauses(pages: &Pages, asked: &Query, subject: Option<&Subject>) -> Vec<Passage> {
+    // The whole message may be about the shop and a clause of it not.
+    let subject = subject.filter(|subject| !subject.file.is_empty());
     let mut passages: Vec<Passage> = Vec::new();
     for text in pages.clauses(asked).into_iter().flatten() {
         let clause = Query { text, ..asked.clone() };

@@ -4,6 +4,7 @@ use super::Telecom;
 use super::memory::Memory;
 use crate::dialogue::{Turn, retrieve};
 use crate::nlu::long_text::read_text;
+use crate::retrieval::Subject;
 use crate::retrieval::search::Found;
 
 /// How probably a page answers a message that resembles what no page answers.
@@ -26,7 +27,10 @@ impl Telecom {
         text: &str,
         memory: &Memory,
     ) -> (String, Found) {
-        retrieve::find_in_conversation(&self.services.knowledge, turn, earlier, text, memory.subject.as_ref()).await
+        // A message for a specialist is about what the pages are about.
+        let some = memory.last_agent.is_some().then(Subject::default);
+        let subject = memory.subject.as_ref().or(some.as_ref());
+        retrieve::find_in_conversation(&self.services.knowledge, turn, earlier, text, subject).await
     }
 
     /// Whether the pages probably answer a message.
