@@ -175,8 +175,11 @@ impl Returns {
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
         let was_asked = ticket.was_asked();
+        // "Then keep that one", after another order was shown, is not about the ticket.
+        let is_of_other =
+            ticket.order.is_some() && state.order_number().is_some_and(|shown| Some(shown) != ticket.order.as_ref());
         // In agent mode the model decides on a detail that the desk did not ask for.
-        let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor);
+        let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor && !is_of_other);
         let is_detail = may_add && is_detail(utterance, was_asked, state.case.intent.filter(|_| is_with_person(state)));
         if (ticket.question.is_none() && !is_detail) || utterance.asks(Topic::Ticket) {
             return Ok(false);

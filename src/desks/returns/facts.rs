@@ -144,12 +144,10 @@ impl Returns {
     ) -> Result<(), DeskError> {
         let rules = self.terms(state).with(self.store_of(turn).list_policies().await?);
         let items = order.items.iter().filter(|item| lines.contains(&item.line));
-        let policies: Vec<_> = items
-            .filter_map(|item| rules.policies.find(order.customer.is_vip, item.category.as_deref()))
-            .map(|policy| (policy.return_days, rules.policies.refund_days(policy)))
-            .collect();
-        let for_return = policies.iter().map(|(days, _)| *days).min().unwrap_or_default().to_string();
-        let for_refund = policies.iter().map(|(_, days)| *days).min().unwrap_or_default().to_string();
+        let windows: Vec<_> =
+            items.filter_map(|item| rules.policies.windows(order.customer.is_vip, item.category.as_deref())).collect();
+        let shortest = |window: usize| windows.iter().map(|days| days[window]).min().unwrap_or_default().to_string();
+        let [for_return, for_refund] = [0, 1].map(shortest);
         let names = self.item_names(turn, &self.order_snapshot(order), lines);
         let values = [
             ("order_number", order.number.as_str()),

@@ -99,13 +99,13 @@ impl Returns {
         let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let main = match ending {
             Ending::StatusShown => None,
-            // Nothing was asked.
-            Ending::Declined if state.case.message.is_goodbye && state.meta.declined.is_none() => {
+            // Nothing was asked, or only for the order.
+            Ending::Declined
+                if state.case.message.is_goodbye && (state.meta.declined.is_none() || state.order().is_none()) =>
+            {
                 Some((Kind::Reply, Scenario::Goodbye))
             }
-            Ending::Declined if state.order().is_some() && state.case.message.is_goodbye => {
-                Some((Kind::Reply, Scenario::DeclinedGoodbye))
-            }
+            Ending::Declined if state.case.message.is_goodbye => Some((Kind::Reply, Scenario::DeclinedGoodbye)),
             Ending::Declined if state.order().is_some() => Some((Kind::Reply, Scenario::DeclinedOrder)),
             Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
             Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state))),

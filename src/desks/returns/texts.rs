@@ -40,6 +40,11 @@ pub struct Lines {
     /// The same for an order that has not left the shop.
     pub not_shipped: String,
     pub returned: String,
+    /// The last days for a return and for a refund.
+    pub return_by: String,
+    pub refund_by: String,
+    /// A last day that has passed: `{value}`.
+    pub window_over: String,
     /// With `{name}` and `{quantity}`.
     pub item: String,
     /// With `{name}` and `{price}`, which is that of one piece.

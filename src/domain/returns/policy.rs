@@ -95,6 +95,11 @@ impl Policies {
         })
     }
 
+    /// Returns the days for a return and for a refund of a category's items, or `None` if no policy applies.
+    pub fn windows(&self, is_vip: bool, category: Option<&str>) -> Option<[u32; 2]> {
+        self.find(is_vip, category).map(|policy| [policy.return_days, self.refund_days(policy)])
+    }
+
     /// Returns the refund window of a policy, in days.
     pub fn refund_days(&self, policy: &Policy) -> u32 {
         policy.refund_days.unwrap_or(self.refund_days)

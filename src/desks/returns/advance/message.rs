@@ -62,7 +62,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         is_unclear: false,
         is_greeting: utterance.greets(),
         is_acknowledged,
-        is_goodbye: utterance.says_goodbye(),
+        is_goodbye: utterance.says_goodbye() || only_thanks(utterance),
         is_held_back: utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return),
         is_aside: is_aside(utterance),
         // Of details one after another, every second one counts as a message without an answer: they have to end.
@@ -211,6 +211,12 @@ fn is_stuck(state: &State, utterance: &Utterance, asked: Option<Question>) -> bo
         && !state.case.message.adds_detail
         && !utterance.wants(Intent::Other)
         && !utterance.names_order_or_contact()
+}
+
+/// Whether the message thanks and asks for nothing.
+fn only_thanks(utterance: &Utterance) -> bool {
+    let wants_nothing = matches!(utterance.intent, None | Some(Intent::Other)) && !utterance.names_order_or_contact();
+    utterance.thanks() && utterance.answer.is_none() && wants_nothing && !utterance.has_question()
 }
 
 /// Whether the customer wants to stop.

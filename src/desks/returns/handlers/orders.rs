@@ -1,6 +1,8 @@
 //! Looks up an order for the customer who may see it, and shows its status.
 
-use chrono::Utc;
+use std::collections::BTreeMap;
+
+use chrono::{Days, Utc};
 use serde_json::{Value, json};
 
 use super::super::advance::{Event, is_shop_number};
@@ -175,8 +177,7 @@ impl Returns {
         let dates = &self.common.get(turn.language()).date_format;
         let day = |at| dates.format(day_of(at, zone));
         let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
-        let returns = self.store_of(turn).list_rmas_of(&order.number).await?;
-        let returns = returns.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));
+        let made = self.store_of(turn).list_rmas_of(&order.number).await?;
         let lines = [
             (&texts.lines.number, Some(order.number.to_string())),
             (&texts.lines.status, Some(texts.status(order.status).to_owned())),
@@ -188,8 +189,12 @@ impl Returns {
         ];
         let mut variants = VariantPicker::new(&texts.replies, &state.meta.said);
         let mut text = variants.text(headline(order.status), &[])?;
-        let returned = returns.map(|value| (&texts.lines.returned, Some(value)));
-        for (line, value) in lines.into_iter().chain(returned) {
+        let [return_by, refund_by] =
+            if made.is_empty() { self.shown_windows(turn, state, &order).await? } else { [None, None] };
+        let windows = [(&texts.lines.return_by, return_by), (&texts.lines.refund_by, refund_by)];
+        let returned = made.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));
+        let returned = returned.map(|value| (&texts.lines.returned, Some(value)));
+        for (line, value) in lines.into_iter().chain(windows).chain(returned) {
             if let Some(value) = value {
                 text.push('\n');
                 text.push_str(&fill(line, &[("value", &value)]));
@@ -204,6 +209,33 @@ impl Returns {
         let said = Event::after_texts(variants, Event::StatusShown);
         turn.say_with(kind::ORDER_STATUS, &text, Metadata::of(kind::ORDER_STATUS).with("order", status)).await?;
         Ok(said)
+    }
+
+    /// Returns the last day of each window of a delivered order, for a return and for a refund, with the items where they differ.
+    async fn shown_windows(&self, turn: &Turn, state: &State, order: &Order) -> Result<[Option<String>; 2], DeskError> {
+        let zone = self.services.shop.time_zone;
+        let Some(delivered) = order.delivered_at.map(|at| day_of(at, zone)) else { return Ok([None, None]) };
+        let (texts, common, today) =
+            (self.texts(turn), self.common.get(turn.language()), day_of(turn.accepted_at(), zone));
+        let rules = self.terms(state).with(self.store_of(turn).list_policies().await?);
+        let mut windows: BTreeMap<[u32; 2], Vec<u32>> = BTreeMap::new();
+        for item in order.items.iter().filter(|item| item.is_returnable && !item.is_final_sale) {
+            if let Some(days) = rules.policies.windows(order.customer.is_vip, item.category.as_deref()) {
+                windows.entry(days).or_default().push(item.line);
+            }
+        }
+        let is_one = windows.values().any(|lines| lines.len() == order.items.len());
+        let snapshot = self.order_snapshot(order);
+        let shown = |window: usize| {
+            let of_items = windows.iter().filter_map(|(days, lines)| {
+                let last = delivered.checked_add_days(Days::new(days[window].into()))?;
+                let day = common.date_format.format(last);
+                let day = if last < today { fill(&texts.lines.window_over, &[("value", &day)]) } else { day };
+                Some(if is_one { day } else { format!("{day}, {}", self.item_names(turn, &snapshot, lines)) })
+            });
+            Some(of_items.collect::<Vec<_>>().join("; ")).filter(|shown| !shown.is_empty())
+        };
+        Ok([shown(0), shown(1)])
     }
 
     /// Sends a new link to the label of the return that the customer named, or of the order's last one, and mails it. `None` if the

@@ -45,6 +45,8 @@ async fn short_question_is_answered_from_the_order() {
         ),
         ("en", &["return order 77896", "buyer-77896@example.com", "why not?"], "reply", "final sale"),
         ("en", &["return order 77894", "buyer-77894@example.com", "why?"], "reply", "30 days"),
+        ("en", &["an unused headlamp. ABC-100016, kenji.sato@example.com"], "order_status", "(over)"),
+        ("vi", &["đơn ABC-100024, tuan.bui@example.com"], "order_status", "(đã qua)"),
     ] {
         let (kinds, text) = last(language, turns).await;
         assert!(kinds.contains(&kind.to_owned()) && text.contains(part), "{turns:?}: {kinds:?} {text}");

@@ -1,6 +1,8 @@
 //! Some pieces of an item, amounts, and offers of the desk that a customer takes up.
 
+use chrono::Utc;
 use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::ListedOrder;
 use serde_json::json;
 
 use super::damage::two_items;
@@ -126,4 +128,31 @@ async fn vietnamese_exception_keeps_goods() {
     let said = ["trả hàng đơn 77901, buyer-77900@example.com", "tất cả trừ đôi gậy"];
     let text = chat.say_all(&said).await.text("order_confirm");
     assert!(text.contains("Hiking Boots") && !text.contains("Trekking Poles"), "{text}");
+}
+
+#[tokio::test]
+async fn status_has_each_window() {
+    let app = open(TestApp::builder()).await;
+    let number = two_items(&app).await;
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
+    let mut order = store.find_order(&number).await.unwrap().unwrap();
+    order.items[0].category = Some("Electronics".to_owned());
+    store.import_orders(&[ListedOrder { order, is_vip: None, fraud_flag: None }], false, Utc::now()).await.unwrap();
+    let mut chat = Chat::open(&app).await;
+    let status = chat.say_all(&["where is 77901?", "buyer-77900@example.com"]).await.text("order_status");
+    let line = |name: &str| status.lines().find(|line| line.contains(name)).unwrap_or_default();
+    for (window, name) in [(line("Return by"), "Hiking Boots"), (line("Refund by"), "Trekking Poles")] {
+        assert!(window.contains("; ") && window.contains(name), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn wish_after_another_order_spares_the_ticket() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let turns =
+        ["cancel ABC-100001", "an.nguyen@example.com", "yes", "and where is ABC-100013?", "just keep that one then"];
+    let kept = chat.say_all(&turns).await;
+    assert!(!kept.kinds().contains(&"escalation".to_owned()), "{kept:?}");
 }

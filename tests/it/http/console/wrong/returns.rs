@@ -127,10 +127,13 @@ async fn replayed_return_uses_current_policies() {
     let imported = super::frontdesk(&desk, &[], &["import", "policies", "--file", "policies.csv"]).await;
     assert_eq!(imported.status.code(), Some(0), "{imported:?}");
     let report = eval_json(&desk).await;
-    let nothing: Vec<&str> = Vec::new();
     let differences = changed(&report);
-    // The rules decide before the question and again after the yes.
-    let expected = |turn: usize| if [2, 3].contains(&turn) { vec!["kind", "text"] } else { nothing.clone() };
+    // The status has the last days, and the rules decide before the question and again after the yes.
+    let expected = |turn: usize| match turn {
+        1 => vec!["text"],
+        2 | 3 => vec!["kind", "text"],
+        _ => Vec::new(),
+    };
     assert!(differences.iter().enumerate().all(|(turn, found)| *found == expected(turn)), "{report:#}");
     let [kind, text] = &report["cases"][3]["changed"].as_array().unwrap()[..] else { panic!("{report:#}") };
     assert_eq!((&kind["was"][0], &kind["is"][0]), (&json!("return_ticket"), &json!("return_decision")));
