@@ -189,8 +189,9 @@ impl Returns {
         ];
         let mut variants = VariantPicker::new(&texts.replies, &state.meta.said);
         let mut text = variants.text(headline(order.status), &[])?;
+        let may_return = order.status == OrderStatus::Delivered && made.is_empty();
         let [return_by, refund_by] =
-            if made.is_empty() { self.shown_windows(turn, state, &order).await? } else { [None, None] };
+            if may_return { self.shown_windows(turn, state, &order).await? } else { [None, None] };
         let windows = [(&texts.lines.return_by, return_by), (&texts.lines.refund_by, refund_by)];
         let returned = made.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));
         let returned = returned.map(|value| (&texts.lines.returned, Some(value)));
