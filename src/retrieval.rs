@@ -80,6 +80,16 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Returns the subject of a message that is known to be about the shop, where no document was quoted before.
+    pub fn shop() -> Self {
+        Self::default()
+    }
+
+    /// Whether no document was quoted before.
+    pub fn is_general(&self) -> bool {
+        self.file.is_empty()
+    }
+
     /// Returns the subject of a question that a passage answered.
     pub fn of(passage: &Passage, question: &str) -> Self {
         let words = format!("{}. {question}", passage.title);

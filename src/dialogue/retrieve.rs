@@ -148,7 +148,7 @@ async fn find_passages(
         }
         let asked = query(text);
         // It answers a question of the desk, so it is about what the pages are about.
-        let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, Some(&Subject::default())));
+        let hits = read_text(text.len(), || knowledge.search_words_about(folders, &asked, Some(&Subject::shop())));
         let alone = knowledge.find_with(folders, &asked, hits).await;
         let question = if alone.passages.is_empty() { both } else { text.to_owned() };
         return (question, alone);
@@ -181,7 +181,7 @@ pub fn with_nearest(pages: &Pages, asked: &Query, found: &[Passage], subject: Op
 /// its own best passage, so they count the same.
 pub fn find_by_clauses(pages: &Pages, asked: &Query, subject: Option<&Subject>) -> Vec<Passage> {
     // The whole message may be about the shop and a clause of it not.
-    let subject = subject.filter(|subject| !subject.file.is_empty());
+    let subject = subject.filter(|subject| !subject.is_general());
     let mut passages: Vec<Passage> = Vec::new();
     for text in pages.clauses(asked).into_iter().flatten() {
         let clause = Query { text, ..asked.clone() };

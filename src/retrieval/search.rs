@@ -199,7 +199,7 @@ impl Knowledge {
         });
         ranked.truncate(FETCH);
         let says_little = || self.pages(folders).says_little(query);
-        let meant = match subject.filter(|_| self.has_meaning() && says_little()) {
+        let meant = match subject.filter(|subject| !subject.words.is_empty() && self.has_meaning() && says_little()) {
             Some(subject) => format!("{}. {}", subject.words, query.text),
             None => query.text.clone(),
         };

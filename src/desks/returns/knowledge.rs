@@ -171,8 +171,7 @@ impl Returns {
         let (language, pages) = (turn.language(), self.services.pages(turn));
         let query = |text: &str| search(text, language);
         let knowledge = self.services.knowledge.clone();
-        // The message is known to be about the shop.
-        let topic = self.topic(turn, state).or_else(|| Some(Subject::default()));
+        let topic = self.topic(turn, state).or_else(|| Some(Subject::shop()));
         let find = retrieve::find_about(&knowledge, turn, question, query, topic.as_ref());
         let mut found = turn.step("retrieve").take(find).await;
         if found.passages.is_empty() {

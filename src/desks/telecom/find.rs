@@ -27,9 +27,9 @@ impl Telecom {
         text: &str,
         memory: &Memory,
     ) -> (String, Found) {
-        // A message for a specialist is about what the pages are about.
-        let some = memory.last_agent.is_some().then(Subject::default);
-        let subject = memory.subject.as_ref().or(some.as_ref());
+        // A specialist gets only what is about the shop.
+        let shop = memory.last_agent.is_some().then(Subject::shop);
+        let subject = memory.subject.as_ref().or(shop.as_ref());
         retrieve::find_in_conversation(&self.services.knowledge, turn, earlier, text, subject).await
     }
 

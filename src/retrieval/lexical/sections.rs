@@ -28,7 +28,7 @@ const OTHER_LANGUAGE: f64 = -3.0;
 const LEAST: f64 = 1e-9;
 /// Words of a heading that count.
 const HEADING_WORDS: usize = 2;
-/// How likely a section must be to answer: less where another one was quoted before, so that the message is about the shop.
+/// How likely a section must be to answer: less where the message is known to be about the shop, such as after a quotation.
 const LIKELY: f64 = 0.8;
 const LIKELY_NEXT: f64 = 0.35;
 /// How likely a section must be to be returned after the best one.
