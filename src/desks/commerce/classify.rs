@@ -14,7 +14,8 @@ const WEAK: f64 = 0.6;
 const BY_EXAMPLES: f64 = 0.8;
 /// The probability from which examples choose among the intents that the words show.
 const CHOOSES: f64 = 0.3;
-/// The probabilities from which examples decide alone: surely, and so that a question is asked.
+/// The probabilities from which examples decide alone: against the name of goods, surely, and so that a question is asked.
+const AGAINST_GOODS: f64 = 0.9;
 const SURE: f64 = 0.7;
 const LIKELY: f64 = 0.5;
 /// The share of known words without which examples do not decide.
@@ -82,7 +83,11 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
     if let Some(confirmed) = weak.clone().find(|intent| probable(*intent)) {
         return verdict(confirmed, CONFIRMED, "weak words and examples");
     }
-    if goods >= NAMES_GOODS && said.describes_goods() {
+    // "Have you shipped the boots I bought on Tuesday?" names goods that are no longer wished for.
+    let known = guess.as_ref().filter(|guess| guess.known >= KNOWN && !said.utterance.stalls());
+    let is_else =
+        known.is_some_and(|guess| guess.probability >= AGAINST_GOODS && of(guess).journey() != Journey::Sales);
+    if goods >= NAMES_GOODS && said.describes_goods() && !is_else {
         return verdict(Intent::SalesDiscovery, CONFIRMED, "names goods");
     }
     // "My budget is 3k."
@@ -94,10 +99,9 @@ pub(super) fn classify(said: &Said, examples: &Classifier, goods: f64) -> Verdic
     if said.utterance.social().is_some() {
         return verdict(Intent::SpamCasual, CLEAR, "small talk");
     }
-    let known = guess.filter(|guess| guess.known >= KNOWN && !said.utterance.stalls());
     match known {
-        Some(guess) if guess.probability >= SURE => verdict(of(&guess), BY_EXAMPLES, "examples"),
-        Some(guess) if guess.probability >= LIKELY => verdict(of(&guess), WEAK, "examples"),
+        Some(guess) if guess.probability >= SURE => verdict(of(guess), BY_EXAMPLES, "examples"),
+        Some(guess) if guess.probability >= LIKELY => verdict(of(guess), WEAK, "examples"),
         _ => match weak.clone().next() {
             Some(intent) => verdict(intent, WEAK, "weak words"),
             None => verdict(Intent::Unknown, 0.0, "nothing"),

@@ -36,13 +36,16 @@ fn words_and_examples_understand_85_messages_of_100() {
     assert!(right * 100 >= all * 85, "{right} of {all}");
 }
 
-/// Messages by others, from which no rule and no example was made. At its first run, 164 of 200 in the second file were right.
+/// Messages by others, from which no example was made. At their first runs, 164 of 200 in the second file and 166 of 200 in the third were
+/// right.
 #[test]
 fn unseen_messages_are_understood() {
     let (right, all) = measure(include_str!("../../../../tests/data/commerce/messages_blind.tsv"));
     assert!(right * 100 >= all * 81, "{right} of {all}");
     let (right, all) = measure(include_str!("../../../../tests/data/commerce/messages_blind_2.tsv"));
-    assert!(right * 100 >= all * 82, "{right} of {all}");
+    assert!(right * 100 >= all * 83, "{right} of {all}");
+    let (right, all) = measure(include_str!("../../../../tests/data/commerce/messages_blind_3.tsv"));
+    assert!(right * 100 >= all * 85, "{right} of {all}");
 }
 
 #[test]
