@@ -342,7 +342,7 @@ impl Desk for Telecom {
                 self.call_person(turn).await?;
                 if utterance.asks(Topic::Visit) || accepts && memory.slots.symptoms.is_some() {
                     self.note_subject(turn, &self.text(turn, Text::Visit, &[])?, &mut memory).await;
-                } else if !accepts && !memory.has_page() {
+                } else if !accepts && !memory.has_page() && parsed.names_matter() {
                     self.note_subject(turn, &utterance.text, &mut memory).await;
                 }
                 // "How long will it take?" is about the person.

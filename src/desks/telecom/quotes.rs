@@ -13,13 +13,13 @@ const QUOTES: usize = 2;
 const CLOSE: f64 = 0.9;
 /// The similarity from which a sentence answers a question that shares no word with it.
 const SIMILAR: f64 = 0.1;
-/// Bytes of a passage that may be repeated.
-const SHORT: usize = 400;
 /// The share of the best score from which another passage of the page replaces a quoted one that has nothing new.
 const NEXT_TO_QUOTED: f64 = 0.5;
-/// The share of a question's words that a sentence needs to answer it alone, and of those that its section has, to do so surely.
+/// The share of a question's words that a sentence needs to answer it alone, and that it needs to do so surely. Then it also has this
+/// share of those that its section has.
 const MOST: f64 = 0.5;
-const SURE: f64 = 0.4;
+const NEARLY_ALL: f64 = 0.7;
+const OF_SECTION: f64 = 0.4;
 
 /// The sentences of a passage that answer a question.
 #[derive(Clone)]
@@ -63,12 +63,10 @@ impl Telecom {
         let is_next =
             |passage: &&Passage| !stays && passage.file == first.file && passage.score >= NEXT_TO_QUOTED * best;
         let next = passages.iter().find(|passage| !is_known(passage) && is_next(passage));
-        match (unsaid, next) {
-            (Some(part), _) => (of_first(&part.text), false),
-            (None, _) if !new.is_empty() && !stays => (new, false),
-            (None, Some(next)) => (vec![next.clone()], false),
-            (None, None) if first.text.len() <= SHORT => (of_first(&first.text), true),
-            (None, None) => (of_first(part.as_ref().map_or(first.section.as_str(), |part| &part.text)), true),
+        match next {
+            _ if unsaid.is_none() && !new.is_empty() && !stays => (new, false),
+            Some(next) if unsaid.is_none() => (vec![next.clone()], false),
+            _ => (of_first(&first.text), true),
         }
     }
 
@@ -114,13 +112,15 @@ impl Telecom {
         let wants_number = asked.asks(Topic::Quantity);
         let query = retrieve::query(turn, question);
         let wants_more = asked.asks(Topic::MoreWays);
-        let is_sure = wants_more || most >= SURE * pages.weight_met_by(&query, passage);
+        let asked_in_all = pages.weight_met(question, question, turn.language());
+        let is_sure = wants_more
+            || most >= OF_SECTION * pages.weight_met_by(&query, passage) && most >= NEARLY_ALL * asked_in_all;
         if wants_more && most > 0.0 {
             // The customer has done what the question names.
             let others: Vec<usize> = all.into_iter().filter(|n| met[*n] < most).collect();
             return part(&others, true);
         }
-        if wants_number && most < MOST * pages.weight_met(question, question, turn.language()) {
+        if wants_number && most < MOST * asked_in_all {
             let numbered: Vec<usize> = all.into_iter().filter(has_number).collect();
             return part(&numbered, is_sure);
         }

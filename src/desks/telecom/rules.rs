@@ -97,6 +97,11 @@ impl Parsed {
         self.technical == Strength::None && self.utterance.text.split_whitespace().count() <= BRIEF
     }
 
+    /// Whether the message names a matter of the desk.
+    pub fn names_matter(&self) -> bool {
+        self.technical.max(self.billing) > Strength::None
+    }
+
     /// Whether the message describes a fault, so that its details may find an answer.
     pub fn describes_fault(&self) -> bool {
         let says = self.technical == Strength::Clear || self.details.symptoms.is_some();

@@ -43,7 +43,7 @@ impl Telecom {
         let times = |label: &str| {
             let may_be_meant = match label {
                 "case" | "withdraw" => memory.has_open_request(),
-                "total" | "invoices" => memory.account.verified.is_some(),
+                "total" | "invoices" | "account" | "cases" => memory.account.verified.is_some(),
                 "tried" => memory.has_page(),
                 _ => true,
             };
@@ -57,6 +57,8 @@ impl Telecom {
             "case" => Topic::Progress,
             "total" => Topic::Total,
             "invoices" => Topic::Invoices,
+            "account" => Topic::Subscription,
+            "cases" => Topic::CaseStatus,
             "tried" if !utterance.has_question() => Topic::Tried,
             "withdraw" if guess.probability >= SURE && !utterance.has_question() => {
                 parsed.utterance.answer = Some(Answer::Cancel);

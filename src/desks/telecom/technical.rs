@@ -132,7 +132,7 @@ impl Telecom {
                     && self.is_by_staff(turn, question, &quoted)
                     && !utterance.asks(Topic::Place);
                 // "Ok, do it": the customer has read the page.
-                let is_request = is_for_staff && was_shown && !utterance.has_question();
+                let is_request = is_for_staff && was_shown && utterance.affirms() && !utterance.has_question();
                 let offer = match is_repeated && !is_request {
                     true => Some(Text::OfferMore),
                     false => is_for_staff.then_some(Text::OfferColleague),
