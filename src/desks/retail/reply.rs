@@ -196,6 +196,7 @@ impl Retail {
             () if answer.asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
             () if utterance.complains() => Text::ReplyIntroSorry,
             () if answer.repeated == Repeated::Again => Text::ReplyIntroAgain,
+            () if answer.repeated == Repeated::AllSaid => Text::ReplyAllSaid,
             () => Text::ReplyIntro,
         };
         let texts = self.texts.get(answer::language_of(turn, passages));

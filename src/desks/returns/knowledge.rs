@@ -183,29 +183,21 @@ impl Returns {
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let quoted: Vec<Passage> = quoted.cloned().collect();
         if let Some(best) = quoted.first().filter(|best| was_just_quoted(turn, best)) {
-            return match self.beyond_quote(turn, question, best, (&quoted, &found.passages)) {
-                Some((intro, passage)) => {
-                    self.quote(turn, state, question, (intro, Found { passages: vec![passage], ..found })).await
-                }
-                None => {
-                    let hotline = self.hotline(turn).to_owned();
-                    let values = [("hotline", hotline.as_str())];
-                    self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &values).await
-                }
-            };
+            let (intro, passage) = self.beyond_quote(turn, question, best, (&quoted, &found.passages));
+            return self.quote(turn, state, question, (intro, Found { passages: vec![passage], ..found })).await;
         }
         self.quote(turn, state, question, (Scenario::PolicyIntro, Found { passages: quoted, ..found })).await
     }
 
     /// Returns what answers a question if the best section was quoted just now: the sentence about it, another section, or the whole
-    /// section again if nothing else can be meant.
+    /// section again.
     fn beyond_quote(
         &self,
         turn: &Turn,
         question: &str,
         best: &Passage,
         (near, found): (&[Passage], &[Passage]),
-    ) -> Option<(Scenario, Passage)> {
+    ) -> (Scenario, Passage) {
         let (pages, query) = (self.services.pages(turn), search(question, turn.language()));
         let says_enough = !pages.names_nothing(&query);
         let has_most = |passage: &Passage| pages.has_most_of(question, passage, turn.language());
@@ -220,17 +212,9 @@ impl Returns {
         let sentence = about.next().filter(|_| says_enough && all.len() > 1).map(|text| part(text));
         let other = near.iter().find(is_other).or_else(|| found.iter().filter(is_other).find(|other| has_most(other)));
         let other = other.or(sure.as_ref().filter(is_other)).cloned();
-        let met = |text: &str| pages.words_met(question, text, turn.language());
-        let nearest = all
-            .iter()
-            .copied()
-            .max_by_key(|text| met(text))
-            .filter(|text| says_enough && all.len() > 1 && met(text) > 0);
         let is_meant = !says_enough || sure.is_some_and(|sure| sure.text == best.text);
-        let again = (is_meant && all.len() > 1).then(|| best.clone());
-        let answer = sentence.or(other).map(|passage| (Scenario::PolicyIntro, passage));
-        let again = again.or(nearest.map(part));
-        answer.or(again.map(|passage| (Scenario::PolicyAgain, passage)))
+        let again = if is_meant { Scenario::PolicyAgain } else { Scenario::PolicySaid };
+        sentence.or(other).map_or_else(|| (again, best.clone()), |passage| (Scenario::PolicyIntro, passage))
     }
 
     /// Returns the sections that answer the questions of a message for certain, apart from those that the shop's data answer: "how long
@@ -298,7 +282,7 @@ impl Returns {
         };
         let mut variants = VariantPicker::new(&texts.replies, &state.meta.said);
         let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
-        let intro = variants.text(intro, &[])?;
+        let intro = variants.text(intro, &[("hotline", self.hotline(turn))])?;
         state.meta.said.extend(variants.used());
         let text = answer::quotation(intro, passages.iter().map(quote));
         turn.say_with(Kind::Reply, &text, metadata).await?;

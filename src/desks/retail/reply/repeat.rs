@@ -18,7 +18,7 @@ pub(super) enum Repeated {
     Not,
     /// It answers this question, too, or some of its sentences do.
     Again,
-    /// Nothing is left to quote.
+    /// Nothing else is left to quote. It is quoted again, unless the question is the same as well.
     AllSaid,
 }
 
@@ -76,8 +76,11 @@ impl Retail {
         if next.is_none() && !is_same && self.services.pages(turn).covers(search, first) {
             return Ok(Repeated::Again);
         }
-        *quoted = next.into_iter().collect();
-        Ok(if quoted.is_empty() { Repeated::AllSaid } else { Repeated::Not })
+        let repeated = if next.is_none() { Repeated::AllSaid } else { Repeated::Not };
+        if next.is_some() || is_same {
+            *quoted = next.into_iter().collect();
+        }
+        Ok(repeated)
     }
 
     /// Returns a passage with only its sentences that have a word of a question, if these have most of its words.
