@@ -11,7 +11,7 @@ use super::classify::Understood;
 use super::guess::{CLAUSE, Guess, Guessed, LIKELY, VERY_LIKELY};
 use super::intent::Intent;
 use super::memory::{Current, Memory};
-use super::products::{Asked, Goods, clauses};
+use super::products::{Asked, FEW, Goods, clauses};
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use super::topics::Candidate;
@@ -21,6 +21,7 @@ use crate::dialogue::answer;
 use crate::dialogue::shown::Shown;
 use crate::dialogue::{Act, Social};
 use crate::domain::serial::{Likeness, PossibleSerial};
+use crate::domain::text::words;
 use crate::domain::{IntentSource, Message};
 use crate::nlu::pick::{Pick, Sign};
 use crate::retrieval::mention::Level;
@@ -97,7 +98,8 @@ impl Retail {
             return About { topic: Some(topic), ..About::default() };
         }
         let (current, waiting) = (memory.current, incoming.waiting_for_serial);
-        let guess = self.guess_after(&text, |kind| kind.times_as_likely(current, waiting));
+        let is_short = words(&text).len() <= FEW;
+        let guess = self.guess_after(&text, |kind| kind.times_as_likely(current, waiting, is_short));
         let mood = self.mood_of_matter(&guess, understood);
         let likely = guess.at_least(LIKELY);
         let owned = self.rules.without_owned(&text);

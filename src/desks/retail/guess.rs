@@ -11,6 +11,8 @@ pub(super) const LIKELY: f64 = 0.6;
 pub(super) const VERY_LIKELY: f64 = 0.8;
 /// How much likelier a question about a warranty is that was just looked up.
 const AFTER_RECORD: f64 = 3.0;
+/// How much likelier a short question about products is after some were shown.
+const AFTER_PRODUCTS: f64 = 6.0;
 /// A clause with fewer words is not a separate question.
 pub(super) const CLAUSE: usize = 3;
 
@@ -34,9 +36,10 @@ pub(super) enum Guessed {
 
 impl Guessed {
     /// Returns how much likelier the kind is after an answer about `current` than among the examples.
-    pub fn times_as_likely(self, current: Option<Current>, waiting_for_serial: bool) -> f64 {
+    pub fn times_as_likely(self, current: Option<Current>, waiting_for_serial: bool, is_short: bool) -> f64 {
         match self {
             Self::Record if current == Some(Current::Record) => AFTER_RECORD,
+            Self::Product if current == Some(Current::Products) && is_short => AFTER_PRODUCTS,
             Self::NoSerial if waiting_for_serial => 1.0,
             Self::Record | Self::NoSerial => 0.0,
             _ => 1.0,

@@ -31,6 +31,8 @@ pub(super) use goods::{Computed, FitTogether, Goods};
 
 /// A longer message names its subject.
 const SHORT: usize = 8;
+/// So few words after products that they ask about them, unless a page has most of them.
+pub(super) const FEW: usize = 6;
 /// Products that are chosen at most, where the customer asks for others.
 const CHOSEN: usize = 3;
 
@@ -326,8 +328,11 @@ impl Finder<'_> {
     /// Returns the shown products for a message that asks for what their rows do not say: pages about something else would answer it worse.
     fn not_said(&self, shown: &Shown) -> Option<Goods> {
         let points = self.pick == Some(Pick::It);
-        let is_asked = (self.asked.is_product || (points && self.is_other))
-            && (self.current == Some(Current::Products) || points || self.asks_attribute);
+        let is_current = self.current == Some(Current::Products);
+        // "Timings, cl what?": few words after products ask about them.
+        let is_follow_up = is_current && !self.is_other && words(self.asked.text).len() <= FEW;
+        let is_asked = (self.asked.is_product || (points && self.is_other) || is_follow_up)
+            && (is_current || points || self.asks_attribute);
         let is_short = words(self.asked.wish).len() <= SHORT || points;
         let is_plain = is_asked && is_short && self.pages.budget(self.asked.wish).is_none();
         let is_about = is_plain && (self.asks_attribute || self.is_said(shown) || !self.has_advice());
