@@ -174,7 +174,9 @@ impl CommerceRules {
         let is_padding = |at: usize| filler[at] || greeting[at] || polite[at];
         let mut numbers = self.counts.find(&stream);
         numbers.retain(|count| !count.words.clone().any(|at| negated[at] || aside[at]));
-        let is_number = |at: usize| numbers.iter().any(|count| count.words.contains(&at));
+        let mut in_number = vec![false; stream.tokens().len()];
+        numbers.iter().for_each(|count| in_number[count.words.clone()].fill(true));
+        let is_number = |at: usize| in_number[at];
         let has_only =
             |mask: &[bool]| (0..mask.len()).all(|at| mask[at] || polite[at] || is_number(at)) && mask.contains(&true);
         utterance.answer = match () {
