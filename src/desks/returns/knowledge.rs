@@ -183,21 +183,25 @@ impl Returns {
         let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
         let quoted: Vec<Passage> = quoted.cloned().collect();
         if let Some(best) = quoted.first().filter(|best| was_just_quoted(turn, best)) {
-            let (intro, passage) = self.beyond_quote(turn, question, best, (&quoted, &found.passages));
+            let Some((intro, passage)) = self.beyond_quote(turn, question, best, (&quoted, &found.passages)) else {
+                let hotline = self.hotline(turn).to_owned();
+                let values = [("hotline", hotline.as_str())];
+                return self.send(turn, state, Kind::Reply, Scenario::PolicySaid, &values).await;
+            };
             return self.quote(turn, state, question, (intro, Found { passages: vec![passage], ..found })).await;
         }
         self.quote(turn, state, question, (Scenario::PolicyIntro, Found { passages: quoted, ..found })).await
     }
 
     /// Returns what answers a question if the best section was quoted just now: the sentence about it, another section, or the whole
-    /// section again.
+    /// section again. `None` if that is one sentence, which says no more the second time.
     fn beyond_quote(
         &self,
         turn: &Turn,
         question: &str,
         best: &Passage,
         (near, found): (&[Passage], &[Passage]),
-    ) -> (Scenario, Passage) {
+    ) -> Option<(Scenario, Passage)> {
         let (pages, query) = (self.services.pages(turn), search(question, turn.language()));
         let says_enough = !pages.names_nothing(&query);
         let has_most = |passage: &Passage| pages.has_most_of(question, passage, turn.language());
@@ -213,8 +217,9 @@ impl Returns {
         let other = near.iter().find(is_other).or_else(|| found.iter().filter(is_other).find(|other| has_most(other)));
         let other = other.or(sure.as_ref().filter(is_other)).cloned();
         let is_meant = !says_enough || sure.is_some_and(|sure| sure.text == best.text);
-        let again = if is_meant { Scenario::PolicyAgain } else { Scenario::PolicySaid };
-        sentence.or(other).map_or_else(|| (again, best.clone()), |passage| (Scenario::PolicyIntro, passage))
+        let intro = if is_meant { Scenario::PolicyAgain } else { Scenario::PolicySaid };
+        let again = (all.len() > 1).then(|| (intro, best.clone()));
+        sentence.or(other).map(|passage| (Scenario::PolicyIntro, passage)).or(again)
     }
 
     /// Returns the sections that answer the questions of a message for certain, apart from those that the shop's data answer: "how long

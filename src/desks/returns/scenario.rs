@@ -131,7 +131,7 @@ scenarios! {
     PolicyIntro = "policy_intro" [] neutral,
     /// The answer was quoted just now.
     PolicyAgain = "policy_again" [] neutral,
-    /// The documents say no more than what was just quoted.
+    /// The documents have nothing that fits the question better than what was just quoted.
     PolicySaid = "policy_said" ["hotline"] neutral,
     PolicyUnknown = "policy_unknown" ["hotline"] neutral,
 }

@@ -175,7 +175,7 @@ fn elsewhere(examples: &Classifier, parsed: &Parsed) -> f64 {
 /// Returns the category of the nearest examples with its probability, or `None` if neither the words nor the examples know the
 /// message.
 fn guess(examples: &Classifier, parsed: &Parsed) -> Option<(Category, f64)> {
-    let is_known = parsed.technical.max(parsed.billing) != Strength::None;
+    let is_known = parsed.names_matter();
     let guess = examples.classify(&parsed.utterance.text).filter(|guess| is_known || guess.known >= KNOWN)?;
     Some((category_of(guess.label), guess.probability))
 }

@@ -1,4 +1,4 @@
-//! The shipped examples of each language are told from those of another.
+//! Detects the language of the shipped examples.
 
 use super::{ALLOWED, Language, fold, rules};
 

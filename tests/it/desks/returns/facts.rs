@@ -132,13 +132,12 @@ async fn question_about_goods_for_sale_is_unknown() {
 }
 
 #[tokio::test]
-async fn repeated_quote_is_announced() {
+async fn same_quote_never_comes_twice() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let first = chat.say("do VIP members get more time?").await.text("reply");
     let second = chat.say("and for VIPs?").await.text("reply");
-    assert!(first.contains("120 days") && second.contains("120 days"), "{first}\n{second}");
-    assert_ne!(first.lines().next(), second.lines().next());
+    assert!(first.contains("120 days") && !second.contains("120 days"), "{second}");
 }
 
 #[tokio::test]
