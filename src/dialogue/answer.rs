@@ -7,7 +7,7 @@ use tracing::warn;
 use super::model::wait_in_queue;
 use super::opening::Wanted;
 use super::{DeskError, Turn};
-use crate::domain::{Event, GuardReason, Kind, Language, Metadata, SourceItem, TurnStatus};
+use crate::domain::{Event, GuardReason, Kind, Language, Message, Metadata, SourceItem, TurnStatus};
 use crate::grounding::Grounded;
 use crate::nlu::language::LanguageRules;
 use crate::persona::texts::CommonTexts;
@@ -68,6 +68,11 @@ pub fn language_of(turn: &Turn, passages: &[Passage]) -> Language {
 /// Returns an introduction and quotations, one on each line.
 pub fn quotation(intro: String, quotes: impl Iterator<Item = String>) -> String {
     std::iter::once(intro).chain(quotes).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether a message quotes a text, whatever part of it is in bold.
+pub fn has_quoted(message: &Message, text: &str) -> bool {
+    message.text.replace("**", "").contains(&text.replace("**", ""))
 }
 
 /// Waits in the model's queue and for the first words, and checks their language. The inner error means that the model said nothing

@@ -41,6 +41,7 @@ use crate::domain::language::LanguageProfile;
 use crate::domain::memo::Memo;
 use crate::nlu::examples::{Counts, Groups, Nearest};
 
+mod emphasis;
 mod met;
 mod question;
 mod rank;

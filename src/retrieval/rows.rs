@@ -184,6 +184,11 @@ impl Pages {
         excerpt.unwrap_or_else(|| passage.text.clone())
     }
 
+    /// Returns a quotation with the sentence in bold that most probably answers a question.
+    pub fn emphasized(&self, question: &str, text: &str, language: Language) -> String {
+        self.index().map_or_else(|| text.to_owned(), |index| index.emphasized(question, text, language))
+    }
+
     /// Returns whether a passage has at least two thirds of a question's meaningful words.
     pub fn has_most_of(&self, question: &str, passage: &Passage, language: Language) -> bool {
         let text = format!("{}\n{}\n{}", passage.title, passage.section, passage.text);

@@ -154,7 +154,7 @@ impl Retail {
             None => self.quote(turn, utterance, answer)?,
         };
         if let Some((question, pages)) = &answer.besides {
-            let excerpts: Vec<Passage> = pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
+            let excerpts = self.excerpts(turn, question, pages);
             said = answer::quotation(said, self.quotes(turn, &excerpts)?.into_iter());
         }
         let said = self.with_hotline(turn, &utterance.text, said)?;
@@ -190,8 +190,7 @@ impl Retail {
     fn quote(&self, turn: &Turn, utterance: &Utterance, answer: &Answer) -> Result<String, MissingValue> {
         let passages = answer.quoted.as_slice();
         let asked = utterance.text.as_str();
-        let excerpts: Vec<Passage> = passages.iter().map(|passage| self.excerpt(turn, asked, passage)).collect();
-        let quotes = self.quotes(turn, &excerpts)?;
+        let quotes = self.quotes(turn, &self.excerpts(turn, asked, passages))?;
         let intro = match () {
             () if answer.asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
             () if utterance.complains() => Text::ReplyIntroSorry,
@@ -214,6 +213,18 @@ impl Retail {
             pages.names_nothing(&query) || pages.words_met(asked, &text, language) > 0
         };
         attribute::answer_first(&self.picks, asked, &row.text).is_said.unwrap_or_else(says_words)
+    }
+
+    /// Returns the parts of passages that answer, with the most probable sentence of a page in bold.
+    fn excerpts(&self, turn: &Turn, asked: &str, passages: &[Passage]) -> Vec<Passage> {
+        let (pages, language) = (self.services.pages(turn), turn.language());
+        let excerpt = |passage: &Passage| {
+            let excerpt = self.excerpt(turn, asked, passage);
+            let is_row = self.has_rows(turn, std::slice::from_ref(passage));
+            let text = if is_row { excerpt.text } else { pages.emphasized(asked, &excerpt.text, language) };
+            Passage { text, ..excerpt }
+        };
+        passages.iter().map(excerpt).collect()
     }
 
     /// Returns a passage with only the part that answers; of a product, with that part first.

@@ -286,7 +286,10 @@ impl Returns {
             return self.send_with(turn, state, Kind::Reply, text, metadata).await;
         };
         let mut variants = VariantPicker::new(&texts.replies, &state.meta.said);
-        let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
+        let quote = |passage: &Passage| {
+            let text = pages.emphasized(question, &passage.text, turn.language());
+            fill(&texts.lines.quote, &[("title", title(passage)), ("text", &text)])
+        };
         let intro = variants.text(intro, &[("hotline", self.hotline(turn))])?;
         state.meta.said.extend(variants.used());
         let text = answer::quotation(intro, passages.iter().map(quote));
@@ -313,7 +316,7 @@ fn was_just_quoted(turn: &Turn, passage: &Passage) -> bool {
         message.metadata.0.get("sources").and_then(Value::as_array).is_some_and(|all| all.len() == 1)
     };
     let mut last = earlier.take_while(|message| !is_customers(message));
-    last.any(|message| quotes_one(message) && message.text.contains(&passage.text))
+    last.any(|message| quotes_one(message) && answer::has_quoted(message, &passage.text))
 }
 
 pub(super) fn is_with_person(state: &State) -> bool {

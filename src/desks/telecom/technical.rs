@@ -104,8 +104,11 @@ impl Telecom {
         let heading = self.text(turn, Text::SourcesHeading, &[])?;
         let ending = block(&heading, passages);
         let quotation = |turn: &Turn| match &quoted[..] {
-            [said] if is_repeated => self.text(turn, Text::AllSaid, &[("said", &said.text)]),
-            quoted => self.quote(turn, quoted),
+            [said] if is_repeated => {
+                let said = self.services.pages(turn).emphasized(question, &said.text, turn.language());
+                self.text(turn, Text::AllSaid, &[("said", &said)])
+            }
+            quoted => self.quote(turn, question, quoted),
         };
         match begun {
             Ok(deltas) => {
@@ -244,10 +247,13 @@ impl Telecom {
         sources
     }
 
-    /// Returns the passages with their titles.
-    fn quote(&self, turn: &Turn, passages: &[Passage]) -> Result<String, MissingValue> {
-        let quote =
-            |passage: &Passage| self.text(turn, Text::Quote, &[("title", &passage.title), ("text", &passage.text)]);
+    /// Returns the passages with their titles, and the sentences in bold that most probably answer.
+    fn quote(&self, turn: &Turn, question: &str, passages: &[Passage]) -> Result<String, MissingValue> {
+        let pages = self.services.pages(turn);
+        let quote = |passage: &Passage| {
+            let text = pages.emphasized(question, &passage.text, turn.language());
+            self.text(turn, Text::Quote, &[("title", &passage.title), ("text", &text)])
+        };
         let quotes: Vec<String> = passages.iter().map(quote).collect::<Result<_, _>>()?;
         Ok(answer::quotation(self.text(turn, Text::QuoteIntro, &[])?, quotes.into_iter()))
     }

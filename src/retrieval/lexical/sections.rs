@@ -11,7 +11,7 @@ use super::{LexicalIndex, ScoredChunks, as_f64, scores};
 use crate::retrieval::{Query, Subject};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// What is known of a section for a message: the score of its words and the similarity to a listed question ([`super`]), the logarithm of
 /// its probability by the words of all sections if the pages list enough questions, how many of the message's meaningful words its

@@ -97,7 +97,8 @@ impl Commerce {
         let texts = self.texts_of(turn, situation);
         let mut quotes = Vec::new();
         for passage in quoted {
-            quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &passage.text)])?);
+            let said = knowledge.pages(&turn.persona.knowledge).emphasized(text, &passage.text, turn.language());
+            quotes.push(texts.text(Text::Quote, &[("title", &passage.title), ("text", &said)])?);
         }
         let said = answer::quotation(self.words_of(turn, situation, Text::QuoteIntro)?, quotes.into_iter());
         let said = self.introduced(turn, situation, said)?;

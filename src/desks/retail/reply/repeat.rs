@@ -5,6 +5,7 @@ use super::super::retrieve::WORTH_QUOTING;
 use super::super::texts::Text;
 use super::last_reply;
 use crate::desks::Turn;
+use crate::dialogue::answer;
 use crate::domain::Sender;
 use crate::domain::text::words;
 use crate::replies::MissingValue;
@@ -38,7 +39,7 @@ impl Retail {
         let Some(last) = last_reply(turn) else { return Ok(Repeated::Not) };
         let was_said = |passage: &Passage| {
             let quotes = self.quotes(turn, std::slice::from_ref(&self.excerpt(turn, asked, passage)))?;
-            Ok::<bool, MissingValue>(quotes.iter().any(|quote| last.text.contains(quote.as_str())))
+            Ok::<bool, MissingValue>(quotes.iter().any(|quote| answer::has_quoted(last, quote)))
         };
         let Some(first) = quoted.first() else { return Ok(Repeated::Not) };
         if !was_said(first)? {

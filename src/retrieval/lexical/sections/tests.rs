@@ -24,18 +24,28 @@ struct Dialogue {
 #[derive(Deserialize)]
 struct Said {
     text: String,
+    #[serde(default)]
+    check: Check,
+}
+
+#[derive(Default, Deserialize)]
+struct Check {
+    #[serde(default)]
+    says: Vec<String>,
 }
 
 /// A turn with the sections that answer it, as file and section. None if no page answers.
-struct Labelled {
-    desk: String,
-    query: Query,
+pub(in super::super) struct Labelled {
+    pub desk: String,
+    pub query: Query,
     subject: Option<Subject>,
     answers: Vec<(String, String)>,
+    /// What the answer must say: alternatives, separated by `|`.
+    pub says: Vec<String>,
 }
 
 /// Returns the labelled turns, and the questions that no page answers.
-fn labelled() -> Vec<Labelled> {
+pub(in super::super) fn labelled() -> Vec<Labelled> {
     let folder = root().join("tests/data/dialogues");
     let mut dialogues: HashMap<String, Vec<Dialogue>> = HashMap::new();
     let mut subjects: HashMap<(String, String), Subject> = HashMap::new();
@@ -49,7 +59,7 @@ fn labelled() -> Vec<Labelled> {
             lines.lines().map(|line| serde_json::from_str(line).expect("a dialogue")).collect()
         });
         let dialogue = dialogues.iter().find(|dialogue| dialogue.id == id).expect("the dialogue of a label");
-        let text = &dialogue.turns[turn.parse::<usize>().expect("a number") - 1].text;
+        let said = &dialogue.turns[turn.parse::<usize>().expect("a number") - 1];
         let parts = sections.iter().filter_map(|section| section.split_once('#'));
         let desk = set.split('-').next().unwrap_or_default();
         let file = |file: &str| file.rsplit('/').next().unwrap_or_default().to_owned();
@@ -60,8 +70,9 @@ fn labelled() -> Vec<Labelled> {
             let subject = Subject { file: file.clone(), section: section.clone(), ..Subject::default() };
             subjects.insert(dialogue_of, subject);
         }
-        let query = query(text, dialogue.language, 8);
-        turns.push(Labelled { desk: desk.to_owned(), query, subject: before, answers });
+        let query = query(&said.text, dialogue.language, 8);
+        let says = said.check.says.clone();
+        turns.push(Labelled { desk: desk.to_owned(), query, subject: before, answers, says });
     }
     for (desk, file) in [("retail", "unanswerable.jsonl"), ("telecom", "telecom/unanswerable.jsonl")] {
         let lines = std::fs::read_to_string(root().join("tests/data").join(file)).expect("questions without an answer");
@@ -69,19 +80,19 @@ fn labelled() -> Vec<Labelled> {
             let question: serde_json::Value = serde_json::from_str(line).expect("a question");
             let language = serde_json::from_value(question["language"].clone()).expect("a language");
             let query = query(question["query"].as_str().expect("a text"), language, 8);
-            turns.push(Labelled { desk: desk.to_owned(), query, subject: None, answers: Vec::new() });
+            turns.push(Labelled { desk: desk.to_owned(), query, subject: None, answers: Vec::new(), says: Vec::new() });
         }
     }
     turns
 }
 
-fn indexes() -> BTreeMap<&'static str, LexicalIndex> {
+pub(in super::super) fn indexes() -> BTreeMap<&'static str, LexicalIndex> {
     let folders = [("retail", "knowledge"), ("returns", "knowledge/returns"), ("telecom", "knowledge/telecom")];
     folders.map(|(desk, folder)| (desk, LexicalIndex::load(&root().join(folder), &rules()).expect(desk))).into()
 }
 
 impl Labelled {
-    fn is_answered_by(&self, index: &LexicalIndex, place: usize) -> bool {
+    pub fn is_answered_by(&self, index: &LexicalIndex, place: usize) -> bool {
         let piece = &index.pieces[place];
         self.answers.iter().any(|(file, section)| *file == piece.path && *section == piece.section())
     }
