@@ -1,8 +1,9 @@
 //! What a message means by its likeness to examples (`prompts/examples/returns.LANG.tsv`). The patterns decide where they
 //! understand a message; the examples where they do not.
 
-use super::{Intent, Topic, Utterance, is_chat};
+use super::{Intent, Topic, Utterance, is_chat, without_contact};
 use crate::dialogue::{Act, Answer, Social};
+use crate::domain::text::words;
 use crate::nlu::examples::{Classifier, Guess};
 use crate::replies::ReplyKey;
 
@@ -16,6 +17,9 @@ const KNOWN: f64 = 0.6;
 /// The probability from which a question about the shop's terms is none about an order, an agreement may call a person, and a guess
 /// stops what is going on.
 const SURE: f64 = 0.8;
+
+/// The most words with which a contact is corrected.
+const FEW: usize = 4;
 
 /// The examples of a question about a ticket, or what the desk has done.
 const TICKET: &str = "ticket";
@@ -41,6 +45,11 @@ pub(super) fn complete(utterance: Utterance, text: &str, examples: &Classifier) 
     }
     // "Tất cả trừ đôi tất" shares a word with money that was taken ("trừ tiền").
     if guess.label == "double_charge" && utterance.entities.kept_goods.is_some() {
+        return utterance;
+    }
+    // "Oops, wrong one: john@example.com" corrects what was typed.
+    let is_correction = guess.label == "wrong_item" && words(&without_contact(text, utterance.contact())).len() <= FEW;
+    if utterance.contact().is_some() && is_correction && !is_understood(&utterance) {
         return utterance;
     }
     if !is_understood(&utterance) {

@@ -220,6 +220,7 @@ fn mistakes_of_the_customer_are_no_wrong_items() {
     ] {
         assert_eq!(rules.parse(text).intent, Some(intent), "{text}");
     }
+    assert_eq!(rules.parse("ấy gõ nhầm, mai.pham@example.com").intent, None);
 }
 
 #[test]
