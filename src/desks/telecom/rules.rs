@@ -149,7 +149,7 @@ pattern_lists! {
     /// The rule files, which explain each list.
     pub(super) RuleFile => WordLists {
         filler, greeting, yes, weak_yes, doubt, no, agree, agree_more, cancel, question, contrast, by_staff,
-        case_offers, refers_back, prices, user_id_words, invoice_words, phone_words, negated, denied, minus,
+        case_offers, refers_back, prices, visit_days, user_id_words, invoice_words, phone_words, negated, denied, minus,
         corrected, whole, same,
     } with {
         plain_words: Vec<String>,
@@ -282,16 +282,17 @@ impl TelecomRules {
         Parsed { utterance, technical, billing, agrees, says_more, details, said }
     }
 
-    /// Whether a sentence wants a person, and does not ask what that costs: "if you send someone, do I have to
-    /// pay?".
+    /// Whether a sentence wants a person, and does not ask what that costs or on which day somebody comes: "if you send someone, do I
+    /// have to pay?", "can somebody come today?".
     fn calls_person(&self, text: &str) -> bool {
         let staff = self.asks.get(&Topic::Staff).map_or(&[][..], Vec::as_slice);
         text.split_inclusive(['.', '?', '!', ';', '\n']).any(|sentence| {
             let stream = self.lexicon.tokenize(sentence);
             let asks = sentence.contains('?') || any_match(&self.lists.question, &stream, &[]);
-            let asks_price = asks && any_match(&self.lists.prices, &stream, &[]);
+            let asks_terms =
+                asks && [&self.lists.prices, &self.lists.visit_days].iter().any(|of| any_match(of, &stream, &[]));
             let wants = any_match(staff, &stream, &[]) || self.social.find(&stream).0.contains(&Social::Person);
-            wants && !asks_price
+            wants && !asks_terms
         })
     }
 

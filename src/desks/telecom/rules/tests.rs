@@ -25,12 +25,14 @@ fn objection_after_a_yes_is_no_yes() {
 }
 
 #[test]
-fn price_of_a_visit_calls_nobody() {
+fn terms_of_a_visit_call_nobody() {
     let rules = TelecomRules::read(&Prompts::shipped()).expect("the rules");
     for (text, wants_person) in [
         ("Would I have to pay if you send someone?", false),
         ("If you send someone, do I have to pay?", false),
         ("Ile to kosztuje, jeśli wyślecie technika?", false),
+        ("can somebody come today?", false),
+        ("a w sobote po poludniu ktos moze przyjechac?", false),
         ("Please send someone. Is that free?", true),
         ("I pay 65 PLN a month and nothing works. Can you send a technician?", true),
         ("send a technician", true),
