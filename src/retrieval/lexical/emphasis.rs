@@ -22,8 +22,8 @@ const LIKELY: f64 = 0.6;
 const BOLD: &str = "**";
 
 impl LexicalIndex {
-    /// Returns a text with the sentence in bold that most probably answers a question. A short text stays as it is, and so does one none
-    /// of whose sentences is likely.
+    /// Returns a text with the sentence in bold that most probably answers a question. A short text is not changed, and neither is one
+    /// without a likely sentence.
     pub fn emphasized(&self, question: &str, text: &str, language: Language) -> String {
         let sentences = sentences(text);
         if sentences.len() < FEW || text.contains(BOLD) {
