@@ -65,6 +65,7 @@ impl Returns {
                 false => self.rules.parse(text),
             })
         };
+        text = self.rules.without_corrected(&text).unwrap_or(text);
         let mut utterance = parse(&text);
         // The number of the order in talk says no more than "it".
         if utterance.has_question() && names_order_in_talk(state, &utterance) {

@@ -52,7 +52,7 @@ pattern_lists! {
         send_again, pointing_back, policy, policy_words, deadline, amount, money_missing, hypothetical,
         spelled_number, some_pieces, pieces, no_pieces, other_order, missing_detail, missing_contact, purpose,
         no_person, no_request, nothing_came, reason, window, first_order, arrival, no_arrival, tracking,
-        price, changes, assortment, label_use, kept, not_kept, except, except_in, except_end,
+        price, changes, assortment, label_use, kept, not_kept, corrected, except, except_in, except_end,
     }
 }
 

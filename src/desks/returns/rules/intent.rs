@@ -86,6 +86,19 @@ impl ReturnsRules {
         (!wanted.is_empty() && !kept.is_empty()).then_some((wanted, kept))
     }
 
+    /// Returns a message without the order numbers that it takes back: "cancel 77893, no wait, 77894". `None` if it takes none back.
+    pub fn without_corrected(&self, text: &str) -> Option<String> {
+        let stream = self.lexicon.tokenize(text);
+        let corrections = self.asides.corrected.iter().flat_map(|pattern| pattern.find_all(&stream, &[]));
+        let at = corrections.filter_map(|words| stream.tokens().get(words.start)).map(|word| word.span.start).max()?;
+        let (before, after) = text.split_at(at);
+        let names_order = |text: &str| !self.find(text).0.is_empty();
+        (names_order(before) && names_order(after)).then(|| {
+            let kept = before.split_inclusive(char::is_whitespace).filter(|word| !names_order(word));
+            kept.chain([after]).collect()
+        })
+    }
+
     /// Returns the words for the goods that a text wants and keeps: "everything except the socks". `None` if it keeps none.
     pub fn kept_goods(&self, text: &str) -> Option<KeptGoods> {
         self.kept_goods_in(&self.lexicon.tokenize(text))

@@ -70,7 +70,7 @@ impl Telecom {
         let other = other.filter(|_| asked == Some(Asked::Proof) && said.invoice(asked, None).is_some());
         let user_id = said.user_id().or(guessed.filter(|_| account.verified.is_none())).or(other.as_deref());
         // The desk asked for both, so the number of the invoice needs no name next to the id.
-        let answers_both = asked == Some(Asked::UserId) && user_id.is_some();
+        let answers_both = asked == Some(Asked::UserId) && user_id.is_some() && account.invoice.is_none();
         let invoice = said.invoice(if answers_both { Some(Asked::Invoice) } else { asked }, user_id);
         let verification = self.services.config.telecom.verification;
         let mut proved = None;
