@@ -293,6 +293,15 @@ async fn case_is_opened_after_a_yes() {
 }
 
 #[tokio::test]
+async fn amount_next_to_the_id_is_no_invoice() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    chat.say("I was overcharged on invoice INV-12345, I want a refund").await;
+    let events = chat.say("u123, and wait, not 145 but 100").await;
+    assert!(events.text("billing_prompt").contains("invoice INV-12345"), "{events:?}");
+}
+
+#[tokio::test]
 async fn proof_gets_what_was_asked_before() {
     let desk = open_plain_desk().await;
     let mut chat = desk.chat().await;
