@@ -7,6 +7,7 @@ use super::chunk::Chunk;
 use super::search::Pages;
 use super::{Passage, Query};
 use crate::domain::Language;
+use crate::nlu::long_text::read_text;
 
 /// A row of a catalogue. The title of its passage names it, also after its price or stock has changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,7 +187,8 @@ impl Pages {
 
     /// Returns a quotation with the sentence in bold that most probably answers a question.
     pub fn emphasized(&self, question: &str, text: &str, language: Language) -> String {
-        self.index().map_or_else(|| text.to_owned(), |index| index.emphasized(question, text, language))
+        let Some(index) = self.index() else { return text.to_owned() };
+        read_text(question.len(), || index.emphasized(question, text, language))
     }
 
     /// Returns whether a passage has at least two thirds of a question's meaningful words.

@@ -154,7 +154,7 @@ impl Retail {
             None => self.quote(turn, utterance, answer)?,
         };
         if let Some((question, pages)) = &answer.besides {
-            let excerpts = self.excerpts(turn, question, pages);
+            let excerpts: Vec<Passage> = pages.iter().map(|page| self.excerpt(turn, question, page)).collect();
             said = answer::quotation(said, self.quotes(turn, &excerpts)?.into_iter());
         }
         let said = self.with_hotline(turn, &utterance.text, said)?;
@@ -190,7 +190,8 @@ impl Retail {
     fn quote(&self, turn: &Turn, utterance: &Utterance, answer: &Answer) -> Result<String, MissingValue> {
         let passages = answer.quoted.as_slice();
         let asked = utterance.text.as_str();
-        let quotes = self.quotes(turn, &self.excerpts(turn, asked, passages))?;
+        let excerpts: Vec<Passage> = passages.iter().map(|passage| self.excerpt(turn, asked, passage)).collect();
+        let quotes = self.quotes(turn, &excerpts)?;
         let intro = match () {
             () if answer.asks_row && !passages.iter().any(|row| self.says(turn, asked, row)) => Text::ReplyNotSaid,
             () if utterance.complains() => Text::ReplyIntroSorry,
@@ -215,25 +216,13 @@ impl Retail {
         attribute::answer_first(&self.picks, asked, &row.text).is_said.unwrap_or_else(says_words)
     }
 
-    /// Returns the parts of passages that answer, with the most probable sentence of a page in bold.
-    fn excerpts(&self, turn: &Turn, asked: &str, passages: &[Passage]) -> Vec<Passage> {
-        let (pages, language) = (self.services.pages(turn), turn.language());
-        let excerpt = |passage: &Passage| {
-            let excerpt = self.excerpt(turn, asked, passage);
-            let is_row = self.has_rows(turn, std::slice::from_ref(passage));
-            let text = if is_row { excerpt.text } else { pages.emphasized(asked, &excerpt.text, language) };
-            Passage { text, ..excerpt }
-        };
-        passages.iter().map(excerpt).collect()
-    }
-
-    /// Returns a passage with only the part that answers; of a product, with that part first.
+    /// Returns a passage with only the part that answers and its most probable sentence in bold; of a product, with that part first.
     fn excerpt(&self, turn: &Turn, asked: &str, passage: &Passage) -> Passage {
         let (pages, language) = (self.services.pages(turn), turn.language());
         let is_row = !pages.rows_of(std::slice::from_ref(passage), language).is_empty();
         let text = match is_row {
             true => attribute::answer_first(&self.picks, asked, &passage.text).text,
-            false => pages.excerpt(asked, passage, language),
+            false => pages.emphasized(asked, &pages.excerpt(asked, passage, language), language),
         };
         Passage { text, ..passage.clone() }
     }

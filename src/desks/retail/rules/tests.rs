@@ -217,6 +217,18 @@ fn business_wins_over_the_politeness_around_it() {
 }
 
 #[test]
+fn technical_data_call_no_technician() {
+    let rules = rules();
+    for (text, topic) in [
+        ("thôi cho tui gặp kỹ thuật đi", Some("person")),
+        ("cho em xin thông số kỹ thuật của laptop này", None),
+        ("nhờ shop gửi thông số kỹ thuật con này", None),
+    ] {
+        assert_eq!(social(&parse(&rules, text)), topic, "{text}");
+    }
+}
+
+#[test]
 fn unclear_message_leaves_no_words_in_receipt() {
     let rules = rules();
     for text in ["", "   ", "😀😀", "?", "zxcv bnm", "\u{301}", "a\0b"] {
