@@ -13,7 +13,7 @@ use crate::retrieval::{Passage, Subject};
 
 /// Decisions that are kept.
 const DECISIONS: usize = 20;
-/// Quoted sections that are kept.
+/// Quoted sections that are kept, and quoted texts of the last ones.
 const SHOWN: usize = 8;
 /// Turns for which a reason belongs to a refund that the customer asks for later.
 const REASON_TURNS: u32 = 3;
@@ -204,6 +204,14 @@ impl Memory {
         self.shown.drain(..self.shown.len().saturating_sub(SHOWN));
     }
 
+    /// Remembers what was quoted, each text once. Other sections than the last ones replace what was quoted of those.
+    pub fn quote(&mut self, quoted: &[Passage], is_same_section: bool) {
+        let is_quoted = |text: &String| quoted.iter().any(|passage| passage.text == *text);
+        self.last_quotes.retain(|text| is_same_section && !is_quoted(text));
+        self.last_quotes.extend(quoted.iter().map(|passage| passage.text.clone()));
+        self.last_quotes.drain(..self.last_quotes.len().saturating_sub(SHOWN));
+    }
+
     /// Remembers that the desk waits for this answer. Returns how often in a row it has asked for it.
     pub fn count_question(&mut self, asked: Asked) -> u32 {
         let times = self.times_asked(asked) + 1;
@@ -264,6 +272,28 @@ mod tests {
         (1..=25).for_each(|turn| memory.decided(decision(turn)));
         let turns: Vec<u32> = memory.decisions.iter().map(|decision| decision.turn).collect();
         assert_eq!(turns, (6..=25).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn repeated_quotation_is_remembered_once() {
+        let passage = |text: &str| Passage {
+            title: String::new(),
+            section: String::new(),
+            file: String::new(),
+            version: None,
+            language: None,
+            text: text.to_owned(),
+            score: 1.0,
+        };
+        let (red, green) = (passage("Red: no signal."), passage("Green: fine."));
+        let mut memory = Memory::default();
+        for _ in 0..3 {
+            memory.quote(std::slice::from_ref(&red), true);
+            memory.quote(std::slice::from_ref(&green), true);
+        }
+        assert_eq!(memory.last_quotes, [red.text, green.text.clone()]);
+        memory.quote(std::slice::from_ref(&green), false);
+        assert_eq!(memory.last_quotes, [green.text]);
     }
 
     #[test]

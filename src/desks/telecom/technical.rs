@@ -89,10 +89,7 @@ impl Telecom {
         // The sources are those of the reply: what the model was shown, or what is quoted without it.
         let passages = if begun.is_ok() { &fitting[..] } else { &quoted[..] };
         let metadata = answer::cite(turn, found, passages).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
-        if !passages.iter().any(|passage| is_cited(passage, memory)) {
-            memory.last_quotes.clear();
-        }
-        memory.last_quotes.extend(quoted.iter().map(|passage| passage.text.clone()));
+        memory.quote(&quoted, passages.iter().any(|passage| is_cited(passage, memory)));
         let was_shown = quoted.iter().all(|passage| memory.has_shown(passage));
         memory.show(&quoted);
         memory.last_docs = passages.iter().map(SourceItem::from).collect();
