@@ -15,8 +15,8 @@ and needs two cores with nothing else to do.
 - The server, or whatever is compared with it, has one core. The customers and the model share the other.
 - Candidates take turns: A B C A B C, {rounds} rounds after one to warm up. A value is the median of the rounds, with the lower
   and the upper quartile. A ratio is formed within each round.
-- The server itself is measured twice in each round. If its two medians differ by more than {control:.0%}, the measurement is
-  rejected and made once more. This page is written only if no measurement is rejected twice.
+- The server itself is measured twice in each round. If the median of these ratios is further from 1 than {control:.0%}, the measurement
+  is rejected and made once more. This page is written only if no measurement is rejected twice.
 - **Peer**: the same turn in Python with FastAPI, LangGraph and SQLAlchemy (`benches/peer`), one uvicorn worker with uvloop. It stores
   conversations and messages, but no events: it keeps no journal.
 - **SQL floor**: the rows that the server stored for a warranty turn, written through rusqlite in two commits, after the lookup of the serial number

@@ -73,8 +73,8 @@ def ratios(above, below):
 
 
 def note_control(notes, name, first, second):
-    """Notes how much the same program differs from itself. Beyond `CONTROL`, the figures are rejected."""
-    off = abs(median(first) / median(second) - 1)
+    """Notes how much the same program differs from itself in a round. Beyond `CONTROL`, the figures are rejected."""
+    off = abs(median(ratios(first, second)) - 1)
     is_rejected = off > CONTROL
     notes.append(Note(f"{name}: the same server, measured twice in each round, differs by {off:.1%}{'. REJECTED' * is_rejected}", is_rejected))
 
