@@ -76,13 +76,19 @@ impl Telecom {
         memory: &mut Memory,
     ) -> Result<(), DeskError> {
         turn.state = memory.to_state();
-        let (quoted, is_repeated) = self.worth_saying(turn, question, &found.passages, memory);
+        let (mut quoted, is_repeated) = self.worth_saying(turn, question, &found.passages, memory);
         let mut read = found.passages.clone();
-        if self.services.llm.is_up() {
+        if is_repeated || self.services.llm.is_up() {
             let (pages, asked) = (self.services.pages(turn), retrieve::query(turn, question));
             read = read_text(question.len(), || {
                 retrieve::with_nearest(&pages, &asked, &found.passages, memory.subject.as_ref())
             });
+        }
+        // "Ok, do it" asks for nothing else.
+        let asks_more = || !self.rules.parse(question).utterance.affirms() && !self.has_bold(turn, question, &quoted);
+        if is_repeated && asks_more() {
+            // Another section may answer instead.
+            quoted.extend(read.iter().find(|passage| !memory.has_shown(passage)).cloned());
         }
         let fitting = fitting(&read, self.services.config.desks.context_max_chars);
         let begun = self.begin(turn, question, &fitting).await?;
@@ -105,7 +111,7 @@ impl Telecom {
                 let said = self.services.pages(turn).emphasized(question, &said.text, turn.language());
                 self.text(turn, Text::AllSaid, &[("said", &said)])
             }
-            quoted => self.quote(turn, question, quoted),
+            quoted => self.quote(turn, question, quoted, is_repeated),
         };
         match begun {
             Ok(deltas) => {
@@ -244,15 +250,28 @@ impl Telecom {
         sources
     }
 
+    /// Whether a sentence of the quotations is in bold, since it probably answers.
+    fn has_bold(&self, turn: &Turn, question: &str, quoted: &[Passage]) -> bool {
+        let pages = self.services.pages(turn);
+        quoted.iter().any(|said| pages.emphasized(question, &said.text, turn.language()) != said.text)
+    }
+
     /// Returns the passages with their titles, and the sentences in bold that most probably answer.
-    fn quote(&self, turn: &Turn, question: &str, passages: &[Passage]) -> Result<String, MissingValue> {
+    fn quote(
+        &self,
+        turn: &Turn,
+        question: &str,
+        passages: &[Passage],
+        is_repeated: bool,
+    ) -> Result<String, MissingValue> {
         let pages = self.services.pages(turn);
         let quote = |passage: &Passage| {
             let text = pages.emphasized(question, &passage.text, turn.language());
             self.text(turn, Text::Quote, &[("title", &passage.title), ("text", &text)])
         };
         let quotes: Vec<String> = passages.iter().map(quote).collect::<Result<_, _>>()?;
-        Ok(answer::quotation(self.text(turn, Text::QuoteIntro, &[])?, quotes.into_iter()))
+        let intro = if is_repeated { Text::ClosestIntro } else { Text::QuoteIntro };
+        Ok(answer::quotation(self.text(turn, intro, &[])?, quotes.into_iter()))
     }
 }
 

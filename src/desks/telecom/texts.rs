@@ -31,6 +31,7 @@ reply_keys! {
         NoAnswerAgain = "no_answer_again" ["hotline"],
         NotInPages = "not_in_pages" ["hotline"],
         AllSaid = "all_said" [] must ["said"],
+        ClosestIntro = "closest_intro" ["hotline"],
         OfferMore = "offer_more" ["hotline"],
         QuoteIntro = "quote_intro" ["hotline"],
         Quote = "quote" ["hotline"] must ["title" "text"],

@@ -113,3 +113,17 @@ async fn same_passage_is_not_quoted_twice() {
     assert!(again[0].text("reply").starts_with("The closest that I find in our help pages"), "{again:?}");
     assert_eq!(chat.view().await["status"], "waiting");
 }
+
+#[tokio::test]
+async fn another_section_follows_one_quoted_again() {
+    let desk = open_plain_desk().await;
+    let mut chat = desk.chat().await;
+    let question = "What does a red LOS light mean?";
+    let turns = talk(&mut chat, &[question, question, question]).await;
+    let reply = turns[2].text("reply");
+    assert!(reply.starts_with("The closest that I find in our help pages:\n• "), "{reply}");
+    let [again, other] = ["no optical signal arrives", "A red PON light means that there is no signal"];
+    assert!(reply.contains(again) && reply.contains(other), "{reply}");
+    assert!(reply.contains("Shall I pass you on to a colleague?"), "{reply}");
+    assert_eq!(turns[2].first("sources")["items"].as_array().map(Vec::len), Some(2));
+}
