@@ -69,10 +69,10 @@ impl Parsed {
         !is_clear && !self.utterance.has_question() && !self.said.is_concrete()
     }
 
-    /// Whether the message accepts an offer. "Ok, thanks" and "ok, and when?" do not.
+    /// Whether the message accepts an offer. "Ok, thanks", "ok, and when?" and "good, we also have two days there" do not.
     pub fn accepts(&self) -> bool {
         let utterance = &self.utterance;
-        let only_agrees = || utterance.social().is_none() && !utterance.has_question();
+        let only_agrees = || utterance.social().is_none() && !utterance.has_question() && !utterance.equivocates();
         utterance.affirms() && !utterance.asks(Topic::Refund) && (utterance.asks(Topic::Consent) || only_agrees())
     }
 

@@ -25,6 +25,24 @@ fn objection_after_a_yes_is_no_yes() {
 }
 
 #[test]
+fn weak_yes_accepts_an_offer_only_alone() {
+    let rules = TelecomRules::read(&Prompts::shipped()).expect("the rules");
+    for (text, accepts) in [
+        ("good", true),
+        ("sounds good", true),
+        ("ok do that", true),
+        ("yes, my router is broken", true),
+        ("good. we also have 2 days in Bulgaria", false),
+        ("ok, thanks", false),
+        ("dobrze", true),
+        ("tak, poproszę", true),
+        ("dobrze. mamy też 2 dni w Bułgarii", false),
+    ] {
+        assert_eq!(rules.parse(text).accepts(), accepts, "{text}");
+    }
+}
+
+#[test]
 fn terms_of_a_visit_call_nobody() {
     let rules = TelecomRules::read(&Prompts::shipped()).expect("the rules");
     for (text, wants_person) in [
