@@ -255,3 +255,15 @@ fn kept_goods_are_split_from_the_wish() {
         assert_eq!(split, wanted, "{text}");
     }
 }
+
+#[test]
+fn label_that_does_not_open_is_broken() {
+    for (text, broken) in [
+        ("link nhãn bấm vào không được nữa", true),
+        ("cai 77913 link nhan bam vao k dc nua", true),
+        ("the label link does not open", true),
+        ("cho mình xin link nhãn", false),
+    ] {
+        assert_eq!(rules().parse(text).reports(Topic::BrokenLabel), broken, "{text}");
+    }
+}
