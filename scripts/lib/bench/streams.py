@@ -26,7 +26,7 @@ def relayed(programs):
     model = programs.model(pieces=pieces)
     relay, server = programs.relay(model), programs.frontdesk("relayed", model)
     figures, notes = [], []
-    for streams, turns in ((1, 50), (100, 200)):
+    for streams, turns in ((1, 50), (100, 150)):
         of = {"clients": streams, "turns": turns, "warm_up": 1, "text": QUESTION}
         found = interleave({
             "frontdesk": lambda: events_a_second(programs.load(server.address, **of)),

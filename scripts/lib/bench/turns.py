@@ -82,7 +82,7 @@ def first_text(programs):
     model = programs.model(pieces=64)
     server, peer = programs.frontdesk("replies", model), programs.peer(model)
     figures, notes, plots = [], [], {}
-    for clients, turns in ((1, 600), (8, 960), (64, 1024)):
+    for clients, turns in ((1, 600), (8, 480), (64, 768)):
         of = {"clients": clients, "text": QUESTION}
         candidates = {
             "frontdesk": lambda: programs.load(server.address, turns=turns, **of),
