@@ -152,6 +152,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn sqlite_keeps_prepared_statements() {
+        let folder = TempDir::new().unwrap();
+        let store = open(&folder).await;
+        let options = Statement::from_string(DbBackend::Sqlite, "PRAGMA compile_options");
+        let options = store.read.query_all_raw(options).await.unwrap();
+        let is_set = |option: &QueryResult| option.try_get_by_index::<String>(0).unwrap() == "ENABLE_QPSG";
+        assert!(options.iter().any(is_set), "build in this repository: .cargo/config.toml sets it");
+    }
+
+    #[tokio::test]
     async fn full_disk_loses_nothing_acknowledged() {
         let folder = tempfile::tempdir().unwrap();
         let store = open(&folder).await;
