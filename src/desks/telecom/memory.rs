@@ -204,11 +204,10 @@ impl Memory {
         self.shown.drain(..self.shown.len().saturating_sub(SHOWN));
     }
 
-    /// Remembers what was quoted, each text once. Other sections than the last ones replace what was quoted of those.
-    pub fn quote(&mut self, quoted: &[Passage], is_same_section: bool) {
-        let is_quoted = |text: &String| quoted.iter().any(|passage| passage.text == *text);
-        self.last_quotes.retain(|text| is_same_section && !is_quoted(text));
-        self.last_quotes.extend(quoted.iter().map(|passage| passage.text.clone()));
+    /// Remembers quoted texts, each once. Those of other sections than the last ones replace what was quoted of these.
+    pub fn quote(&mut self, texts: Vec<String>, is_same_section: bool) {
+        self.last_quotes.retain(|text| is_same_section && !texts.contains(text));
+        self.last_quotes.extend(texts);
         self.last_quotes.drain(..self.last_quotes.len().saturating_sub(SHOWN));
     }
 
@@ -276,24 +275,17 @@ mod tests {
 
     #[test]
     fn repeated_quotation_is_remembered_once() {
-        let passage = |text: &str| Passage {
-            title: String::new(),
-            section: String::new(),
-            file: String::new(),
-            version: None,
-            language: None,
-            text: text.to_owned(),
-            score: 1.0,
-        };
-        let (red, green) = (passage("Red: no signal."), passage("Green: fine."));
         let mut memory = Memory::default();
+        let mut quote = |text: &str, is_same_section| {
+            memory.quote(vec![text.to_owned()], is_same_section);
+            memory.last_quotes.clone()
+        };
         for _ in 0..3 {
-            memory.quote(std::slice::from_ref(&red), true);
-            memory.quote(std::slice::from_ref(&green), true);
+            quote("Red: no signal.", true);
+            quote("Green: fine.", true);
         }
-        assert_eq!(memory.last_quotes, [red.text, green.text.clone()]);
-        memory.quote(std::slice::from_ref(&green), false);
-        assert_eq!(memory.last_quotes, [green.text]);
+        assert_eq!(quote("Green: fine.", true), ["Red: no signal.", "Green: fine."]);
+        assert_eq!(quote("Green: fine.", false), ["Green: fine."]);
     }
 
     #[test]

@@ -77,17 +77,17 @@ impl Telecom {
     ) -> Result<(), DeskError> {
         turn.state = memory.to_state();
         let (mut quoted, is_repeated) = self.worth_saying(turn, question, &found.passages, memory);
+        // "Ok, do it" asks for nothing else.
+        let asks_more = || !self.rules.parse(question).utterance.affirms() && !self.has_bold(turn, question, &quoted);
+        let wants_other = is_repeated && asks_more();
         let mut read = found.passages.clone();
-        if is_repeated || self.services.llm.is_up() {
+        if wants_other || self.services.llm.is_up() {
             let (pages, asked) = (self.services.pages(turn), retrieve::query(turn, question));
             read = read_text(question.len(), || {
                 retrieve::with_nearest(&pages, &asked, &found.passages, memory.subject.as_ref())
             });
         }
-        // "Ok, do it" asks for nothing else.
-        let asks_more = || !self.rules.parse(question).utterance.affirms() && !self.has_bold(turn, question, &quoted);
-        if is_repeated && asks_more() {
-            // Another section may answer instead.
+        if wants_other {
             quoted.extend(read.iter().find(|passage| !memory.has_shown(passage)).cloned());
         }
         let fitting = fitting(&read, self.services.config.desks.context_max_chars);
@@ -95,7 +95,8 @@ impl Telecom {
         // The sources are those of the reply: what the model was shown, or what is quoted without it.
         let passages = if begun.is_ok() { &fitting[..] } else { &quoted[..] };
         let metadata = answer::cite(turn, found, passages).await?.unwrap_or_else(|| Metadata::of(Kind::Reply));
-        memory.quote(&quoted, passages.iter().any(|passage| is_cited(passage, memory)));
+        let is_same_section = passages.iter().any(|passage| is_cited(passage, memory));
+        memory.quote(quoted.iter().map(|passage| passage.text.clone()).collect(), is_same_section);
         let was_shown = quoted.iter().all(|passage| memory.has_shown(passage));
         memory.show(&quoted);
         memory.last_docs = passages.iter().map(SourceItem::from).collect();
@@ -111,7 +112,8 @@ impl Telecom {
                 let said = self.services.pages(turn).emphasized(question, &said.text, turn.language());
                 self.text(turn, Text::AllSaid, &[("said", &said)])
             }
-            quoted => self.quote(turn, question, quoted, is_repeated),
+            both if is_repeated => self.quote(turn, question, both, Text::ClosestIntro),
+            quoted => self.quote(turn, question, quoted, Text::QuoteIntro),
         };
         match begun {
             Ok(deltas) => {
@@ -257,20 +259,13 @@ impl Telecom {
     }
 
     /// Returns the passages with their titles, and the sentences in bold that most probably answer.
-    fn quote(
-        &self,
-        turn: &Turn,
-        question: &str,
-        passages: &[Passage],
-        is_repeated: bool,
-    ) -> Result<String, MissingValue> {
+    fn quote(&self, turn: &Turn, question: &str, passages: &[Passage], intro: Text) -> Result<String, MissingValue> {
         let pages = self.services.pages(turn);
         let quote = |passage: &Passage| {
             let text = pages.emphasized(question, &passage.text, turn.language());
             self.text(turn, Text::Quote, &[("title", &passage.title), ("text", &text)])
         };
         let quotes: Vec<String> = passages.iter().map(quote).collect::<Result<_, _>>()?;
-        let intro = if is_repeated { Text::ClosestIntro } else { Text::QuoteIntro };
         Ok(answer::quotation(self.text(turn, intro, &[])?, quotes.into_iter()))
     }
 }
