@@ -34,17 +34,20 @@ impl TryFrom<Vec<String>> for Tags {
 
     /// Trims the tags, and leaves out repeated and empty ones.
     fn try_from(written: Vec<String>) -> Result<Self, BadTags> {
+        if written.len() > MOST {
+            return Err(BadTags::Count(written.len()));
+        }
         let mut tags: Vec<String> = Vec::new();
         for tag in written {
-            let tag = clean(&tag).trim().to_owned();
             if tag.chars().count() > LONGEST || tag.contains(',') {
                 return Err(BadTags::Tag(tag));
             }
+            let tag = clean(&tag).trim().to_owned();
             if !tag.is_empty() && !tags.contains(&tag) {
                 tags.push(tag);
             }
         }
-        if tags.len() > MOST { Err(BadTags::Count(tags.len())) } else { Ok(Self(tags)) }
+        Ok(Self(tags))
     }
 }
 

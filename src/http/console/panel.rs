@@ -49,9 +49,15 @@ pub(super) async fn get(
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CustomerTags {
-    /// At most 20, each with at most 40 characters and no comma.
+    #[schema(max_items = 20, value_type = Vec<CustomerTag>)]
     tags: Vec<String>,
 }
+
+/// A tag, without a comma. Spaces around it are removed; an empty one is left out.
+#[derive(ToSchema)]
+#[schema(max_length = 40, pattern = "^[^,]*$")]
+#[expect(dead_code, reason = "only describes a string")]
+pub(super) struct CustomerTag(String);
 
 /// Replaces the tags of the conversation's customer.
 #[utoipa::path(
