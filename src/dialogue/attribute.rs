@@ -83,6 +83,7 @@ mod tests {
         let said = |asked: &str| parts_said(&rules, asked, ROW);
         assert_eq!(said("are both in stock"), ["In stock: 3"]);
         assert!(said("is it good for running").is_empty());
+        assert_eq!(parts_said(&rules, "is it in stock", "Price: 9 đ; Out of stock"), ["Out of stock"]);
         let all = |asked: &str| says_all(&rules, asked, ROW);
         assert_eq!((all("how long is the warranty of the battery"), all("the warranty?")), (Some(false), Some(true)));
     }

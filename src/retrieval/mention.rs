@@ -244,8 +244,8 @@ impl Titles {
         let is_long = |token: &Token| has_digit(token) && token.root.len() >= MODEL;
         let are_words = !has_digit(one) && !has_digit(next) && one.root.len() > 1 && next.root.len() > 1;
         let count = self.pairs.get(&(one.root.clone(), next.root.clone())).copied().unwrap_or(usize::MAX);
-        // "Keychron K2": a short code, if only one product has it after this word.
-        let is_only = has_digit(next) && !is_plain_number(&next.root) && !has_digit(one) && count == 1;
+        // "Keychron K2", "Cloud 3": a short code, if only one product has it after this word.
+        let is_only = has_digit(next) && !has_digit(one) && count == 1;
         are_names && (((are_words || is_long(one) || is_long(next)) && count <= FEW) || is_only)
     }
 

@@ -74,8 +74,10 @@ impl Stemming {
 /// Numbers with their separators (`1.890.000`, `15.6`, `2,5`) before words.
 static WORD: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"\d+(?:[.,]\d+)+|[\p{L}\p{M}\p{N}]+"));
 static THOUSANDS: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^\d{1,3}([.,]\d{3})+$"));
-/// `rtx4060`, `ddr4`, `gtx1650ti`; and `16gb`, `2x8gb`.
-static NAME_NUMBER: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^([a-z]{2,8})(\d{3,5})([a-z]{0,6})$"));
+/// `rtx4060`, `ddr4`, `rtx5070ti`, `5070ti`; and `16gb`, `2x8gb`.
+static NAME_NUMBER: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^([a-z]{2,8})?(\d{3,5})([a-z]{0,6})$"));
+/// Numbers of generations: "Cloud III" is "Cloud 3".
+const ROMAN: [(&str, &str); 3] = [("ii", "2"), ("iii", "3"), ("iv", "4")];
 static NUMBER_UNIT: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^(\d+(?:\.\d+)?)(\p{L}+)$"));
 
 impl Analyzer {
@@ -100,7 +102,7 @@ impl Analyzer {
     /// The words of a text in order, normalized so that two ways to write one thing are equal.
     ///
     /// `1.890.000` is `1890000`, `2,5` is `2.5`; a number and its unit are one word (`1 TB` is `1tb`); a name and its number are two
-    /// (`RTX4060` is `rtx 4060`).
+    /// (`RTX4060` is `rtx 4060`), and so are a number and its ending (`5070Ti` is `5070 ti`).
     pub fn tokens(&self, text: &str) -> Vec<Token> {
         let text: String = match text.is_ascii() {
             true => text.to_ascii_lowercase(),
@@ -112,6 +114,7 @@ impl Analyzer {
                 word if word.is_ascii() => word.to_owned(),
                 word => word.chars().filter(|c| !is_combining_mark(*c)).collect(),
             };
+            let word = ROMAN.iter().find(|(roman, _)| *roman == word).map_or(word, |(_, digit)| (*digit).to_owned());
             if word.starts_with(|c: char| c.is_ascii_digit()) && word.contains(['.', ',']) {
                 words.push(self.token(&plain_number(&word)));
                 continue;
@@ -125,14 +128,23 @@ impl Analyzer {
             let name_number = word.contains(char::is_numeric).then(|| NAME_NUMBER.captures(&word)).flatten();
             match name_number {
                 Some(parts) => {
-                    words.push(self.token(&parts[1]));
-                    words.push(self.token(&format!("{}{}", &parts[2], &parts[3])));
+                    let (number, ending) = (&parts[2], &parts[3]);
+                    words.extend(parts.get(1).map(|name| self.token(name.as_str())));
+                    if ending.len() > 1 && !self.is_unit(ending) {
+                        words.extend([number, ending].map(|word| self.token(word)));
+                    } else {
+                        words.push(self.token(&self.with_unit(format!("{number}{ending}"))));
+                    }
                 }
                 None if !word.is_empty() => words.push(self.token(&self.with_unit(word))),
                 None => {}
             }
         }
         words
+    }
+
+    fn is_unit(&self, word: &str) -> bool {
+        self.unit_spellings.contains_key(word) || self.units.iter().any(|unit| unit == word)
     }
 
     /// Returns a number with its unit as the shop spells it: `24inch` for `24in`.
@@ -194,6 +206,9 @@ mod tests {
             ("1 TB", "1tb"),
             ("SSD 1TB", "ssd 1 tb"),
             ("RTX4060", "rtx 4060"),
+            ("rtx5070ti 500gb", "RTX 5070 Ti 500 GB"),
+            ("5070ti", "5070 ti"),
+            ("Cloud III", "cloud 3"),
             ("15,6 inch", "15.6inch"),
             ("1.890.000", "1,890,000"),
             ("thuý hoà", "thúy hòa"),

@@ -1,5 +1,7 @@
 //! Parses a message, and plans what the desk does about it.
 
+use std::collections::BTreeSet;
+
 use super::advance::{self, Effect, Event};
 use super::aside::Aside;
 use super::items;
@@ -15,6 +17,9 @@ use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{RmaNumber, Ticket};
 use crate::nlu::entities::{Confidence, Found};
 use crate::nlu::long_text::read_text;
+
+/// The fewest digits that name an order of the conversation.
+const LAST_DIGITS: usize = 2;
 
 /// A parsed message.
 pub(super) struct Message {
@@ -119,6 +124,10 @@ impl Returns {
         let names = |text: &str, order: &OrderSnapshot| items::named(&order.items, text);
         if let Some(first) = state.meta.opened.first().filter(|_| asks && utterance.mentions(Topic::FirstOrder)) {
             name_order(&mut message.utterance, first);
+            return Ok(());
+        }
+        if let Some(number) = order_by_last_digits(state, &message.text).filter(|_| asks) {
+            name_order(&mut message.utterance, &number);
             return Ok(());
         }
         let is_here = state.order().is_none_or(|order| !names(&utterance.text, order).is_empty());
@@ -265,6 +274,19 @@ fn name_order(utterance: &mut Utterance, number: &OrderNumber) {
         utterance.intent = Some(Intent::Return);
         utterance.set(Act::Request(Topic::Cancellation), true);
     }
+}
+
+/// Returns the order that a message names by its last digits ("the 29"), if exactly one of several in this conversation ends with them.
+fn order_by_last_digits(state: &State, text: &str) -> Option<OrderNumber> {
+    let known = state.meta.opened.iter().chain(&state.meta.waiting).chain(state.order_number());
+    let known: BTreeSet<&OrderNumber> = known.collect();
+    let is_number = |word: &&str| word.len() >= LAST_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| c.is_ascii_punctuation()));
+    let mut named = words.filter(is_number).filter_map(|digits| {
+        let mut ending = known.iter().filter(|number| number.as_str().ends_with(digits));
+        ending.next().filter(|_| ending.next().is_none())
+    });
+    named.next().filter(|_| known.len() > 1).map(|number| (*number).clone())
 }
 
 /// Whether the message asks or wants something about goods, which may be those of another order.

@@ -36,6 +36,8 @@ const HEADING_WORDS: usize = 2;
 /// How likely a section must be to answer: less where the message is known to be about the shop, such as after a quotation.
 const LIKELY: f64 = 0.8;
 const LIKELY_NEXT: f64 = 0.35;
+/// How likely all sections together must be to answer where none is likely enough. With less, pages share words with the message by chance.
+const ANY_LIKELY: f64 = 0.6;
 /// How likely a section must be to be returned after the best one.
 const POSSIBLE: f64 = 0.1;
 
@@ -54,7 +56,10 @@ impl LexicalIndex {
         }
         let least = if subject.is_some() { LIKELY_NEXT } else { LIKELY };
         if likely.first().is_none_or(|(_, probability)| *probability < least) {
-            return scores(ranking.answering());
+            let any: f64 = likely.iter().map(|(_, probability)| probability).sum();
+            let mut found = scores(ranking.answering());
+            found.retain(|(place, _)| any >= ANY_LIKELY || self.section_of[*place].is_none());
+            return found;
         }
         likely.retain(|(_, probability)| *probability >= POSSIBLE);
         let has_rows = !query.pages_only && self.section_of.contains(&None);
