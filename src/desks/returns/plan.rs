@@ -7,7 +7,7 @@ use super::aside::Aside;
 use super::items;
 use super::rules::{InTalk, Topic, Utterance};
 use super::scenario::Scenario;
-use super::state::{Intent, OrderSnapshot, Question, State};
+use super::state::{Intent, Meta, OrderSnapshot, Question, State};
 use super::{Returns, remember};
 use crate::desks::machine::{Machine, run_until_wait};
 use crate::desks::{DeskError, Turn};
@@ -97,6 +97,12 @@ impl Returns {
             && !argues
             && !advance::misses_mail(state, &utterance);
         utterance.set(Act::Ask(Topic::Policy), asks_policy);
+        // "Cancel it" at the beginning of a conversation is about an order.
+        let begins = state.is_idle() && state.order().is_none() && state.meta == Meta::default();
+        if begins && utterance.answer_to_cancel == Some(Answer::Yes) && utterance.mentions(Topic::Cancellation) {
+            utterance.intent = Some(Intent::Return);
+            utterance.set(Act::Request(Topic::Cancellation), true);
+        }
         name_shop_number(state, &mut utterance);
         if let Some(order) = state.order() {
             utterance.entities.pieces.extend(self.rules.pieces_of(&text, &order.items));

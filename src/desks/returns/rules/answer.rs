@@ -79,9 +79,15 @@ impl AnswerRules {
         let hidden = merged([harmless.clone(), to_ticket.clone()]);
         let at_ticket = Seen::new(self, stream, &clauses, (hidden, &reasons), &to_ticket);
         let answer = seen.answer();
+        let answer_to_cancel = match at_offer.answer() {
+            _ if seen.states(&keeping) => Some(Answer::No),
+            // "No, too complicated. Yes, cancel it": the customer is asked again.
+            Some(Answer::No) if cancelling.contains(&true) && at_offer.agrees_with(&at_offer.yes) => None,
+            other => other,
+        };
         Reading {
             answer,
-            answer_to_cancel: if seen.states(&keeping) { Some(Answer::No) } else { at_offer.answer() },
+            answer_to_cancel,
             answer_to_ticket: at_ticket.answer().or_else(|| at_ticket.begins_with_yes().then_some(Answer::Yes)),
             mentions_cancel: cancelling.contains(&true),
             hesitates: (seen.hesitates && answer != Some(Answer::Yes))

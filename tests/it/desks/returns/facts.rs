@@ -165,6 +165,19 @@ async fn kept_goods_leave_the_other_order() {
 }
 
 #[tokio::test]
+async fn last_digits_name_one_of_the_orders() {
+    let both = ["ABC-100005 and ABC-100029, marie.dubois@example.com", "cancel the second one, the 29"];
+    let (kinds, text) = last("en", &both).await;
+    assert!(kinds.contains(&"action_prompt".to_owned()) && text.contains("ABC-100029"), "{kinds:?} {text}");
+}
+
+#[tokio::test]
+async fn first_wish_to_cancel_asks_for_the_order() {
+    let (kinds, _) = last("en", &["I saw it cheaper somewhere else, please cancel it"]).await;
+    assert_eq!(kinds, ["order_prompt"]);
+}
+
+#[tokio::test]
 async fn question_with_an_order_is_answered() {
     let luca = "luca.rossi@example.com";
     let both = format!("order ABC-100008, {luca}. how long do i have to send it back, and what does it cost?");
