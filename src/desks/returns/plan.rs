@@ -98,7 +98,7 @@ impl Returns {
             && !advance::misses_mail(state, &utterance);
         utterance.set(Act::Ask(Topic::Policy), asks_policy);
         // "Cancel it" at the beginning of a conversation is about an order.
-        let begins = state.is_idle() && state.order().is_none() && state.meta == Meta::default();
+        let begins = state.is_idle() && state.meta == Meta::default();
         if begins && utterance.answer_to_cancel == Some(Answer::Yes) && utterance.mentions(Topic::Cancellation) {
             utterance.intent = Some(Intent::Return);
             utterance.set(Act::Request(Topic::Cancellation), true);

@@ -36,8 +36,11 @@ const HEADING_WORDS: usize = 2;
 /// How likely a section must be to answer: less where the message is known to be about the shop, such as after a quotation.
 const LIKELY: f64 = 0.8;
 const LIKELY_NEXT: f64 = 0.35;
-/// How likely all sections together must be to answer where none is likely enough. With less, pages share words with the message by chance.
+/// How likely all sections together must be to answer where none is likely enough. With less, those that list questions share words with the
+/// message by chance.
 const ANY_LIKELY: f64 = 0.6;
+/// How much what is learned must be trusted for that: about 45 listed questions for each section.
+const SURE: f64 = 0.9;
 /// How likely a section must be to be returned after the best one.
 const POSSIBLE: f64 = 0.1;
 
@@ -58,7 +61,9 @@ impl LexicalIndex {
         if likely.first().is_none_or(|(_, probability)| *probability < least) {
             let any: f64 = likely.iter().map(|(_, probability)| probability).sum();
             let mut found = scores(ranking.answering());
-            found.retain(|(place, _)| any >= ANY_LIKELY || self.section_of[*place].is_none());
+            if self.trust >= SURE && any < ANY_LIKELY {
+                found.retain(|(place, _)| self.pieces[*place].questions.is_empty());
+            }
             return found;
         }
         likely.retain(|(_, probability)| *probability >= POSSIBLE);

@@ -210,7 +210,11 @@ async fn answer_questions(desk: &str, pages: &Path, url: String) {
         assert_eq!(found.by, By::WordsAndMeaning);
         let wanted = question["documents"].as_array().unwrap();
         let is_wanted = |file: &str| wanted.iter().any(|page| file == format!("{desk}/{}.md", page.as_str().unwrap()));
-        answered += usize::from(found.passages.iter().any(|passage| is_wanted(&passage.file)));
+        let is_answered = found.passages.iter().any(|passage| is_wanted(&passage.file));
+        if !is_answered {
+            eprintln!("without its page: {}", query.text);
+        }
+        answered += usize::from(is_answered);
         all += 1;
     }
     eprintln!("{answered} of {all} have their page among the first eight passages");
