@@ -18,9 +18,9 @@ const LONGEST_RUN: usize = 4;
 /// The features of a text, each with the number of times that it occurs.
 #[derive(Debug, Default)]
 pub struct Counts {
-    words: Vec<(Feature, f64)>,
-    pairs: Vec<(Feature, f64)>,
-    runs: Vec<(Feature, f64)>,
+    words: Vec<(Feature, u32)>,
+    pairs: Vec<(Feature, u32)>,
+    runs: Vec<(Feature, u32)>,
 }
 
 impl Counts {
@@ -48,9 +48,10 @@ impl Counts {
 }
 
 /// Returns each feature once, with the number of times that it occurs.
-fn counted(mut features: Vec<Feature>) -> Vec<(Feature, f64)> {
+fn counted(mut features: Vec<Feature>) -> Vec<(Feature, u32)> {
     features.sort_unstable();
-    features.chunk_by(|a, b| a == b).map(|equal| (equal[0], as_f64(equal.len()))).collect()
+    let equal = features.chunk_by(|a, b| a == b);
+    equal.map(|equal| (equal[0], u32::try_from(equal.len()).unwrap_or(u32::MAX))).collect()
 }
 
 /// The features of many texts. Rare ones count more.
@@ -107,18 +108,52 @@ impl Features {
 
     /// Returns the vector of a text. Its words and its runs of letters have the length 1 each.
     pub fn vector(&self, text: &Counts) -> Vector {
-        let mut vector = Vector::new();
-        for counts in [[&text.words[..], &text.pairs], [&text.runs, &[]]] {
-            let known = counts.into_iter().flatten().filter_map(|(name, count)| Some((self.known.get(name)?, count)));
-            let start = vector.len();
-            vector.extend(known.map(|((n, rarity), count)| (*n, (1.0 + count.ln()) * rarity)));
-            let length = vector[start..].iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
-            vector[start..].iter_mut().for_each(|(_, value)| *value /= length);
-        }
+        let parts = self.parts(text).into_iter();
+        let unit =
+            parts.flat_map(|part| part.known.into_iter().map(move |known| (known.place, known.value / part.length)));
+        let mut vector: Vector = unit.collect();
         // In the order of the features, since the last digits of a sum depend on it.
         vector.sort_unstable_by_key(|(n, _)| *n);
         vector
     }
+
+    /// Returns the known features of a text: its words with their pairs, and its runs of letters.
+    pub fn parts(&self, text: &Counts) -> [Part; PARTS] {
+        [[&text.words[..], &text.pairs], [&text.runs, &[]]].map(|counts| {
+            let counts = counts.into_iter().flatten();
+            let known = counts.filter_map(|(name, count)| {
+                let (place, rarity) = *self.known.get(name)?;
+                Some(Known { place, rarity, count: *count, value: weight(*count) * rarity })
+            });
+            let known: Vec<Known> = known.collect();
+            let length = known.iter().map(|known| known.value * known.value).sum::<f64>().sqrt();
+            Part { known, length }
+        })
+    }
+}
+
+/// The parts of a text: its words with their pairs, and its runs of letters.
+pub(super) const PARTS: usize = 2;
+
+/// A part of a text.
+pub(super) struct Part {
+    pub known: Vec<Known>,
+    /// The length of the vector of its values.
+    pub length: f64,
+}
+
+/// A known feature of a text.
+pub(super) struct Known {
+    pub place: usize,
+    pub rarity: f64,
+    /// How often the text has it.
+    pub count: u32,
+    pub value: f64,
+}
+
+/// Returns how much a feature counts that a text has so often.
+pub(super) fn weight(count: u32) -> f64 {
+    1.0 + f64::from(count).ln()
 }
 
 /// Where the hashes of words, pairs and runs begin, so that a run differs from a word of the same letters.
@@ -158,6 +193,14 @@ fn without_digits(word: &str) -> &str {
         (true, ..5) => "#",
         (true, _) => "##",
     }
+}
+
+/// Returns where each of `count` places begins in a list that is sorted by place, and the end.
+pub(super) fn starts(count: usize, sorted: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut starts = vec![0; count + 1];
+    sorted.for_each(|place| starts[place + 1] += 1);
+    (0..count).for_each(|place| starts[place + 1] += starts[place]);
+    starts
 }
 
 /// Returns the probabilities that belong to logarithms.

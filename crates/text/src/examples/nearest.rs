@@ -1,47 +1,70 @@
 //! The examples that are most similar to a text.
 
-use super::features::{Counts, Features};
+use super::features::{Counts, Features, PARTS, starts, weight};
 
 /// Finds the examples that are most similar to a text.
 #[derive(Debug, Default)]
 pub struct Nearest {
     features: Features,
-    /// For each feature, the examples that have it, with its value there.
-    examples: Vec<Vec<(usize, f64)>>,
-    count: usize,
+    /// Where the examples of each feature begin in `having`. The last one is the end.
+    starts: Vec<usize>,
+    /// The examples that have a feature, each with its count.
+    having: Vec<Having>,
+    /// The lengths of the parts of each example.
+    lengths: Vec<[f64; PARTS]>,
+    /// The weight of each count.
+    weights: Vec<f64>,
+}
+
+/// An example that has a feature so often. There may be millions of these.
+#[derive(Clone, Copy, Debug)]
+struct Having {
+    example: u32,
+    count: u32,
 }
 
 impl Nearest {
     /// Returns the bytes of memory that they take.
     pub fn bytes(&self) -> usize {
-        let having = |list: &Vec<(usize, f64)>| size_of_val(list) + size_of_val(&**list);
-        self.features.bytes() + self.examples.iter().map(having).sum::<usize>()
+        let having = size_of_val(&*self.having) + size_of_val(&*self.starts) + size_of_val(&*self.lengths);
+        self.features.bytes() + having
     }
 
     pub fn new(examples: &[&Counts]) -> Self {
         let features = Features::of(examples.iter().copied());
-        let mut having = vec![Vec::new(); features.len()];
-        for (n, example) in examples.iter().enumerate() {
-            for (feature, value) in features.vector(example) {
-                having[feature].push((n, value));
-            }
+        let (mut having, mut lengths) = (Vec::new(), Vec::with_capacity(examples.len()));
+        for (n, example) in (0..).zip(examples) {
+            let parts = features.parts(example);
+            lengths.push(parts.each_ref().map(|part| part.length));
+            let known = parts.into_iter().flat_map(|part| part.known);
+            having.extend(known.map(|known| (known.place, Having { example: n, count: known.count })));
         }
-        having.iter_mut().for_each(Vec::shrink_to_fit);
-        Self { features, examples: having, count: examples.len() }
+        having.sort_by_key(|(place, _)| *place);
+        let starts = starts(features.len(), having.iter().map(|(place, _)| *place));
+        let having: Vec<Having> = having.into_iter().map(|(_, having)| having).collect();
+        let most = having.iter().map(|having| having.count).max().unwrap_or_default();
+        let weights = (0..=most).map(weight).collect();
+        Self { features, starts, having, lengths, weights }
     }
 
     /// Returns the similarity of each example to a text, in their order: 0 for nothing in common, 1 for the same words. Words that no
     /// example contains make a text less similar to all.
     pub fn similarities(&self, text: &Counts) -> Vec<f64> {
-        let mut similarities = vec![0.0; self.count];
-        for (feature, value) in self.features.vector(text) {
-            for (example, other) in &self.examples[feature] {
-                similarities[*example] += value * other / 2.0;
+        let mut sums = vec![[0.0; PARTS]; self.lengths.len()];
+        for (n, part) in self.features.parts(text).into_iter().enumerate() {
+            for known in part.known {
+                let value = known.value * known.rarity / part.length;
+                for having in &self.having[self.starts[known.place]..self.starts[known.place + 1]] {
+                    sums[having.example as usize][n] += value * self.weights[having.count as usize];
+                }
             }
         }
         let share = self.features.known_words(text).sqrt();
-        similarities.iter_mut().for_each(|similarity| *similarity *= share);
-        similarities
+        let similarity = |(sums, lengths): (&[f64; PARTS], &[f64; PARTS])| {
+            let parts = sums.iter().zip(lengths).filter(|(_, length)| **length > 0.0);
+            parts.map(|(sum, length)| sum / length / 2.0).sum::<f64>() * share
+        };
+        sums.iter().zip(&self.lengths).map(similarity).collect()
     }
 }
 
