@@ -96,8 +96,8 @@ pub struct LexicalIndex {
     parsed: Memo<(Language, String), Question>,
     /// The terms of the texts that questions were compared with last: mostly catalogue rows.
     compared: Memo<(Language, String), HashSet<Term>>,
-    /// The similarity of the texts that came last to each of `questions`. A turn ranks the chunks for one text several times.
-    similar: Memo<String, Vec<f64>>,
+    /// The similarity of the texts that came last to what each chunk lists. A turn ranks the chunks for one text several times.
+    alike: Memo<String, Vec<f64>>,
     /// The probability of each of `sections` for these texts.
     probable: Memo<String, Vec<f64>>,
 }
@@ -105,7 +105,7 @@ pub struct LexicalIndex {
 /// The most questions, and the most texts, that are kept parsed: a few megabytes.
 const QUESTIONS: usize = 256;
 const TEXTS: usize = 2048;
-/// The most texts whose similarities and probabilities are kept, those of a few turns: half a megabyte for 4,000 listed questions.
+/// The most texts whose similarities and probabilities are kept, those of a few turns.
 const COMPARED_TEXTS: usize = 16;
 
 /// The positions of chunks with their scores, best first.
@@ -202,7 +202,7 @@ impl LexicalIndex {
             budgets: Memo::new(QUESTIONS),
             parsed: Memo::new(QUESTIONS),
             compared: Memo::new(TEXTS),
-            similar: Memo::new(COMPARED_TEXTS),
+            alike: Memo::new(COMPARED_TEXTS),
             probable: Memo::new(COMPARED_TEXTS),
         }
     }
@@ -211,7 +211,7 @@ impl LexicalIndex {
     pub fn bytes(&self) -> usize {
         let terms = bytes_of(&self.postings) + bytes_of(&self.listed_terms);
         // The similarities and probabilities of as many texts as are kept.
-        let compared = COMPARED_TEXTS * size_of::<f64>() * (self.answers.len() + self.section_of.len());
+        let compared = COMPARED_TEXTS * size_of::<f64>() * (self.pieces.len() + self.section_of.len());
         terms + self.questions.bytes() + self.sections.bytes() + compared
     }
 
@@ -277,13 +277,15 @@ impl LexicalIndex {
     }
 
     /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.
-    fn likeness(&self, question: &str) -> Vec<f64> {
-        let similar = self.similar.of(question.to_owned(), |text| self.questions.similarities(&Counts::of(text)));
-        let mut likeness = vec![0.0_f64; self.pieces.len()];
-        for (similarity, chunks) in similar.iter().zip(&self.answers) {
-            chunks.iter().for_each(|chunk| likeness[*chunk] = likeness[*chunk].max(*similarity));
-        }
-        likeness
+    fn likeness(&self, question: &str) -> Arc<Vec<f64>> {
+        self.alike.of(question.to_owned(), |text| {
+            let mut likeness = vec![0.0_f64; self.pieces.len()];
+            let similar = self.questions.similarities(&Counts::of(text));
+            for (similarity, chunks) in similar.iter().zip(&self.answers) {
+                chunks.iter().for_each(|chunk| likeness[*chunk] = likeness[*chunk].max(*similarity));
+            }
+            likeness
+        })
     }
 
     /// Returns, for each chunk, how likely it is that its section answers a question.

@@ -195,12 +195,42 @@ fn without_digits(word: &str) -> &str {
     }
 }
 
-/// Returns where each of `count` places begins in a list that is sorted by place, and the end.
-pub(super) fn starts(count: usize, sorted: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut starts = vec![0; count + 1];
-    sorted.for_each(|place| starts[place + 1] += 1);
-    (0..count).for_each(|place| starts[place + 1] += starts[place]);
-    starts
+/// A list for each feature, stored as one. A million small lists would take more memory.
+#[derive(Debug)]
+pub(super) struct Lists<T> {
+    /// Where the list of each feature begins in `all`. The last one is the end.
+    starts: Vec<usize>,
+    all: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { starts: vec![0], all: Vec::new() }
+    }
+}
+
+impl<T> Lists<T> {
+    /// Makes the lists of `count` features from what each has. Each list keeps its order.
+    pub fn of(count: usize, mut having: Vec<(usize, T)>) -> Self {
+        having.sort_by_key(|(feature, _)| *feature);
+        let mut starts = vec![0; count + 1];
+        having.iter().for_each(|(feature, _)| starts[feature + 1] += 1);
+        (0..count).for_each(|feature| starts[feature + 1] += starts[feature]);
+        Self { starts, all: having.into_iter().map(|(_, item)| item).collect() }
+    }
+
+    pub fn get(&self, feature: usize) -> &[T] {
+        &self.all[self.starts[feature]..self.starts[feature + 1]]
+    }
+
+    pub fn all(&self) -> &[T] {
+        &self.all
+    }
+
+    /// Returns the bytes of memory that they take.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.starts) + size_of_val(&*self.all)
+    }
 }
 
 /// Returns the probabilities that belong to logarithms.

@@ -1,16 +1,14 @@
 //! To which of many groups a text belongs.
 
-use super::features::{Counts, Features, as_f64, shares, starts};
+use super::features::{Counts, Features, Lists, as_f64, shares};
 
 /// Tells to which group of examples a text belongs, by naive Bayes on the features of the texts. One pass over the examples trains it,
 /// so there may be many groups.
 #[derive(Debug, Default)]
 pub struct Groups {
     features: Features,
-    /// Where the groups of each feature begin in `weights`. The last one is the end.
-    starts: Vec<usize>,
-    /// The groups that have a feature, each with the logarithm of how much more than no group.
-    weights: Vec<(usize, f64)>,
+    /// For each feature, the groups that have it, with the logarithm of how much more than no group.
+    weights: Lists<(usize, f64)>,
     /// The logarithm of each group's size.
     sizes: Vec<f64>,
 }
@@ -21,7 +19,7 @@ const EVERYWHERE: f64 = 0.05;
 impl Groups {
     /// Returns the bytes of memory that they take.
     pub fn bytes(&self) -> usize {
-        self.features.bytes() + size_of_val(&*self.starts) + size_of_val(&*self.weights)
+        self.features.bytes() + self.weights.bytes()
     }
 
     /// Learns from examples with the position of their group. `count` is the number of groups.
@@ -36,11 +34,13 @@ impl Groups {
             }
         }
         seen.sort_by_key(|(feature, group, _)| (*feature, *group));
-        let same = || seen.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let starts = starts(features.len(), same().map(|same| same[0].0));
         let weight = |value: f64| ((value + EVERYWHERE) / EVERYWHERE).ln();
-        let weights = same().map(|same| (same[0].1, weight(same.iter().map(|(_, _, value)| value).sum()))).collect();
-        Self { features, starts, weights, sizes: sizes.into_iter().map(f64::ln).collect() }
+        let weights = seen.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|same| {
+            let (feature, group, _) = same[0];
+            (feature, (group, weight(same.iter().map(|(_, _, value)| value).sum())))
+        });
+        let weights = Lists::of(features.len(), weights.collect());
+        Self { features, weights, sizes: sizes.into_iter().map(f64::ln).collect() }
     }
 
     /// Returns how likely each group is, together 1.
@@ -49,7 +49,7 @@ impl Groups {
         let length: f64 = vector.iter().map(|(_, value)| value).sum();
         let mut scores: Vec<f64> = self.sizes.iter().map(|size| -length * size).collect();
         for (feature, value) in vector {
-            for (group, weight) in &self.weights[self.starts[feature]..self.starts[feature + 1]] {
+            for (group, weight) in self.weights.get(feature) {
                 scores[*group] += value * weight;
             }
         }

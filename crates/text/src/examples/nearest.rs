@@ -1,22 +1,20 @@
 //! The examples that are most similar to a text.
 
-use super::features::{Counts, Features, PARTS, starts, weight};
+use super::features::{Counts, Features, Lists, PARTS, weight};
 
 /// Finds the examples that are most similar to a text.
 #[derive(Debug, Default)]
 pub struct Nearest {
     features: Features,
-    /// Where the examples of each feature begin in `having`. The last one is the end.
-    starts: Vec<usize>,
-    /// The examples that have a feature, each with its count.
-    having: Vec<Having>,
+    /// For each feature, the examples that have it.
+    having: Lists<Having>,
     /// The lengths of the parts of each example.
     lengths: Vec<[f64; PARTS]>,
     /// The weight of each count.
     weights: Vec<f64>,
 }
 
-/// An example that has a feature so often. There may be millions of these.
+/// An example that has a feature, and how often.
 #[derive(Clone, Copy, Debug)]
 struct Having {
     example: u32,
@@ -26,8 +24,7 @@ struct Having {
 impl Nearest {
     /// Returns the bytes of memory that they take.
     pub fn bytes(&self) -> usize {
-        let having = size_of_val(&*self.having) + size_of_val(&*self.starts) + size_of_val(&*self.lengths);
-        self.features.bytes() + having
+        self.features.bytes() + self.having.bytes() + size_of_val(&*self.lengths)
     }
 
     pub fn new(examples: &[&Counts]) -> Self {
@@ -39,12 +36,10 @@ impl Nearest {
             let known = parts.into_iter().flat_map(|part| part.known);
             having.extend(known.map(|known| (known.place, Having { example: n, count: known.count })));
         }
-        having.sort_by_key(|(place, _)| *place);
-        let starts = starts(features.len(), having.iter().map(|(place, _)| *place));
-        let having: Vec<Having> = having.into_iter().map(|(_, having)| having).collect();
-        let most = having.iter().map(|having| having.count).max().unwrap_or_default();
+        let having = Lists::of(features.len(), having);
+        let most = having.all().iter().map(|having| having.count).max().unwrap_or_default();
         let weights = (0..=most).map(weight).collect();
-        Self { features, starts, having, lengths, weights }
+        Self { features, having, lengths, weights }
     }
 
     /// Returns the similarity of each example to a text, in their order: 0 for nothing in common, 1 for the same words. Words that no
@@ -54,7 +49,7 @@ impl Nearest {
         for (n, part) in self.features.parts(text).into_iter().enumerate() {
             for known in part.known {
                 let value = known.value * known.rarity / part.length;
-                for having in &self.having[self.starts[known.place]..self.starts[known.place + 1]] {
+                for having in self.having.get(known.place) {
                     sums[having.example as usize][n] += value * self.weights[having.count as usize];
                 }
             }
