@@ -2,7 +2,8 @@
 
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
-    ColumnTrait, DeleteMany, EntityTrait, IdenStatic, Iterable, PrimaryKeyToColumn, QueryFilter, Select, UpdateMany,
+    ActiveModelTrait, ColumnTrait, DeleteMany, EntityTrait, IdenStatic, Iterable, PrimaryKeyToColumn, QueryFilter,
+    Select, TryInsert, UpdateMany,
 };
 
 use crate::domain::TenantId;
@@ -33,6 +34,14 @@ pub trait TenantEntity: EntityTrait {
         };
         let columns = Self::Column::iter().filter(is_replaced);
         OnConflict::columns(Self::PrimaryKey::iter()).update_columns(columns).to_owned()
+    }
+
+    /// Inserts the row unless it conflicts with another one by any unique index.
+    ///
+    /// sea-orm's `on_conflict_do_nothing` considers only the primary key, so that on PostgreSQL a concurrent insertion fails by
+    /// another index.
+    fn insert_if_new<A: ActiveModelTrait<Entity = Self>>(row: A) -> TryInsert<A> {
+        Self::insert(row).on_conflict(OnConflict::new().do_nothing().to_owned()).try_insert()
     }
 }
 

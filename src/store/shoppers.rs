@@ -124,7 +124,7 @@ impl TenantStore<'_> {
             tags: Set(json!([])),
             last_seen: Set(now),
         };
-        shoppers::Entity::insert(row).on_conflict_do_nothing().exec_without_returning(&transaction).await?;
+        shoppers::Entity::insert_if_new(row).exec_without_returning(&transaction).await?;
         let row = self.rows::<shoppers::Entity>().filter(named(key)).one(&transaction).await?;
         let shopper = read_shopper(row.ok_or_else(|| unreadable("shoppers", "the new row"))?)?;
         transaction.commit().await?;

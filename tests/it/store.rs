@@ -14,6 +14,7 @@ mod personal;
 mod refund_cases;
 mod returns;
 mod sample_shop;
+mod shoppers;
 mod vectors;
 
 use std::time::Duration;

@@ -188,8 +188,7 @@ impl TenantStore<'_> {
             claim: Set(new.claim.and_then(|claim| serde_json::to_value(claim).ok())),
             ..ticket_row(self.tenant, order, key.clone(), "", new.reason, by)
         };
-        let inserted =
-            tickets::Entity::insert(row).on_conflict_do_nothing().exec_without_returning(&transaction).await?;
+        let inserted = tickets::Entity::insert_if_new(row).exec_without_returning(&transaction).await?;
         let stored = find_by_key(&transaction, self.tenant, &key).await?;
         let stored = stored.ok_or(StoreError::Conflict { table: "tickets" })?;
         if !all_inserted(&inserted, 1) {

@@ -109,10 +109,12 @@ async fn rejected_escalation_rejects_the_rma() {
 async fn concurrent_escalations_create_one_ticket() {
     let shop = std::sync::Arc::new(Shop::open().await);
     let conversation = opened(shop.store(), &shop.tenant).await;
-    let asking = (0..20).map(|_| {
+    let asking = (0..20).map(|number| {
         let shop = shop.clone();
         tokio::spawn(async move {
-            let by = Actor { conversation: Some(conversation), ..shop.desk() };
+            // Another day gives another number, so that only the subject is the same.
+            let now = shop.now + TimeDelta::days(number % 2);
+            let by = Actor { conversation: Some(conversation), now, ..shop.desk() };
             shop.store().tenant(&shop.tenant).escalate(&damage(None), &by).await.unwrap()
         })
     });
