@@ -23,6 +23,8 @@ pub struct About {
     pub language: Option<Language>,
     /// Searched with every passage of the document, but never shown.
     pub summary: Option<String>,
+    /// Whether a person has approved the page. `None` needs no approval; what is written otherwise than `true` is none.
+    pub approved: Option<bool>,
 }
 
 /// A problem in front matter: the line of the file, counted from 1, and a description.
@@ -37,6 +39,7 @@ struct FrontMatter {
     audience: Option<Value>,
     language: Option<Value>,
     summary: Option<Value>,
+    approved: Option<Value>,
 }
 
 /// Splits a page into the metadata of its YAML front matter, the rest, and a problem in the front matter.
@@ -89,6 +92,7 @@ fn parse_front_matter(yaml: &str, languages: &[LanguageProfile]) -> (About, Opti
         audience: matter.audience.and_then(words),
         language,
         summary: matter.summary.and_then(scalar),
+        approved: matter.approved.map(|value| value == Value::Bool(true)),
     };
     (about, complaint)
 }
@@ -144,7 +148,8 @@ mod tests {
                 last_updated: Some("2026-01-02".into()),
                 audience: Some("khách, thợ".into()),
                 language: Some(Language::VI),
-                summary: None
+                summary: None,
+                approved: None
             }
         );
         assert_eq!((body, complaint), ("# Giao\r\n", None));

@@ -190,6 +190,9 @@ impl Source<'_> {
             Some(Ending::Markdown) => {
                 let (about, body, complaint) = split_front_matter(&text, &rules.languages);
                 complaints.extend(complaint.map(|(line, problem)| (Some(line), problem)));
+                if about.approved == Some(false) {
+                    return Page::default();
+                }
                 page::markdown(self.doc_id, self.path, about, body, &rules.languages, sizes)
             }
             Some(Ending::Catalogue) => {

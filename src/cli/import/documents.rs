@@ -20,6 +20,7 @@ use crate::cli::output::{REFUSED, Report};
 use crate::config::{Config, Env};
 use crate::domain::{Language, TenantId};
 use crate::persona::Prompts;
+use crate::retrieval::document::split_front_matter;
 
 mod docx;
 mod page;
@@ -63,6 +64,8 @@ pub enum DocumentType {
     Doc,
     /// Instructions for how the shop works
     Sop,
+    /// Summaries of conversations, which a person has approved
+    Summary,
 }
 
 impl DocumentType {
@@ -72,6 +75,7 @@ impl DocumentType {
             Self::Faq => "faq",
             Self::Doc => "doc",
             Self::Sop => "sop",
+            Self::Summary => "summary",
         }
     }
 }
@@ -174,7 +178,11 @@ fn read_page(args: &Args, file: &Path, others: &BTreeMap<String, String>) -> any
         bail!("another file makes the page {name} as well: rename one of them");
     }
     let text = read::in_own_process(file, format)?;
-    Ok((name, page::make(file, format, &text, args.language)?))
+    let page = page::make(file, format, &text, args.language)?;
+    if args.kind == DocumentType::Summary && split_front_matter(&page, &[]).0.approved != Some(true) {
+        bail!("a summary must be Markdown with `approved: true` in its front matter, written by who has checked it");
+    }
+    Ok((name, page))
 }
 
 fn compare(folder: &Path, name: &str, page: &str) -> anyhow::Result<State> {

@@ -51,6 +51,22 @@ fn bad_files_do_not_stop_reading() {
 }
 
 #[test]
+fn unapproved_page_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, approved) in [
+        ("no.md", "approved: false\n"),
+        ("typo.md", "approved: ture\n"),
+        ("yes.md", "approved: true\n"),
+        ("old.md", ""),
+    ] {
+        write(folder.path(), file, format!("---\ntitle: Sizes\n{approved}---\nBoots run small.\n").as_bytes());
+    }
+    let Shelf { chunks, report } = shelf(folder.path(), "");
+    assert_eq!(chunks.iter().map(|chunk| chunk.path.as_str()).collect::<Vec<_>>(), ["old.md", "yes.md"]);
+    assert_eq!(report.warnings.len(), 0);
+}
+
+#[test]
 fn missing_folder_is_empty_and_file_fails() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(shelf(&folder.path().join("none"), ""), Shelf::default());

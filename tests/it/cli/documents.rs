@@ -110,6 +110,27 @@ fn documents_of_every_format_become_pages() {
 }
 
 #[test]
+fn summary_needs_approval() {
+    let shop = Shop::new();
+    let import = |name: &str| {
+        shop.run(&["import", "documents", "--type", "summary", name], &[("PERSONA_PATH", "prompts/commerce_en.md")])
+    };
+    let body = "# Sizes\n\nCustomers ask whether boots run small.\n";
+    write(&shop, "plain.md", body.as_bytes());
+    write(&shop, "draft.md", format!("---\napproved: false\n---\n{body}").as_bytes());
+    write(&shop, "vague.md", format!("---\napproved: maybe\n---\n{body}").as_bytes());
+    write(&shop, "plain.txt", body.as_bytes());
+    for name in ["plain.md", "draft.md", "vague.md", "plain.txt"] {
+        let refused = import(name);
+        assert!(refused.code == Some(1) && refused.stdout.contains("`approved: true`"), "{name}: {refused:?}");
+    }
+    write(&shop, "sizes.md", format!("---\napproved: true\n---\n{body}").as_bytes());
+    let done = import("sizes.md");
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(shop.path("knowledge/commerce/summary/sizes.md").exists());
+}
+
+#[test]
 fn one_bad_file_prevents_the_import() {
     let shop = Shop::new();
     write(&shop, "good.txt", b"Good to know: we are closed on Sunday.");
