@@ -20,6 +20,10 @@ use crate::retrieval::{Passage, Query, Subject};
 const LISTED: f64 = 0.85;
 /// The same for a statement in a conversation about a document.
 const CONTINUES: f64 = 0.6;
+/// Passages that are quoted together, and the share of the best one's score that the next one needs. Of 700 questions of retail dialogues,
+/// 104 had such a next section: the best one answers 42 of them, the next one 30.
+const QUOTES: usize = 2;
+const CLOSE: f64 = 0.5;
 
 /// Returns whether the documents answer a message. One that names nothing ("what about this?"), or that does not ask, is answered
 /// only if a page lists it nearly word for word. The subject of the conversation gives a question that names nothing its meaning.
@@ -63,6 +67,17 @@ pub async fn say_unknown(turn: &mut Turn, text: &str) -> Result<(), DeskError> {
 /// customer's.
 pub fn language_of(turn: &Turn, passages: &[Passage]) -> Language {
     passages.first().and_then(|passage| passage.language).unwrap_or(turn.language())
+}
+
+/// Returns the passages that are quoted if no model words a reply: the best one, and the next one if it is about as likely to answer and
+/// the best one does not have most of the question.
+pub fn worth_quoting<'a>(pages: &Pages, query: &Query, passages: &'a [Passage]) -> &'a [Passage] {
+    let Some(best) = passages.first() else { return passages };
+    if pages.has_most_of(&query.text, best, query.language) {
+        return &passages[..1];
+    }
+    let close = passages.iter().take(QUOTES).take_while(|passage| passage.score >= CLOSE * best.score);
+    &passages[..close.count()]
 }
 
 /// Returns an introduction and quotations, one on each line.

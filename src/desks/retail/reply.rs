@@ -89,7 +89,7 @@ impl Retail {
         if !answer.topics.is_empty() {
             memory.topics.clone_from(&answer.topics);
         }
-        if let [page] = answer.quoted.as_slice()
+        if let Some(page) = answer.quoted.first()
             && let Some(bundle) =
                 self.bundle_of(turn, page).filter(|_| !answer.is_catalogue && !answer.asked.pages_only)
         {
@@ -228,7 +228,7 @@ impl Retail {
     }
 
     /// Whether passages are rows of the catalogue.
-    fn has_rows(&self, turn: &Turn, passages: &[Passage]) -> bool {
+    pub(super) fn has_rows(&self, turn: &Turn, passages: &[Passage]) -> bool {
         !self.services.pages(turn).rows_of(passages, turn.language()).is_empty()
     }
 
@@ -263,6 +263,6 @@ impl Retail {
     }
 }
 
-fn last_reply(turn: &Turn) -> Option<&Message> {
+pub(super) fn last_reply(turn: &Turn) -> Option<&Message> {
     turn.history.iter().rev().find(|message| message.metadata.kind() == Some(Kind::Reply))
 }

@@ -6,6 +6,7 @@ use tracing::warn;
 
 use super::Retail;
 use crate::desks::Turn;
+use crate::dialogue::answer;
 use crate::dialogue::retrieve::{self, PASSAGES};
 use crate::domain::{Message, MessageId};
 use crate::nlu::long_text::read_text;
@@ -58,7 +59,7 @@ impl Retail {
         match retrieve::again(knowledge, turn, &asked, &found, query).await {
             Some((both, mut again)) => {
                 self.leave_out_of_place(turn, &both.text, &mut again.passages);
-                let quoted = self.quotable(turn, &both, &again.passages);
+                let quoted = self.quotable_of_all(turn, &both, &again.passages);
                 Retrieved { found: again, quoted }
             }
             None => Retrieved { found, quoted },
@@ -82,7 +83,7 @@ impl Retail {
         subject: Option<&Subject>,
     ) -> Vec<Passage> {
         let pages = self.services.pages(turn);
-        let whole = self.quotable(turn, asked, passages);
+        let whole = self.quotable_of_all(turn, asked, passages);
         let clauses = pages.clauses(asked);
         let answers = |best: &Passage| pages.has_most_of(&asked.text, best, asked.language);
         if clauses.is_empty() || whole.first().is_some_and(answers) {
@@ -108,6 +109,18 @@ impl Retail {
         }
         quoted.truncate(PRODUCTS);
         quoted
+    }
+
+    /// Returns the passages that are worth quoting for a whole message: with a section, the next one may be as likely.
+    fn quotable_of_all(&self, turn: &Turn, asked: &Query, passages: &[Passage]) -> Vec<Passage> {
+        let quoted = self.quotable(turn, asked, passages);
+        match quoted.as_slice() {
+            [only] if !self.has_rows(turn, &quoted) && passages.first() == Some(only) => {
+                let close = answer::worth_quoting(&self.services.pages(turn), asked, passages).iter();
+                close.take_while(|page| !self.has_rows(turn, std::slice::from_ref(page))).cloned().collect()
+            }
+            _ => quoted,
+        }
     }
 
     /// Returns the passages that are worth quoting: one part of a document, or products within the budget.

@@ -3,14 +3,11 @@
 use super::Telecom;
 use super::memory::Memory;
 use super::rules::Topic;
-use crate::dialogue::{Turn, retrieve};
+use crate::dialogue::{Turn, answer, retrieve};
 use crate::domain::text::sentences::sentences;
 use crate::nlu::examples::{Counts, Nearest};
 use crate::retrieval::Passage;
 
-/// Passages that are quoted if no model words a reply, and the share of the best score that the second one needs.
-const QUOTES: usize = 2;
-const CLOSE: f64 = 0.9;
 /// The similarity from which a sentence answers a question that shares no word with it.
 const SIMILAR: f64 = 0.1;
 /// The share of the best score from which another passage of the page replaces a quoted one that has nothing new.
@@ -41,8 +38,9 @@ impl Telecom {
     ) -> (Vec<Passage>, bool) {
         let is_known = |passage: &&Passage| memory.has_shown(passage);
         let best = passages.first().map_or(0.0, |passage| passage.score);
-        let close = passages.iter().take_while(|passage| passage.score >= CLOSE * best);
-        let new: Vec<Passage> = close.take(QUOTES).filter(|passage| !is_known(passage)).cloned().collect();
+        let close =
+            answer::worth_quoting(&self.services.pages(turn), &retrieve::query(turn, question), passages).iter();
+        let new: Vec<Passage> = close.filter(|passage| !is_known(passage)).cloned().collect();
         let Some(first) = passages.first().filter(is_known) else { return (new, false) };
         let part = self.answering(turn, question, first);
         let is_unsaid = |text: &&String| !memory.last_quotes.contains(*text);

@@ -45,8 +45,8 @@ const SURE: f64 = 0.9;
 const POSSIBLE: f64 = 0.1;
 
 impl LexicalIndex {
-    /// Returns the sections that probably answer and the rows of the catalogue that were found by words, best first. If no section does, it
-    /// returns what was found by words.
+    /// Returns the sections that probably answer and the rows of the catalogue that were found by words, best first. If no section is
+    /// likely enough, sections answer only if some were found by words.
     pub(super) fn likely_first(&self, query: &Query, subject: Option<&Subject>, ranking: Ranking<'_>) -> ScoredChunks {
         let mut likely = self.likely_among(query, subject, ranking.totals());
         if self.trust <= 0.0 {
@@ -63,8 +63,15 @@ impl LexicalIndex {
             let mut found = scores(ranking.answering());
             if self.trust >= SURE && any < ANY_LIKELY {
                 found.retain(|(place, _)| self.pieces[*place].questions.is_empty());
+                return found;
             }
-            return found;
+            let found_page = found.iter().find(|(place, _)| self.section_of[*place].is_some());
+            let (Some((_, best)), Some(&(_, most))) = (found_page, likely.first()) else { return found };
+            // The score by words stays: rows compete with it.
+            let factor = best / most;
+            likely.retain(|(_, probability)| *probability >= POSSIBLE * most);
+            likely.iter_mut().for_each(|(_, probability)| *probability *= factor);
+            return self.with_rows(likely, found);
         }
         likely.retain(|(_, probability)| *probability >= POSSIBLE);
         let has_rows = !query.pages_only && self.section_of.contains(&None);
