@@ -63,7 +63,7 @@ impl<'a> Aside<'a> {
                 Some(Self::Unknown(Scenario::Assortment))
             }
             _ if asks_deadline(state, utterance) || asks_why_no_refund(state, utterance) => Some(Self::Deadline),
-            _ if utterance.asks(Topic::Amount) && may_know_amount(state) => Some(Self::Amount),
+            _ if asks_amount(state, utterance) && may_know_amount(state) => Some(Self::Amount),
             _ if fact.is_some() => fact.map(Self::Fact),
             _ if utterance.asks(Topic::Policy) => Some(Self::Policy { keeps_wish: !only_supposes(state, utterance) }),
             (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
@@ -149,6 +149,12 @@ fn wants_nothing_else(utterance: &Utterance) -> bool {
     matches!(utterance.intent, None | Some(Intent::Other))
         && !utterance.names_order_or_contact()
         && !utterance.reports(Topic::Damage)
+}
+
+/// Whether the message asks how much money comes back. While the desk waits for an answer, that is what the goods cost, too.
+fn asks_amount(state: &State, utterance: &Utterance) -> bool {
+    let asks_price = || utterance.asks(Topic::Price) && utterance.intent.is_none() && state.open_question().is_some();
+    utterance.asks(Topic::Amount) || asks_price()
 }
 
 /// Whether the money for the conversation's order is known: it was named in a question, or belongs to a return.

@@ -198,22 +198,13 @@ impl Returns {
 
     /// Says what the order cost.
     async fn answer_order_price(&self, turn: &mut Turn, state: &mut State, order: &Order) -> Result<(), DeskError> {
-        let numbers = &self.common.get(turn.language()).number_format;
-        let [priced, priced_each] = [&self.texts(turn).lines.priced, &self.texts(turn).lines.priced_each];
-        let lines = order.items.iter().map(|item| {
-            let (price, quantity) = (item.unit_price.shown(numbers), item.quantity.to_string());
-            let whole =
-                item.unit_price.times(item.quantity).map_or_else(|_| price.clone(), |whole| whole.shown(numbers));
-            let line = if item.quantity > 1 { priced_each } else { priced };
-            fill(line, &[("name", &item.name), ("price", &price), ("quantity", &quantity), ("whole", &whole)])
-        });
-        let prices = lines.collect::<Vec<_>>().join("\n");
+        let prices = self.price_lines(turn, order);
         let values = [("order_number", order.number.as_str()), ("prices", prices.as_str())];
         self.send(turn, state, Kind::Reply, Scenario::OrderPrice, &values).await
     }
 
     /// Says what the goods cost, where the amount of a refund is not certain. What the order no longer shows, the documents answer.
-    pub(super) async fn answer_piece_price(
+    pub(super) async fn answer_goods_price(
         &self,
         turn: &mut Turn,
         state: &mut State,
@@ -224,15 +215,23 @@ impl Returns {
         let Some(order) = found.filter(|order| order.items.iter().any(|item| item.quantity > 1)) else {
             return self.answer_question(turn, state, question).await;
         };
-        let numbers = &self.common.get(turn.language()).number_format;
-        let line = &self.texts(turn).lines.price;
-        let prices = order.items.iter().map(|item| {
-            let price = item.unit_price.shown(numbers);
-            fill(line, &[("name", item.name.as_str()), ("price", price.as_str())])
-        });
-        let prices = prices.collect::<Vec<_>>().join(", ");
+        let prices = self.price_lines(turn, &order);
         let values = [("order_number", order.number.as_str()), ("prices", prices.as_str())];
-        self.send(turn, state, Kind::Reply, Scenario::PiecePrice, &values).await
+        self.send(turn, state, Kind::Reply, Scenario::GoodsPrice, &values).await
+    }
+
+    /// Returns what each item of the order cost, and all its pieces together.
+    fn price_lines(&self, turn: &Turn, order: &Order) -> String {
+        let numbers = &self.common.get(turn.language()).number_format;
+        let [priced, priced_each] = [&self.texts(turn).lines.priced, &self.texts(turn).lines.priced_each];
+        let lines = order.items.iter().map(|item| {
+            let (price, quantity) = (item.unit_price.shown(numbers), item.quantity.to_string());
+            let whole =
+                item.unit_price.times(item.quantity).map_or_else(|_| price.clone(), |whole| whole.shown(numbers));
+            let line = if item.quantity > 1 { priced_each } else { priced };
+            fill(line, &[("name", &item.name), ("price", &price), ("quantity", &quantity), ("whole", &whole)])
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// Lists what this conversation has done.

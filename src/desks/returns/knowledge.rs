@@ -21,11 +21,9 @@ use crate::persona::texts::fill;
 use crate::retrieval::search::{By, Found};
 use crate::retrieval::{Passage, Query, Subject};
 
-/// How many passages are searched, and how many of them are quoted.
+/// How many passages are searched, and how many questions of a message are answered at once.
 const SEARCHED: usize = 4;
 const QUOTES: usize = 2;
-/// A second passage with less than this share of the best score is about something else.
-const WORTH_QUOTING: f64 = 0.8;
 /// The score from which a passage answers better than the news that a person is still deciding.
 const SURE: f64 = 0.8;
 
@@ -63,6 +61,12 @@ impl Returns {
             return self.has_sure_answer(turn, text) || !self.sure_parts(turn, before, text).is_empty();
         }
         self.has_answer(turn, before, text, utterance.has_question())
+    }
+
+    /// Returns how likely the best section is to answer a message, whatever the conversation is about.
+    pub(super) fn most_likely(&self, turn: &Turn, text: &str) -> f64 {
+        let likely = self.services.pages(turn).likely_sections(&search(text, turn.language()), None);
+        likely.first().map_or(0.0, |best| best.score)
     }
 
     /// Whether a passage answers a question for certain.
@@ -146,7 +150,7 @@ impl Returns {
                 made.pop().map(|rma| (rma.lines.iter().map(|line| line.line).collect(), rma.refund))
             }
         };
-        let Some((lines, amount)) = known else { return self.answer_piece_price(turn, state, question).await };
+        let Some((lines, amount)) = known else { return self.answer_goods_price(turn, state, question).await };
         let items = self.item_names(turn, &order, &lines);
         let amount = amount.shown(&self.common.get(turn.language()).number_format);
         let values = [
@@ -179,9 +183,7 @@ impl Returns {
             let by_clauses = || retrieve::find_by_clauses(&pages, &query(question), topic.as_ref());
             found.passages = read_text(question.len(), by_clauses);
         }
-        let best = found.passages.first().map_or(0.0, |best| best.score);
-        let quoted = found.passages.iter().take_while(|passage| passage.score >= WORTH_QUOTING * best).take(QUOTES);
-        let quoted: Vec<Passage> = quoted.cloned().collect();
+        let quoted: Vec<Passage> = answer::worth_quoting(&pages, &query(question), &found.passages).to_vec();
         if let Some(best) = quoted.first().filter(|best| was_just_quoted(turn, best)) {
             let Some((intro, passage)) = self.beyond_quote(turn, question, best, (&quoted, &found.passages)) else {
                 let hotline = self.hotline(turn).to_owned();

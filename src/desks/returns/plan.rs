@@ -18,6 +18,8 @@ use crate::domain::returns::{RmaNumber, Ticket};
 use crate::nlu::entities::{Confidence, Found};
 use crate::nlu::long_text::read_text;
 
+/// How likely a section of the documents must be to answer a message that has the words of something else.
+const PAGE_IS_SURE: f64 = 0.65;
 /// The fewest digits that name an order of the conversation.
 const LAST_DIGITS: usize = 2;
 
@@ -46,8 +48,47 @@ impl Returns {
     pub(super) fn read_message(&self, turn: &mut Turn, state: &State) -> Message {
         read_text(turn.message.text.len(), || {
             let settled = language::settle(turn, &self.language_rules, |text| self.rules.without_names(text));
-            self.parse_message(state, settled.text, settled.switched_to.is_some())
+            let mut message = self.parse_message(state, settled.text, settled.switched_to.is_some());
+            if self.only_asks_pages(turn, state, &message) {
+                let utterance = &mut message.utterance;
+                utterance.intent = None;
+                utterance.acts.retain(|act| !matches!(act, Act::Ask(_) | Act::Chat(_)));
+                utterance.set(Act::Ask(Topic::Policy), true);
+            }
+            message
         })
+    }
+
+    /// Whether a message only asks what the documents answer, though it has the words of a wish, or of a question about an order: "I paid by
+    /// card, when is the money back?"
+    fn only_asks_pages(&self, turn: &Turn, state: &State, message: &Message) -> bool {
+        let utterance = &message.utterance;
+        let of_order = [
+            Topic::Arrival,
+            Topic::Tracking,
+            Topic::Price,
+            Topic::Deadline,
+            Topic::Amount,
+            Topic::Changes,
+            Topic::ReturnStatus,
+        ];
+        let asks_number = utterance.asks(Topic::ReturnNumber) && state.meta.last_rma.is_some();
+        let may_be = utterance.has_question()
+            && !asks_number
+            && utterance.social().is_none()
+            && !utterance.asks(Topic::Policy)
+            && utterance.answer.is_none()
+            && !utterance.names_order_or_contact()
+            && !utterance.wants_person()
+            && !utterance.reports(Topic::Damage)
+            && !utterance.reports(Topic::MissingMail)
+            && !of_order.iter().any(|topic| utterance.asks(*topic));
+        // Without an order, the answer to a wish is followed by the question for one.
+        let may_wish = matches!(utterance.intent, None | Some(Intent::OrderStatus));
+        let may_be = may_be && !state.was_refused() && (may_wish || state.order().is_some());
+        may_be
+            && self.most_likely(turn, &message.text) >= PAGE_IS_SURE
+            && self.rules.may_ask_terms(&message.text, may_wish)
     }
 
     /// Parses a text in the conversation.

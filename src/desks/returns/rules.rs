@@ -132,6 +132,11 @@ impl ReturnsRules {
         talk::complete(&self.parse_by_patterns(text), text, &self.talk, in_talk)
     }
 
+    /// Whether the examples take a message for a question about the shop's terms, or, with `is_open`, for nothing else for certain.
+    pub fn may_ask_terms(&self, text: &str, is_open: bool) -> bool {
+        guess::may_ask_terms(text, is_open, &self.examples)
+    }
+
     /// Parses a message by patterns alone.
     pub fn parse_by_patterns(&self, text: &str) -> Utterance {
         let (orders, contacts) = self.find(text);

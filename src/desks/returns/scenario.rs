@@ -124,7 +124,7 @@ scenarios! {
     Tracking = "tracking" ["order_number" "carrier" "tracking"] neutral,
     Changes = "changes" ["changes"] decision,
     OrderPrice = "order_price" ["order_number" "prices"] decision,
-    PiecePrice = "piece_price" ["order_number" "prices"] decision,
+    GoodsPrice = "goods_price" ["order_number" "prices"] decision,
     Assortment = "assortment" ["hotline"] neutral,
     NothingDone = "nothing_done" [] neutral,
     NoHurry = "no_hurry" [] neutral,

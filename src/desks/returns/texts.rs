@@ -47,8 +47,6 @@ pub struct Lines {
     pub window_over: String,
     /// With `{name}` and `{quantity}`.
     pub item: String,
-    /// With `{name}` and `{price}`, which is that of one piece.
-    pub price: String,
     /// What an item cost, of which there is one: `{name}` and `{price}`.
     pub priced: String,
     /// The same of several pieces, with `{quantity}` and the `{whole}` price.

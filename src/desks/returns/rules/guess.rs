@@ -96,6 +96,12 @@ pub(super) fn continue_talk(utterance: Utterance, text: &str, examples: &Classif
     }
 }
 
+/// Whether the examples take a message for a question about the shop's terms, or, with `is_open`, for nothing else for certain.
+pub(super) fn may_ask_terms(text: &str, is_open: bool, examples: &Classifier) -> bool {
+    let guess = examples.classify(text);
+    guess.is_some_and(|guess| guess.label == "policy" || (is_open && guess.probability < SURE))
+}
+
 /// Whether the patterns found what the message is about.
 fn is_understood(utterance: &Utterance) -> bool {
     // "Hi, did you get my parcel?" does more than greet.

@@ -55,6 +55,28 @@ async fn question_with_order_or_person_is_not_policy() {
     }
 }
 
+/// A question to the documents that has the words of a wish, or of a question about the order.
+#[tokio::test]
+async fn question_with_words_of_a_wish_is_answered() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let asked = chat.say_all(&["return order ABC-100017", "marie.dubois@example.com"]).await;
+    assert_eq!(asked.kinds(), ["action_prompt"], "{asked:?}");
+    let said = chat.say("paid by e wallet, when is that money back").await;
+    assert_eq!(said.kinds(), ["reply", "action_prompt"], "{said:?}");
+    assert!(said.text("reply").contains("3 to 5 working days"), "{said:?}");
+    let said = chat.say("what do the shoes come to altogether?").await;
+    assert!(said.text("reply").contains("$179.00"), "{said:?}");
+    let mut chat = Chat::open(&app).await;
+    let said = chat.say("I handed it in on Friday and the tracking is still empty. Is that normal?").await;
+    assert!(said.text("reply").contains("next working day"), "{said:?}");
+    // The customer's own return and order are theirs, however likely a section is.
+    for own in ["where is my refund?", "where's my order?"] {
+        let said = Chat::open(&app).await.say(own).await;
+        assert_eq!(said.kinds(), ["order_prompt"], "{own}");
+    }
+}
+
 #[tokio::test]
 async fn repeated_language_request_gets_another_wording() {
     let app = open(TestApp::builder()).await;
