@@ -333,6 +333,12 @@ impl Shown {
         Chosen { passages: rows.into_iter().map(|row| row.passage).collect(), shown: self.clone() }
     }
 
+    /// Chooses rows of different categories, to which the conversation came. The list stays.
+    pub fn coming_to(&self, rows: Vec<Row>) -> Chosen {
+        let taken = rows.iter().map(|row| row.passage.title.clone()).collect();
+        Self { taken, ..self.clone() }.about(rows)
+    }
+
     /// Chooses one row. It joins the list if it was not on it.
     fn only(&self, row: &Row) -> Chosen {
         let mut shown = self.clone();

@@ -4,27 +4,40 @@ use super::{Asked, CHOSEN, Computed, Finder, Goods, wish};
 use crate::desks::Turn;
 use crate::desks::retail::Retail;
 use crate::desks::retail::memory::Memory;
+use crate::desks::retail::reply::last_reply;
 use crate::dialogue::attribute::says_all;
-use crate::dialogue::shown::{Chosen, Shown};
+use crate::dialogue::shown::{Chosen, Shown, sorted};
 use crate::nlu::pick::{Pick, Sign};
-use crate::retrieval::mention::Level;
+use crate::retrieval::mention::{Level, Mention};
 use crate::retrieval::rows::Row;
+
+/// Joins goods whose prices are added up.
+const PLUS: char = '+';
+/// Parts of a message that are read for it.
+const PARTS: usize = 12;
 
 impl Finder<'_> {
     /// Returns the products that the message names without doubt, one for each name. A manufacturer names its product of the
     /// conversation.
     fn named_for_certain(&self) -> Vec<Row> {
-        let in_talk = |row: &Row| {
-            let shown = self.shown.into_iter();
-            shown.flat_map(|shown| shown.products.iter().chain(&shown.taken)).any(|name| *name == row.passage.title)
-        };
+        self.certain_among(self.asked.mentions)
+    }
+
+    fn certain_among(&self, mentions: &[Mention]) -> Vec<Row> {
+        let known = || self.shown.into_iter().flat_map(|shown| shown.taken.iter()).chain(self.asked.before);
+        let in_talk = |row: &Row| known().any(|name| *name == row.passage.title);
         let is_sure = |level: Level, row: &Row| level > Level::Brand || in_talk(row);
         let mut named: Vec<Row> = Vec::new();
-        for mention in self.asked.mentions {
-            if let [row] = mention.rows.as_slice()
-                && is_sure(mention.level, row)
-                && !named.contains(row)
-            {
+        for mention in mentions {
+            let row = match mention.rows.as_slice() {
+                [row] => Some(row).filter(|row| is_sure(mention.level, row)),
+                // "The 5060": of several, the one of the conversation.
+                rows => {
+                    let mut known = rows.iter().filter(|row| in_talk(row));
+                    known.next().filter(|_| known.next().is_none())
+                }
+            };
+            if let Some(row) = row.filter(|row| !named.contains(row)) {
                 named.push(row.clone());
             }
         }
@@ -35,17 +48,74 @@ impl Finder<'_> {
     /// ("and if I add the AOC, how much is that?"), those of the conversation count, too.
     pub(super) fn named_to_sum(&self) -> Option<Chosen> {
         let (picks, text) = (&self.desk.picks, self.asked.text);
-        let shown = self.shown.filter(|_| picks.says(Sign::Total, text) && !picks.says(Sign::Fits, text))?;
-        match self.named_for_certain().as_slice() {
-            named @ [_, _, ..] => Some(shown.about(named.to_vec())),
-            [one] if picks.says(Sign::Adds, text) => {
-                let taken = self.pages.rows(&shown.taken, self.query.language).into_iter().flatten();
-                let mut all: Vec<Row> = taken.filter(|row| row != one).collect();
-                all.push(one.clone());
-                Some(shown.about(all))
-            }
-            _ => None,
+        let shown = self.shown.filter(|_| self.asks_sum() && !picks.says(Sign::Fits, text))?;
+        let joined = self.joined();
+        let mut named = if joined.len() > 1 { joined } else { self.named_for_certain() };
+        if picks.says(Sign::Adds, text) && !named.is_empty() {
+            let taken = self.pages.rows(&shown.taken, self.query.language).into_iter().flatten();
+            let mut all: Vec<Row> = taken.filter(|row| !named.contains(row)).collect();
+            all.append(&mut named);
+            return Some(shown.coming_to(all));
         }
+        (named.len() > 1).then(|| shown.coming_to(named))
+    }
+
+    /// Whether the message asks for the sum of prices: in words, with a plus, or once more after a sum.
+    pub(super) fn asks_sum(&self) -> bool {
+        let picks = &self.desk.picks;
+        let is_after_sum = || last_reply(self.turn).is_some_and(|reply| picks.says(Sign::Total, &reply.text));
+        picks.says(Sign::Total, self.asked.text)
+            || (self.asked.text.contains(PLUS) || is_after_sum()) && self.joined().len() > 1
+    }
+
+    /// Returns the products of a message that joins goods with "and" or "+".
+    fn joined(&self) -> Vec<Row> {
+        let mut joined: Vec<Row> = Vec::new();
+        let parts = self.asked.text.split(PLUS).flat_map(|part| self.desk.picks.wishes_of(part));
+        for part in parts.take(PARTS) {
+            let rows = self.of_part(&part).into_iter();
+            joined.extend(rows.filter(|row| !joined.contains(row)).collect::<Vec<_>>());
+        }
+        joined
+    }
+
+    /// Returns the products of a part of a message that joins goods: those that it names, the best of a kind ("the cheapest mouse"), the
+    /// one of a kind that the conversation came to ("that case"), or the last one ("that").
+    fn of_part(&self, part: &str) -> Vec<Row> {
+        let (language, picks) = (self.query.language, &self.desk.picks);
+        let kinds = self.pages.categories(part, language);
+        let is_of_kind = |row: &Row| kinds.contains(&row.passage.section);
+        let in_talk = || {
+            let rows = self.shown.map_or_else(Vec::new, |shown| shown.all(&self.pages, language));
+            rows.into_iter().find(is_of_kind)
+        };
+        if let Some(row) = in_talk().filter(|_| picks.says(Sign::Kind, part)) {
+            return vec![row];
+        }
+        let mut named = self.certain_among(&Shown::named(self.shown, &self.pages, &wish(self.turn, part)));
+        named.retain(|row| kinds.is_empty() || is_of_kind(row));
+        if !named.is_empty() {
+            return named;
+        }
+        let best = |kind: &str, of: &str, sign| {
+            sorted(self.pages.rows_of_category(kind, part, language), of, sign).into_iter().next()
+        };
+        let row = match (kinds.first(), picks.pick(part).map(|(pick, _)| pick)) {
+            (Some(kind), Some(Pick::Least(of))) => best(kind, &of, 1.0),
+            (Some(kind), Some(Pick::Most(of))) => best(kind, &of, -1.0),
+            (Some(kind), _) => {
+                // "The MSI 650 power supply", though a card of MSI is in talk.
+                let told = self.pages.rows_told(&self.pages.rows_of_category(kind, "", language), part, language);
+                let known = in_talk().filter(|row| told.is_empty() || told.contains(row));
+                known.or_else(|| told.first().cloned())
+            }
+            // "How much is that?" asks about the sum.
+            (None, Some(Pick::It)) if picks.without_attributes(part).is_none() && self.asked.before.len() == 1 => {
+                self.pages.rows(self.asked.before, language).into_iter().flatten().next()
+            }
+            (None, _) => None,
+        };
+        row.into_iter().collect()
     }
 
     /// Returns two products of which the message asks how much more one costs: both are named, or one and the current product is the

@@ -27,7 +27,8 @@ impl Finder<'_> {
             return changed;
         }
         let pieces = self.pieces();
-        let is_about_goods = || self.is_current() || self.asked.mentions.len() > 1 || self.adds_fee();
+        let names_one = || self.asks_sum() && self.asked.mentions.iter().any(|of| of.level > Level::Brand);
+        let is_about_goods = || self.is_current() || self.asked.mentions.len() > 1 || self.adds_fee() || names_one();
         if let Some(chosen) = self.to_sum(pieces).filter(|_| is_about_goods()) {
             // A number of pieces that is of none of the products for certain gives no sum.
             let counts = self.counts(&chosen.passages, pieces);
@@ -138,7 +139,7 @@ impl Finder<'_> {
     /// Returns the products whose prices the message adds up.
     fn to_sum(&self, pieces: Option<u64>) -> Option<Chosen> {
         let (picks, text) = (&self.desk.picks, self.asked.text);
-        let asks = picks.says(Sign::Total, text) || picks.pieces(text).is_some_and(|pieces| pieces > 1);
+        let asks = self.asks_sum() || picks.pieces(text).is_some_and(|pieces| pieces > 1);
         let shown = self.shown.filter(|_| asks)?;
         // What the customer owns is not bought again: "how much is that in total", after a look-up and a repair.
         if shown.asked.is_empty() && self.asked.mentions.is_empty() {

@@ -198,6 +198,17 @@ async fn named_goods_are_added_and_compared() {
         (&["màn 27 inch", "con PA278QV với con U2724D chênh nhau bao nhiêu tiền?"], &["1.800.000"]),
         (&["how much is the proart PA278QV", "how much more is the U2724D?"], &["costs 1.800.000 đ more than"]),
         (&[monitors, "what is the price difference?"], &["U2724D 27 inch costs 1.800.000 đ more than", "PA278QV"]),
+        // What a part of the sum only points at is what the conversation came to.
+        (
+            &["how much is the i5-14600KF", "and the E2425HM?", "so that cpu + monitor + the H111 = ?"],
+            &["6.290.000", "2.690.000", "In total 9.200.000 đ"],
+        ),
+        (&["how much is the sony wh-ch520", "ok that + the cheapest mouse you have"], &["In total 1.280.000 đ"]),
+        // In the message after a sum.
+        (
+            &["card 4060 giá sao", "card 4060 + nguồn msi 650 hết bao nhiêu", "thế thêm màn E2425HM với nguồn đó"],
+            &["1 × 2.690.000", "1 × 1.250.000"],
+        ),
         // Any of the shown ones may be meant.
         (&[monitors, "how much for 3 of them?"], &["3 × 7.490.000 đ = 22.470.000 đ", "3 × 9.290.000 đ = 27.870.000 đ"]),
         (&["how much is the lenovo loq", "is there a lighter one than the LOQ?"], &["MacBook Air 13 M4"]),
