@@ -23,7 +23,7 @@ pub struct About {
     pub language: Option<Language>,
     /// Searched with every passage of the document, but never shown.
     pub summary: Option<String>,
-    /// Whether a person has approved the page. `None` needs no approval; what is written otherwise than `true` is none.
+    /// Whether a person has approved the page. `None` needs no approval. Neither `true` nor `false` is none.
     pub approved: Option<bool>,
 }
 
@@ -77,6 +77,11 @@ fn parse_front_matter(yaml: &str, languages: &[LanguageProfile]) -> (About, Opti
         let problem = format!("language: {written:?} is not a language of the shop; write one of {}", known.join(", "));
         (line_of_key(yaml, "language").map_or(2, |(line, _)| line), problem)
     });
+    let approved = matter.approved.as_ref().map(|value| *value == Value::Bool(true));
+    let unclear = matter.approved.filter(|value| !value.is_bool()).map(|_| {
+        let problem = "approved: write true or false; the page is not searched until it is true";
+        (line_of_key(yaml, "approved").map_or(2, |(line, _)| line), problem.to_owned())
+    });
     // YAML drops the trailing zeros of a number, so the version is read from its line.
     let version = match matter.version {
         Some(Value::Number(_)) => {
@@ -92,9 +97,9 @@ fn parse_front_matter(yaml: &str, languages: &[LanguageProfile]) -> (About, Opti
         audience: matter.audience.and_then(words),
         language,
         summary: matter.summary.and_then(scalar),
-        approved: matter.approved.map(|value| value == Value::Bool(true)),
+        approved,
     };
-    (about, complaint)
+    (about, complaint.or(unclear))
 }
 
 fn scalar(value: Value) -> Option<String> {

@@ -180,7 +180,9 @@ fn read_page(args: &Args, file: &Path, others: &BTreeMap<String, String>) -> any
     let text = read::in_own_process(file, format)?;
     let page = page::make(file, format, &text, args.language)?;
     if args.kind == DocumentType::Summary && split_front_matter(&page, &[]).0.approved != Some(true) {
-        bail!("a summary must be Markdown with `approved: true` in its front matter, written by who has checked it");
+        bail!(
+            "a summary must be Markdown with `approved: true` in its front matter, written by the person who has checked it"
+        );
     }
     Ok((name, page))
 }
